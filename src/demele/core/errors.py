@@ -1,0 +1,62 @@
+"""The exceptions and warnings of demele.
+
+Every message says which argument (and column), what was expected, what came (how many, first row), and what to do.
+"""
+
+__all__ = [
+    "DemeleError",
+    "DemeleWarning",
+    "FormatError",
+    "FragileScoreWarning",
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
+    "NotConvergedWarning",
+    "NotEnoughData",
+    "UndefinedFactorWarning",
+    "UnknownNameError",
+]
+
+
+class DemeleError(Exception):
+    """Anything that demele refuses, with a message made for its user."""
+
+
+class InputError(DemeleError, ValueError):
+    """A value that cannot be used: wrong shape, length, kind, not finite, out of range."""
+
+
+class InputTypeError(InputError, TypeError):
+    """An argument of a type that cannot be used."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not registered; the message suggests the nearest ones."""
+
+
+class NotEnoughData(InputError):  # noqa: N818 - the name reads as the sentence that it is
+    """Too few samples, groups, classes, codes or factors for what was asked."""
+
+
+class FormatError(DemeleError, ValueError):
+    """A file that is not what it should be."""
+
+
+class MissingExtraError(DemeleError, ImportError):
+    """An optional dependency is not installed; the message names the extra to install."""
+
+
+class DemeleWarning(UserWarning):
+    """Base of the warnings of demele."""
+
+
+class UndefinedFactorWarning(DemeleWarning):
+    """A factor (or code) for which a metric is not defined was left out; the result carries the same note."""
+
+
+class NotConvergedWarning(DemeleWarning):
+    """An iteration stopped before it converged."""
+
+
+class FragileScoreWarning(DemeleWarning):
+    """A score would change much under another defensible setting; the result carries the same note."""

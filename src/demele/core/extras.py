@@ -1,0 +1,35 @@
+"""Optional dependencies, imported only where they are used."""
+
+import importlib
+from types import ModuleType
+
+from demele.core.errors import MissingExtraError
+
+__all__ = ["require"]
+
+_EXTRA_OF = {"plotly": "report", "pyarrow": "parquet"}
+
+
+def require(module: str, *, purpose: str) -> ModuleType:
+    """Import an optional dependency, or say which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name, such as ``"plotly.graph_objects"``.
+    purpose : str
+        What needs it, as the subject of the sentence, such as ``"the HTML report"``.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
+    root = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != root:
+            raise
+        extra = _EXTRA_OF[root]
+        raise MissingExtraError(f"{purpose} needs {root}: install it with  pip install 'demele[{extra}]'") from error

@@ -1,0 +1,1 @@
+"""Estimators that metrics share: pure functions of arrays."""

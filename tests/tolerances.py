@@ -1,0 +1,28 @@
+"""The only tolerances that tests may use."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+#: To rounding: another order of the same floating-point operations.
+ROUNDING: dict[str, float] = {"rtol": 1e-12, "atol": 1e-13}
+#: Ten times what iterative solvers are asked for.
+SOLVER: dict[str, float] = {"rtol": 1e-5, "atol": 1e-6}
+
+
+def assert_exact(actual: ArrayLike, expected: ArrayLike) -> None:
+    """Same bits (NaN equals NaN)."""
+    np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected))
+
+
+def assert_close(actual: ArrayLike, expected: ArrayLike, tolerance: dict[str, float]) -> None:
+    """Equal within one of the named tolerances (NaN equals NaN)."""
+    np.testing.assert_allclose(np.asarray(actual, float), np.asarray(expected, float), **tolerance)
+
+
+def assert_mean(values: Any, expected: float) -> None:
+    """Mean of independent values within five standard errors of what it should be."""
+    values = np.asarray(values, float)
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    assert abs(values.mean() - expected) <= 5 * error + 1e-12, (values.mean(), expected, error)
