@@ -1,3 +1,144 @@
-"""How good a learned representation or a classifier really is, and how far that verdict can be trusted."""
+"""How good a learned representation or a classifier really is, and how far that verdict can be trusted.
+
+>>> import demele
+>>> factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
+>>> demele.evaluate(factors, factors, ["mig", "modularity"], name="a perfect code").name
+'a perfect code'
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from demele import data, metrics
+    from demele.core.errors import (
+        DemeleError,
+        DemeleWarning,
+        FormatError,
+        FragileScoreWarning,
+        InputError,
+        InputTypeError,
+        MissingExtraError,
+        NotConvergedWarning,
+        NotEnoughData,
+        UndefinedFactorWarning,
+        UnknownNameError,
+    )
+    from demele.core.results import DCI, Evaluation, Score
+    from demele.core.spec import MetricSpec
+    from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
+    from demele.metrics.catalogue import describe, metric_names
+    from demele.metrics.evaluate import evaluate, replay
+    from demele.metrics.functions import (
+        dci,
+        dcimig,
+        dlig,
+        dmig,
+        explicitness,
+        irs,
+        jemmig,
+        mig,
+        mig_sup,
+        modularity,
+        rmig,
+        sap,
+        xmig,
+        z_diff,
+        z_max_variance,
+        z_min_variance,
+    )
+    from demele.metrics.intervention.irs_general import (
+        domain_shift_robustness,
+        interventional_disentanglement,
+        interventional_robustness,
+    )
+    from demele.metrics.protocols import protocol_names
 
 __version__ = "0.1.0"
+
+# Resolved at first use, so that importing demele costs no more than NumPy.
+_HOMES = {
+    "demele.core.errors": (
+        "DemeleError DemeleWarning FormatError FragileScoreWarning InputError InputTypeError MissingExtraError "
+        "NotConvergedWarning NotEnoughData UndefinedFactorWarning UnknownNameError"
+    ),
+    "demele.core.results": "DCI Evaluation Score",
+    "demele.core.spec": "MetricSpec",
+    "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
+    "demele.metrics.catalogue": "describe metric_names",
+    "demele.metrics.evaluate": "evaluate replay",
+    "demele.metrics.functions": (
+        "dci dcimig dlig dmig explicitness irs jemmig mig mig_sup modularity rmig sap xmig "
+        "z_diff z_max_variance z_min_variance"
+    ),
+    "demele.metrics.intervention.irs_general": (
+        "domain_shift_robustness interventional_disentanglement interventional_robustness"
+    ),
+    "demele.metrics.protocols": "protocol_names",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_ROOMS = ("data", "metrics")
+
+__all__ = [
+    "DCI",
+    "Adaptive",
+    "Binning",
+    "DemeleError",
+    "DemeleWarning",
+    "Edges",
+    "EqualFrequency",
+    "EqualWidth",
+    "Evaluation",
+    "FormatError",
+    "FragileScoreWarning",
+    "InputError",
+    "InputTypeError",
+    "MetricSpec",
+    "MissingExtraError",
+    "NotConvergedWarning",
+    "NotEnoughData",
+    "Score",
+    "UndefinedFactorWarning",
+    "UnknownNameError",
+    "__version__",
+    "data",
+    "dci",
+    "dcimig",
+    "describe",
+    "dlig",
+    "dmig",
+    "domain_shift_robustness",
+    "evaluate",
+    "explicitness",
+    "interventional_disentanglement",
+    "interventional_robustness",
+    "irs",
+    "jemmig",
+    "metric_names",
+    "metrics",
+    "mig",
+    "mig_sup",
+    "modularity",
+    "protocol_names",
+    "replay",
+    "rmig",
+    "sap",
+    "xmig",
+    "z_diff",
+    "z_max_variance",
+    "z_min_variance",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"demele.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'demele' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

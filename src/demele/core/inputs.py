@@ -1,0 +1,614 @@
+"""The door: arrays, frames and tensors come in, frozen validated columns go out. Below it, everything is trusted."""
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+
+__all__ = ["Codes", "Factor", "Factors", "Kind", "Missing", "read_codes", "read_factors", "read_pair"]
+
+Kind = Literal["continuous", "categorical"]
+Missing = Literal["raise", "omit"]
+
+#: A float column of whole numbers with at most this many distinct ones is read as categorical: stored labels.
+MAX_LEVELS_OF_WHOLE_FLOATS = 256
+#: Rows validated at a time, so that memory-mapped input is never copied whole.
+CHUNK = 1 << 18
+#: Sparse codes are made dense up to this many entries.
+MAX_DENSE_ENTRIES = 500_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Validated codes: finite real numbers of shape (n_samples, n_codes), with names and extremes."""
+
+    values: NDArray[Any]
+    names: tuple[str, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of codes."""
+        return int(self.values.shape[1])
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which codes take one value only."""
+        return self.low == self.high
+
+    def dense(self) -> NDArray[np.float64]:
+        """All rows as float64, contiguous."""
+        return np.ascontiguousarray(self.values, dtype=np.float64)
+
+    def take(self, rows: NDArray[np.intp]) -> "Codes":
+        """Some rows, in the given order."""
+        values = np.asarray(self.values[rows])
+        return Codes(values, self.names, values.min(axis=0).astype(float), values.max(axis=0).astype(float))
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One validated factor.
+
+    Continuous: ``values`` are floats with NaN where the annotation is missing.
+    Categorical: ``values`` are indices into ``levels``, -1 where the annotation is missing.
+    """
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    levels: tuple[str, ...]
+    low: float
+    high: float
+    n_annotated: int
+
+    @property
+    def categorical(self) -> bool:
+        """Whether the values are classes."""
+        return self.kind == "categorical"
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row is annotated."""
+        return self.n_annotated == len(self.values)
+
+    @property
+    def constant(self) -> bool:
+        """Whether the annotated rows hold one value only."""
+        if self.categorical:
+            return len(self.levels) <= 1
+        return self.low == self.high
+
+    def annotated(self) -> NDArray[np.bool_]:
+        """Which rows are annotated."""
+        if self.complete:
+            return np.ones(len(self.values), dtype=bool)
+        return self.values >= 0 if self.categorical else ~np.isnan(self.values)
+
+    def take(self, rows: NDArray[np.intp]) -> "Factor":
+        """Some rows, in the given order; levels that no longer occur are dropped."""
+        values = np.asarray(self.values[rows])
+        if self.categorical:
+            used = np.bincount(values[values >= 0], minlength=len(self.levels)) > 0
+            index = np.append(np.cumsum(used) - 1, -1)
+            levels = tuple(level for level, keep in zip(self.levels, used, strict=True) if keep)
+            return Factor(
+                self.name, self.kind, index[values], levels, 0.0, len(levels) - 1.0, int((values >= 0).sum())
+            )
+        known = values[~np.isnan(values)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+        return Factor(self.name, self.kind, values, (), low, high, int(known.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Validated factors, column by column."""
+
+    columns: tuple[Factor, ...]
+    missing: Missing = "raise"
+    ambiguous: tuple[str, ...] = field(default=())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0].values)
+
+    @property
+    def m(self) -> int:
+        """Number of factors."""
+        return len(self.columns)
+
+    def take(self, rows: NDArray[np.intp]) -> "Factors":
+        """Some rows, in the given order."""
+        return Factors(tuple(column.take(rows) for column in self.columns), self.missing, self.ambiguous)
+
+
+def read_pair(
+    codes: object,
+    factors: object,
+    *,
+    kinds: object = None,
+    missing: Missing = "raise",
+) -> tuple[Codes, Factors]:
+    """Validate codes and factors together.
+
+    Raises
+    ------
+    InputError
+        Naming the argument, the column, how many values are wrong and the first row.
+    """
+    checked_codes = read_codes(codes)
+    checked_factors = read_factors(factors, kinds=kinds, missing=missing)
+    if checked_codes.n != checked_factors.n:
+        raise InputError(
+            f"codes and factors: expected the same number of rows, got {checked_codes.n} rows of codes and "
+            f"{checked_factors.n} rows of factors; row r of both must describe the same sample"
+        )
+    if checked_codes.n < 2:
+        raise NotEnoughData("codes: expected at least 2 rows, got 1; one sample says nothing about a representation")
+    if all(column.constant for column in checked_factors.columns):
+        names = ", ".join(repr(name) for name in checked_factors.names)
+        raise NotEnoughData(
+            f"factors: every factor is constant ({names}); nothing varies that codes could represent: "
+            "give at least one factor with two values"
+        )
+    return checked_codes, checked_factors
+
+
+def read_codes(codes: object, argument: str = "codes") -> Codes:
+    """Validate codes: a two-dimensional table of finite real numbers.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes)
+        NumPy array (any real dtype, memory-mapped too), list of lists, pandas or polars frame, PyTorch tensor,
+        SciPy sparse matrix.
+    argument : str
+        What messages call it.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    columns, names = _columns(codes, argument, default="z")
+    if isinstance(columns, np.ndarray):
+        values = _real_matrix(columns, names, argument)
+    else:
+        values = np.column_stack(
+            [_real_column(column, name, argument) for column, name in zip(columns, names, strict=True)]
+        )
+    if values.shape[1] == 0:
+        raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
+    if values.shape[0] == 0:
+        raise NotEnoughData(f"{argument}: expected at least 2 rows, got none")
+    low, high = _extremes(values)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        _raise_non_finite(values, names, argument)
+    if not np.isfinite(high - low).all():
+        name = names[int(np.flatnonzero(~np.isfinite(high - low))[0])]
+        raise InputError(f"{argument}: the range of column {name!r} exceeds the largest float; rescale it")
+    return Codes(values, names, low, high)
+
+
+def read_factors(factors: object, *, kinds: object = None, missing: Missing = "raise") -> Factors:
+    """Validate factors: columns that are each continuous or categorical, detected or given.
+
+    Parameters
+    ----------
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Strings, booleans, integers, pandas categoricals, and floats that hold few distinct whole numbers are
+        categorical; other numbers are continuous.
+    kinds : None, str, mapping of name to str, or sequence of str
+        ``"continuous"`` or ``"categorical"``, overriding what is detected.
+    missing : {"raise", "omit"}
+        What to do with missing annotations (NaN, None).
+    """
+    if missing not in ("raise", "omit"):
+        raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
+    columns, names = _columns(factors, "factors", default="v")
+    n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
+    if n_columns == 0:
+        raise NotEnoughData("factors: expected at least 1 column, got none")
+    n_rows = columns.shape[0] if isinstance(columns, np.ndarray) else len(columns[0])
+    if n_rows == 0:
+        raise NotEnoughData("factors: expected at least 2 rows, got none")
+    given = _given_kinds(kinds, names)
+    if isinstance(columns, np.ndarray):
+        columns = [columns[:, index] for index in range(n_columns)]
+    read = tuple(_read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
+    for factor in read:
+        if factor.n_annotated == 0:
+            raise NotEnoughData(f"factors: column {factor.name!r} has no annotated row at all; leave it out")
+    if missing == "raise" and not all(factor.complete for factor in read):
+        _raise_missing(read)
+    ambiguous = tuple(
+        factor.name
+        for factor in read
+        if factor.categorical and factor.name not in given and len(factor.levels) > max(50, factor.n_annotated // 10)
+    )
+    return Factors(read, missing, ambiguous)
+
+
+# What the array-likes are -----------------------------------------------------------------------------------------
+
+
+def _columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
+    """Return a 2-D array, or a list of columns of their own types, and the names."""
+    if data is None:
+        raise InputTypeError(f"{argument}: expected a table (n_samples, n_columns), got None")
+    if isinstance(data, str | bytes):
+        raise InputTypeError(f"{argument}: expected a table of numbers, got a string; load the file first")
+    data = _from_tensor(_from_sparse(data, argument))
+    frame = _from_frame(data, argument)
+    if frame is not None:
+        return frame
+    if isinstance(data, np.ma.MaskedArray):
+        if np.issubdtype(data.dtype, np.number) and not np.issubdtype(data.dtype, np.complexfloating):
+            data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
+        else:
+            data = np.where(np.ma.getmaskarray(data), None, np.ma.getdata(data).astype(object))
+    array = data if isinstance(data, np.ndarray) else _from_list(data, argument)
+    if array.ndim == 1 and argument == "factors":
+        array = array[:, None]
+    if array.ndim != 2:
+        hint = "; reshape one column with .reshape(-1, 1)" if array.ndim == 1 else ""
+        raise InputError(
+            f"{argument}: expected 2 dimensions (n_samples, n_columns), got shape {tuple(array.shape)}{hint}"
+        )
+    if array.dtype.names is not None:
+        raise InputTypeError(f"{argument}: structured arrays are not read; pass a data frame instead")
+    return array, tuple(f"{default}{index + 1}" for index in range(array.shape[1]))
+
+
+def _from_sparse(data: object, argument: str) -> object:
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is None or not sparse.issparse(data):
+        return data
+    matrix = cast(Any, data)
+    n_entries = int(np.prod(matrix.shape))
+    if n_entries > MAX_DENSE_ENTRIES:
+        raise InputError(
+            f"{argument}: a sparse matrix of {n_entries:,} entries is too large to be made dense "
+            f"(at most {MAX_DENSE_ENTRIES:,}); select columns or rows"
+        )
+    return matrix.toarray()
+
+
+def _from_tensor(data: object) -> object:
+    """Bring a PyTorch (or any ``__array__``-less) tensor to NumPy, from any device."""
+    if isinstance(data, list | tuple) and data and hasattr(data[0], "detach"):
+        return np.stack([np.asarray(_from_tensor(item)) for item in data])
+    if hasattr(data, "detach") and hasattr(data, "cpu"):
+        tensor = cast(Any, data).detach().cpu()
+        if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":
+            tensor = tensor.float()
+        return tensor.numpy()
+    return data
+
+
+def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]] | None:
+    """Split a data frame or series of any library into columns with names."""
+    module = type(data).__module__.partition(".")[0]
+    if module in ("numpy", "builtins"):
+        return None
+    narwhals = importlib.import_module("narwhals")
+    native = narwhals.from_native(data, pass_through=True, allow_series=True)
+    if native is data:
+        return None
+    if isinstance(native, narwhals.LazyFrame):
+        native = native.collect()
+    if isinstance(native, narwhals.Series):
+        return [_series(native)], (str(native.name) if native.name is not None else "column",)
+    names = tuple(str(name) for name in native.columns)
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(f"{argument}: expected distinct column names, got {repeated[0]!r} more than once; rename")
+    return [_series(native[name]) for name in native.columns], names
+
+
+def _series(series: Any) -> Any:
+    """Return a column as an array or, where it has missing or non-numeric values, as an object the readers know."""
+    native = series.to_native()
+    if type(native).__module__.startswith("pandas"):
+        return native
+    return series.to_pandas()
+
+
+def _from_list(data: object, argument: str) -> NDArray[Any]:
+    if not isinstance(data, list | tuple) and not hasattr(data, "__array__"):
+        raise InputTypeError(
+            f"{argument}: expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
+        )
+    if isinstance(data, list | tuple) and any(isinstance(row, list | tuple) for row in data):
+        lengths = [len(row) if isinstance(row, list | tuple) else -1 for row in data]
+        odd = next((index for index, length in enumerate(lengths) if length != lengths[0]), None)
+        if odd is not None:
+            raise InputError(
+                f"{argument}: expected rows of equal length, row 0 has {lengths[0]} values and row {odd} does not"
+            )
+        kinds = {type(value) for row in data for value in row}
+        if str in kinds and len(kinds) > 1 or type(None) in kinds:
+            return np.array(data, dtype=object)
+    try:
+        return np.asarray(data)
+    except ValueError as error:
+        raise InputError(f"{argument}: expected a rectangular table, got {error}") from error
+
+
+# Codes -------------------------------------------------------------------------------------------------------------
+
+
+def _real_matrix(array: NDArray[Any], names: tuple[str, ...], argument: str) -> NDArray[Any]:
+    if array.dtype.kind in "fiu":
+        return array
+    if array.dtype.kind == "b":
+        return array.astype(np.float64)
+    return np.column_stack(
+        [_real_column(array[:, index], name, argument) for index, name in enumerate(names)]
+        or [np.empty((array.shape[0], 0))]
+    )
+
+
+def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
+    """One column of real numbers as floats, whatever it came as; missing values become NaN."""
+    if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
+        column = _series_to_numpy(column)
+    column = np.asarray(column)
+    if column.dtype.kind in "fiu":
+        return column
+    if column.dtype.kind == "b":
+        return column.astype(np.float64)
+    if column.dtype.kind == "O":
+        result = np.empty(len(column), dtype=np.float64)
+        wrong = []
+        for row, value in enumerate(column):
+            if value is None or _is_missing(value):
+                result[row] = np.nan
+            elif isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, np.complexfloating):
+                result[row] = float(value)
+            else:
+                wrong.append(row)
+        if not wrong:
+            return result
+        raise InputTypeError(
+            f"{argument}: expected real numbers in column {name!r}, got {len(wrong)} other values, "
+            f"first {column[wrong[0]]!r} at row {wrong[0]}"
+        )
+    what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
+    raise InputTypeError(
+        f"{argument}: expected real numbers in column {name!r}, got {what.get(column.dtype.kind, column.dtype)}, "
+        f"first {column[0]!r} at row 0"
+    )
+
+
+def _series_to_numpy(series: Any) -> NDArray[Any]:
+    """Return a pandas series as an array; nullable numbers become floats with NaN, other columns keep their kind."""
+    kind = getattr(series.dtype, "kind", "O")
+    if kind in "iufb" and not isinstance(series.dtype, np.dtype):
+        return cast("NDArray[Any]", series.to_numpy(dtype=np.float64, na_value=np.nan))
+    return cast("NDArray[Any]", series.to_numpy())
+
+
+def _is_missing(value: object) -> bool:
+    """NaN, pandas.NA, NaT: everything that is not equal to itself, or says so."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _extremes(values: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest value of each column; NaN where a column holds one."""
+    low = np.full(values.shape[1], np.inf)
+    high = np.full(values.shape[1], -np.inf)
+    for start in range(0, values.shape[0], CHUNK):
+        chunk = values[start : start + CHUNK]
+        low = np.minimum(low, chunk.min(axis=0).astype(np.float64))
+        high = np.maximum(high, chunk.max(axis=0).astype(np.float64))
+    return low, high
+
+
+def _raise_non_finite(values: NDArray[Any], names: tuple[str, ...], argument: str) -> None:
+    bad = ~np.isfinite(np.asarray(values, dtype=np.float64))
+    wrong = np.flatnonzero(bad.any(axis=0))
+    first = int(wrong[0])
+    rows = np.flatnonzero(bad[:, first])
+    others = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} other columns: {_listed(names, wrong[1:])})"
+    raise InputError(
+        f"{argument}: {len(rows)} non-finite values (NaN or infinite) in column {names[first]!r}{others}, "
+        f"first at row {rows[0]}; drop or impute them"
+    )
+
+
+def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
+    shown = ", ".join(repr(names[index]) for index in indices[:5])
+    return shown + (", ..." if len(indices) > 5 else "")
+
+
+# Factors -----------------------------------------------------------------------------------------------------------
+
+
+def _given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
+    if kinds is None:
+        return {}
+    if isinstance(kinds, str):
+        given: dict[str, object] = dict.fromkeys(names, kinds)
+    elif isinstance(kinds, Mapping):
+        given = {str(name): kind for name, kind in kinds.items()}
+        for name in given:
+            if name not in names:
+                raise InputError(f"kinds: no factor is called {name!r}; the factors are {', '.join(map(repr, names))}")
+    elif isinstance(kinds, Sequence):
+        if len(kinds) != len(names):
+            raise InputError(f"kinds: expected one kind for each of the {len(names)} factors, got {len(kinds)}")
+        given = dict(zip(names, kinds, strict=True))
+    else:
+        raise InputTypeError(f"kinds: expected a word, a mapping or a sequence, got {type(kinds).__name__}")
+    for name, kind in given.items():
+        if kind not in ("continuous", "categorical"):
+            raise InputError(f"kinds: expected 'continuous' or 'categorical' for factor {name!r}, got {kind!r}")
+    return cast("dict[str, Kind]", given)
+
+
+def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
+    if type(column).__module__.startswith("pandas"):
+        if str(column.dtype) == "category":
+            return _categorical(column, name, given)
+        if column.dtype.kind not in "iufb" or isinstance(column.dtype, np.dtype):
+            column = column.to_numpy()
+        elif column.hasnans:
+            column = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            given = given or "categorical" if not (column[~np.isnan(column)] % 1).any() else given
+        else:
+            column = column.to_numpy(dtype=column.dtype.numpy_dtype)
+    column = np.asarray(column)
+    if column.dtype.kind == "c":
+        raise InputTypeError(f"factors: expected real numbers or classes in column {name!r}, got complex numbers")
+    if column.dtype.kind in "Mm":
+        raise InputTypeError(
+            f"factors: expected numbers or classes in column {name!r}, got dates or time spans; "
+            "convert them to a number or to strings"
+        )
+    if column.dtype.kind == "O":
+        numbers = _numbers(column)
+        if numbers is None:
+            return _categorical(column, name, given)
+        if given is None and all(isinstance(value, int | np.integer | bool) for value in column if value is not None):
+            given = "categorical"
+        column = numbers
+    if column.dtype.kind == "f":
+        low, high, n_missing, n_infinite = _float_summary(column)
+        if n_infinite:
+            row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
+            raise InputError(
+                f"factors: {n_infinite} infinite values in column {name!r}, first at row {row}; drop or mark them missing"
+            )
+        if (given or _detected(column)) == "categorical":
+            return _categorical(column, name, given)
+        return Factor(name, "continuous", column, (), low, high, len(column) - n_missing)
+    if given == "continuous" and column.dtype.kind in "iub":
+        values = column.astype(np.float64)
+        return Factor(name, "continuous", values, (), float(values.min()), float(values.max()), len(values))
+    return _categorical(column, name, given)
+
+
+def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return an object column as floats when it holds numbers and missing values only (booleans are classes)."""
+    result = np.empty(len(column), dtype=np.float64)
+    for row, value in enumerate(column):
+        if value is None or _is_missing(value):
+            result[row] = np.nan
+        elif isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+            result[row] = value
+        else:
+            return None
+    return result
+
+
+def _float_summary(column: NDArray[Any]) -> tuple[float, float, int, int]:
+    """Smallest and largest annotated value, and how many are missing or infinite."""
+    low, high, n_missing, n_infinite = np.inf, -np.inf, 0, 0
+    for start in range(0, len(column), CHUNK):
+        chunk = np.asarray(column[start : start + CHUNK], dtype=np.float64)
+        chunk_low, chunk_high = float(chunk.min()), float(chunk.max())
+        if not np.isfinite(chunk_low) or not np.isfinite(chunk_high):  # NaN spreads through min
+            n_missing += int(np.isnan(chunk).sum())
+            n_infinite += int(np.isinf(chunk).sum())
+            known = chunk[np.isfinite(chunk)]
+            if not known.size:
+                continue
+            chunk_low, chunk_high = float(known.min()), float(known.max())
+        low, high = min(low, chunk_low), max(high, chunk_high)
+    return low, high, n_missing, n_infinite
+
+
+def _detected(column: NDArray[Any]) -> Kind:
+    """Categorical when the floats are few distinct whole numbers: labels that were stored as floats."""
+    head = np.asarray(column[:1000], dtype=np.float64)
+    if (head[~np.isnan(head)] % 1).any():
+        return "continuous"
+    known = np.asarray(column, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if (known % 1).any() or len(np.unique(known)) > MAX_LEVELS_OF_WHOLE_FLOATS:
+        return "continuous"
+    return "categorical"
+
+
+def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
+    if given == "continuous":
+        raise InputTypeError(
+            f"factors: column {name!r} was declared continuous but holds classes such as {_first(column)!r}"
+        )
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.size:
+        indices, levels = _integer_levels(column)
+    elif isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        known = ~np.isnan(column)
+        distinct, inverse = np.unique(column[known], return_inverse=True)
+        indices = np.full(len(column), -1, dtype=np.intp)
+        indices[known] = inverse
+        levels = tuple(str(int(value)) if float(value).is_integer() else str(value) for value in distinct)
+    else:
+        indices, levels = _factorised(column, name)
+    return Factor(name, "categorical", indices, levels, 0.0, len(levels) - 1.0, int((indices >= 0).sum()))
+
+
+def _first(column: Any) -> object:
+    return column.iloc[0] if hasattr(column, "iloc") else column[0]
+
+
+def _integer_levels(column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+    low, high = int(column.min()), int(column.max())
+    if high - low > 4 * len(column) + 1000:
+        distinct, inverse = np.unique(column, return_inverse=True)
+        return inverse, tuple(str(value) for value in distinct)
+    shifted = column.astype(np.int64) - low if low or column.dtype != np.int64 else column
+    used = np.bincount(shifted, minlength=high - low + 1) > 0
+    levels = tuple(str(value + low) for value in np.flatnonzero(used))
+    if used.all():
+        return shifted, levels
+    return (np.cumsum(used) - 1)[shifted], levels
+
+
+def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+    import pandas as pd
+
+    if isinstance(getattr(column, "dtype", None), pd.CategoricalDtype):
+        column = column.cat.remove_unused_categories()
+        return np.asarray(column.cat.codes, dtype=np.intp), tuple(str(level) for level in column.cat.categories)
+    series = pd.Series(np.asarray(column))
+    if series.dtype == object:
+        types = {type(value) for value in series if not pd.isna(value)}
+        if not all(issubclass(kind, str | bool | int | float | np.generic) for kind in types):
+            odd = next(kind.__name__ for kind in types if not issubclass(kind, str | bool | int | float | np.generic))
+            raise InputTypeError(f"factors: expected numbers or classes in column {name!r}, got values of type {odd}")
+        if len(types) > 1:
+            series = series.map(lambda value: value if pd.isna(value) else str(value))
+    indices, levels = pd.factorize(series, sort=True)
+    return np.asarray(indices, dtype=np.intp), tuple(str(level) for level in levels)
+
+
+def _raise_missing(columns: tuple[Factor, ...]) -> None:
+    incomplete = [factor for factor in columns if not factor.complete]
+    first = incomplete[0]
+    row = int(np.flatnonzero(~first.annotated())[0])
+    others = "" if len(incomplete) == 1 else f" (and in {len(incomplete) - 1} other columns)"
+    raise InputError(
+        f"factors: {len(first.values) - first.n_annotated} missing annotations in column {first.name!r}{others}, "
+        f"first at row {row}; drop those rows, or pass missing='omit' to score each factor on the rows annotated for it"
+    )

@@ -1,0 +1,405 @@
+"""What the public functions return: values with their details, frozen, never rounded."""
+
+import importlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import UnknownNameError
+from demele.core.signature import Signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DCI", "Chance", "Dependency", "Evaluation", "FactorSummary", "Interval", "LeftOut", "Note", "Score", "Spread"]
+
+Severity = Literal["info", "warning", "fragile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A range for a score.
+
+    ``level`` is the nominal coverage, ``method`` says how the range was made, ``kind`` what it covers:
+    ``"sampling"`` is what other rows from the same source would have given.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    kind: str = "sampling"
+
+    def __str__(self) -> str:
+        return f"[{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The values of a stochastic metric under different seeds, on the same rows."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the values (n - 1); NaN for a single value."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The scores of the same codes when the rows of the factors are permuted: what independence scores."""
+
+    values: tuple[float, ...]
+    observed: float
+    higher_is_better: bool = True
+
+    @property
+    def mean(self) -> float:
+        """Chance level: mean score of codes that are independent of the factors."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over permutations."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+
+    @property
+    def p_value(self) -> float:
+        """(1 + permutations at least as good) / (1 + permutations)."""
+        sign = 1.0 if self.higher_is_better else -1.0
+        as_good = sum(sign * value >= sign * self.observed for value in self.values)
+        return (1 + as_good) / (1 + len(self.values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something the reader of a score must know, readable by programs.
+
+    ``code`` is stable (``"constant-factor"``, ``"outliers"``, ...); ``subject`` names the columns concerned;
+    severity ``"fragile"`` means that the score would change much under another defensible setting.
+    """
+
+    code: str
+    message: str
+    subject: tuple[str, ...] = ()
+    severity: Severity = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Score:
+    """One metric of one representation, with everything that is known about the number.
+
+    Attributes
+    ----------
+    metric : str
+        Registered name.
+    value : float
+        The aggregate, never rounded; NaN when undefined.
+    per_factor, per_code : array or None
+        The metric's native values, in the order of the columns; NaN where undefined (a note says why).
+    factor_names, code_names : tuple of str
+        Names of the columns.
+    matrix : DataFrame of shape (n_codes, n_factors) or None
+        What the score was computed from; ``matrix_of`` says what it holds.
+    n : int
+        Rows used (the largest number over factors, where annotations are missing).
+    interval, spread, chance
+        Sampling interval, repeats, chance level; None when not asked for.
+    notes : tuple of Note
+        What was left out and why, and what makes the number fragile.
+    signature : Signature
+        Everything that changes the number.
+    details : mapping
+        Further quantities of the metric (settings chosen by validation, raw values).
+    """
+
+    metric: str
+    value: float
+    n: int
+    signature: Signature
+    code_names: tuple[str, ...] = ()
+    factor_names: tuple[str, ...] = ()
+    per_factor: NDArray[np.float64] | None = None
+    per_code: NDArray[np.float64] | None = None
+    native_intervals: tuple[Interval, ...] | None = None
+    matrix: "pd.DataFrame | None" = None
+    matrix_of: str | None = None
+    interval: Interval | None = None
+    spread: Spread | None = None
+    chance: Chance | None = None
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    protocol: str | None = None
+    seconds: float = math.nan
+
+    def __float__(self) -> float:
+        return self.value
+
+    @property
+    def fragile(self) -> bool:
+        """True when the score would change much under another defensible setting."""
+        return any(note.severity == "fragile" for note in self.notes)
+
+    @property
+    def native(self) -> dict[str, float]:
+        """Per-factor or per-code values by column name; empty for a metric of the whole."""
+        names, values = self._native()
+        return dict(zip(names, values, strict=True))
+
+    @property
+    def native_unit(self) -> str:
+        """``"per factor"``, ``"per code"`` or ``"whole"``."""
+        if self.per_factor is not None:
+            return "per factor"
+        return "per code" if self.per_code is not None else "whole"
+
+    def _native(self) -> tuple[tuple[str, ...], list[float]]:
+        if self.per_factor is not None:
+            return self.factor_names, [float(value) for value in self.per_factor]
+        if self.per_code is not None:
+            return self.code_names, [float(value) for value in self.per_code]
+        return (), []
+
+    def row(self) -> dict[str, object]:
+        """Flat, in a fixed column order: what tables and CSV files hold."""
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "low": None if self.interval is None else self.interval.low,
+            "high": None if self.interval is None else self.interval.high,
+            "std": None if self.spread is None else self.spread.std,
+            "chance": None if self.chance is None else self.chance.mean,
+            "n": self.n,
+            "fragile": self.fragile,
+            "notes": "; ".join(note.message for note in self.notes),
+            "protocol": self.protocol,
+            "signature": str(self.signature),
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Long form of the native values: columns ``metric``, ``unit``, ``name``, ``value``, ``low``, ``high``."""
+        import pandas as pd
+
+        names, values = self._native()
+        if not names:
+            names, values = ("all",), [self.value]
+        intervals = self.native_intervals or (None,) * len(names)
+        return pd.DataFrame(
+            {
+                "metric": self.metric,
+                "unit": self.native_unit,
+                "name": list(names),
+                "value": values,
+                "low": [math.nan if interval is None else interval.low for interval in intervals],
+                "high": [math.nan if interval is None else interval.high for interval in intervals],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        names, values = self._native()
+        native_intervals = None
+        if self.native_intervals is not None:
+            native_intervals = {
+                name: [_plain(interval.low), _plain(interval.high)]
+                for name, interval in zip(names, self.native_intervals, strict=True)
+            }
+        return {
+            "metric": self.metric,
+            "value": _plain(self.value),
+            "n": self.n,
+            "native_unit": self.native_unit,
+            "native": {name: _plain(value) for name, value in zip(names, values, strict=True)},
+            "native_intervals": native_intervals,
+            "matrix": None if self.matrix is None else _matrix(self.matrix, self.matrix_of),
+            "interval": None if self.interval is None else _fields(self.interval, "low high level method kind"),
+            "spread": None if self.spread is None else _fields(self.spread, "mean std values"),
+            "chance": None if self.chance is None else _fields(self.chance, "mean std p_value values"),
+            "notes": [_fields(note, "code message subject severity") for note in self.notes],
+            "fragile": self.fragile,
+            "protocol": self.protocol,
+            "signature": str(self.signature),
+            "details": _plain(dict(self.details)),
+            "seconds": _plain(self.seconds),
+        }
+
+    def __repr__(self) -> str:
+        interval = "" if self.interval is None else f" {self.interval}"
+        mark = "  fragile" if self.fragile else ""
+        return f"Score({self.metric} = {self.value:.4f}{interval}, n={self.n}{mark})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DCI:
+    """The three scores of Eastwood & Williams (2018) and the importances that they share."""
+
+    modularity: Score
+    compactness: Score
+    explicitness: Score
+    importance: "pd.DataFrame"
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter((self.modularity, self.compactness, self.explicitness))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorSummary:
+    """What was read of one factor."""
+
+    name: str
+    kind: str
+    n_levels: int | None
+    n_annotated: int
+    constant: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """The interventional picture of one code and one factor (Suter et al. 2019).
+
+    For each value of the factor: the conditional mean of the code (in the code's own unit) and the range that the
+    other factors cause at that value.
+    """
+
+    code: str
+    factor: str
+    levels: tuple[str, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    count: tuple[int, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A metric that was asked for, or would have applied, and why there is no number."""
+
+    metric: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation:
+    """Many scores of one representation.
+
+    Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
+    and why.
+    """
+
+    scores: tuple[Score, ...]
+    left_out: tuple[LeftOut, ...]
+    protocol: str
+    name: str
+    n: int
+    code_names: tuple[str, ...]
+    factors: tuple[FactorSummary, ...]
+    dependency: tuple[Dependency, ...] = ()
+    notes: tuple[Note, ...] = ()
+    version: str = ""
+
+    def __getitem__(self, metric: str) -> Score:
+        for score in self.scores:
+            if score.metric == metric:
+                return score
+        for missing in self.left_out:
+            if missing.metric == metric:
+                raise UnknownNameError(f"{metric} has no score here: {missing.reason}")
+        known = ", ".join(score.metric for score in self.scores)
+        raise UnknownNameError(f"{metric!r} is not among the scores of this evaluation: {known}")
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per score, in a fixed column order."""
+        import pandas as pd
+
+        return pd.DataFrame([{"name": self.name, **score.row()} for score in self.scores])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        return {
+            "kind": "evaluation",
+            "demele": self.version,
+            "name": self.name,
+            "protocol": self.protocol,
+            "n": self.n,
+            "codes": list(self.code_names),
+            "factors": [_fields(factor, "name kind n_levels n_annotated constant") for factor in self.factors],
+            "scores": [score.to_dict() for score in self.scores],
+            "left_out": [_fields(item, "metric reason") for item in self.left_out],
+            "dependency": [_fields(item, "code factor levels mean low high count score") for item in self.dependency],
+            "notes": [_fields(note, "code message subject severity") for note in self.notes],
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page.
+
+        Raises
+        ------
+        MissingExtraError
+            If plotly is not installed: the extra ``report`` brings it.
+        """
+        # Resolved by name at the time of the call: results know nothing of reports, which are built on them.
+        report = importlib.import_module("demele.report.html")
+        written: Path = report.write_report([self.to_dict()], Path(path))
+        return written
+
+    def __repr__(self) -> str:
+        lines = [f"Evaluation of {self.name}: n={self.n}, {len(self.code_names)} codes, {len(self.factors)} factors"]
+        lines += [f"  {score!r}" for score in self.scores]
+        lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
+        return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy values, tuples and NaN into what JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return repr(value)
+
+
+def _fields(item: object, names: str) -> dict[str, Any]:
+    return {name: _plain(getattr(item, name)) for name in names.split()}
+
+
+def _matrix(frame: "pd.DataFrame", what: str | None) -> dict[str, Any]:
+    return {
+        "what": what,
+        "rows": [str(name) for name in frame.index],
+        "columns": [str(name) for name in frame.columns],
+        "values": _plain(frame.to_numpy()),
+    }

@@ -1,0 +1,104 @@
+"""How a number was made, as one line that can be read, stored, parsed and replayed.
+
+A signature is written as the Python call that makes the number, with every argument that can change it, followed by
+what the call met: ``mig(binning=EqualWidth(bins=10), seed=0)  # n=1797, protocol=review2022, demele=0.1.0``.
+"""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from demele.core.errors import InputError
+
+__all__ = ["Signature"]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The call that made a number, and what it met.
+
+    Parameters
+    ----------
+    metric : str
+        Registered name of the metric, or the name of a user's callable.
+    arguments : mapping of str to object
+        Every argument that can change the number, in the order of the call. Values are Python literals, or small
+        frozen option objects whose ``repr`` is a call with literal arguments.
+    context : mapping of str to str
+        What the call met: rows used, protocol, version of demele, digest of the bin edges.
+
+    Examples
+    --------
+    >>> signature = Signature("mig", {"seed": 0}, {"n": "100"})
+    >>> str(signature)
+    'mig(seed=0)  # n=100'
+    >>> Signature.parse(str(signature)) == signature
+    True
+    """
+
+    metric: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    context: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """One line: the call, then what it met."""
+        arguments = ", ".join(f"{name}={_text(value)}" for name, value in self.arguments.items())
+        context = ", ".join(f"{name}={value}" for name, value in self.context.items())
+        return f"{self.metric}({arguments})" + (f"  # {context}" if context else "")
+
+    @classmethod
+    def parse(cls, text: str) -> "Signature":
+        """Read a signature back from its text.
+
+        Raises
+        ------
+        InputError
+            If the text is not a signature.
+
+        Notes
+        -----
+        Option objects such as ``EqualWidth(bins=10)`` come back as :class:`OptionText`, which prints as it was
+        written; :mod:`demele.metrics.replay` turns them into the objects.
+        """
+        call_text, _, context_text = text.partition("#")
+        try:
+            call = ast.parse(call_text.strip(), mode="eval").body
+        except SyntaxError as error:
+            raise InputError(f"signature: {text!r} is not a call such as mig(seed=0)  # n=100") from error
+        if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
+            raise InputError(f"signature: {text!r} is not a call such as mig(seed=0)  # n=100")
+        arguments: dict[str, object] = {}
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                raise InputError(f"signature: {text!r} has an argument without a name")
+            arguments[keyword.arg] = _literal(keyword.value)
+        pairs = [pair.partition("=") for pair in context_text.strip().split(", ") if pair]
+        return cls(call.func.id, arguments, {name: value for name, _, value in pairs})
+
+
+@dataclass(frozen=True, slots=True)
+class OptionText:
+    """An option object as it stands in a parsed signature."""
+
+    name: str
+    arguments: tuple[tuple[str, object], ...]
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments)})"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_text(item)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+def _literal(node: ast.expr) -> object:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        pairs = tuple((keyword.arg or "", _literal(keyword.value)) for keyword in node.keywords)
+        return OptionText(node.func.id, pairs)
+    try:
+        value: object = ast.literal_eval(node)
+    except ValueError as error:
+        raise InputError(f"signature: {ast.unparse(node)!r} is not a literal") from error
+    return value

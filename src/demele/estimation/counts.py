@@ -1,0 +1,267 @@
+"""Joint counts of all codes with all factors, from one pass over the rows.
+
+Several columns are packed into one integer per row, so that one ``bincount`` fills several tables at once; the tables
+of pairs are its marginals. With 10 bins, two codes and two factors make 10 000 cells and four tables.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.inputs import CHUNK, Codes, Factor, Factors
+from demele.estimation.discretise import Binning, ColumnBins, cut
+
+__all__ = ["BinnedRows", "JointCounts", "bin_rows", "column_bins", "joint_counts", "soft_joint_counts"]
+
+#: Cells of one packed table: small enough to stay in a core's cache.
+MAX_CELLS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class JointCounts:
+    """Counts (or sums of weights) of code bins against factor bins.
+
+    Attributes
+    ----------
+    tables : tuple of arrays, one per factor, of shape (..., n_codes, code_bins, factor_bins)
+        Leading axes are resamples. Rows without an annotation of the factor are not counted in its table.
+    factor_tables : mapping of (i, k), i <= k, to arrays (..., bins of i, bins of k)
+        Counts of pairs of factors; empty unless asked for.
+    code_bins : array of shape (n_codes,)
+        Number of bins of each code; tables are padded to the largest.
+    """
+
+    tables: tuple[NDArray[np.float64], ...]
+    factor_tables: dict[tuple[int, int], NDArray[np.float64]]
+    code_bins: NDArray[np.intp]
+
+    def merge(self, other: "JointCounts") -> "JointCounts":
+        """Add the counts of other rows under the same bins."""
+        return JointCounts(
+            tuple(a + b for a, b in zip(self.tables, other.tables, strict=True)),
+            {pair: table + other.factor_tables[pair] for pair, table in self.factor_tables.items()},
+            self.code_bins,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedRows:
+    """Rows as bin numbers: ``codes`` (n_codes, n) and ``factors`` (n_factors, n); a missing annotation is the last bin."""
+
+    codes: NDArray[np.intp]
+    factors: NDArray[np.intp]
+    code_bins: NDArray[np.intp]
+    factor_bins: NDArray[np.intp]
+    incomplete: NDArray[np.bool_]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+    def factor_labels(self) -> NDArray[np.intp]:
+        """Factors as (n, n_factors), with -1 for a missing annotation."""
+        labels = self.factors.T.copy()
+        labels[labels >= self.factor_bins] = -1
+        return labels
+
+    def take(self, rows: NDArray[np.intp]) -> "BinnedRows":
+        """Some rows, with the same bins."""
+        return BinnedRows(
+            self.codes[:, rows], self.factors[:, rows], self.code_bins, self.factor_bins, self.incomplete
+        )
+
+
+def column_bins(codes: Codes, factors: Factors, binning: Binning) -> tuple[list[ColumnBins], list[ColumnBins | None]]:
+    """Return the frozen bins of every code and of every continuous factor (None for a categorical one)."""
+    empty = np.empty(0)
+    of_codes = [
+        binning.column_bins(
+            np.asarray(codes.values[:, index], dtype=np.float64) if binning.needs_values else empty,
+            float(codes.low[index]),
+            float(codes.high[index]),
+        )
+        for index in range(codes.d)
+    ]
+    of_factors = [_factor_bins(factor, binning) for factor in factors.columns]
+    return of_codes, of_factors
+
+
+def _factor_bins(factor: Factor, binning: Binning) -> ColumnBins | None:
+    if factor.categorical:
+        return None
+    values = np.empty(0)
+    if binning.needs_values:
+        values = np.asarray(factor.values, dtype=np.float64)
+        values = values[~np.isnan(values)]
+    return binning.column_bins(values, factor.low, factor.high)
+
+
+def bin_rows(
+    codes: Codes,
+    factors: Factors,
+    of_codes: Sequence[ColumnBins],
+    of_factors: Sequence[ColumnBins | None],
+    rows: slice = slice(None),
+) -> BinnedRows:
+    """Bin some rows of all columns."""
+    values = codes.values[rows]
+    code_rows = np.empty((codes.d, values.shape[0]), dtype=np.intp)
+    for index, bins in enumerate(of_codes):
+        code_rows[index] = cut(values[:, index], bins)
+    factor_rows = np.empty((factors.m, values.shape[0]), dtype=np.intp)
+    factor_bins = np.empty(factors.m, dtype=np.intp)
+    for index, (factor, own_bins) in enumerate(zip(factors.columns, of_factors, strict=True)):
+        if own_bins is None:
+            factor_bins[index] = len(factor.levels)
+            labels = factor.values[rows]
+            factor_rows[index] = labels if factor.complete else np.where(labels < 0, len(factor.levels), labels)
+        else:
+            factor_bins[index] = own_bins.n_bins
+            factor_rows[index] = cut(factor.values[rows], own_bins)
+    incomplete = np.array([not factor.complete for factor in factors.columns])
+    return BinnedRows(code_rows, factor_rows, np.array([bins.n_bins for bins in of_codes]), factor_bins, incomplete)
+
+
+def joint_counts(
+    codes: Codes,
+    factors: Factors,
+    of_codes: Sequence[ColumnBins],
+    of_factors: Sequence[ColumnBins | None],
+    *,
+    factor_pairs: bool = False,
+) -> JointCounts:
+    """Count all pairs of columns in one pass, a chunk of rows at a time.
+
+    Cost: O(n (d + M)) to bin and about O(n d M / 4) additions; memory O(chunk (d + M)) beyond the tables.
+    """
+    total: JointCounts | None = None
+    for start in range(0, codes.n, CHUNK):
+        rows = bin_rows(codes, factors, of_codes, of_factors, slice(start, start + CHUNK))
+        part = PackedRows(rows, factor_pairs=factor_pairs).count()
+        total = part if total is None else total.merge(part)
+    if total is None:  # no rows: the door refuses them
+        raise ValueError("no rows to count")
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Pack:
+    """Columns packed into one integer per row: ``index`` in [0, size), unpacked to axes of ``shape``."""
+
+    columns: tuple[int, ...]
+    shape: tuple[int, ...]
+    index: NDArray[np.intp]
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+
+class PackedRows:
+    """Binned rows packed once, to be counted once or under many weightings of the rows."""
+
+    def __init__(self, rows: BinnedRows, *, factor_pairs: bool) -> None:
+        self.rows = rows
+        self.factor_pairs = factor_pairs
+        factor_sizes = rows.factor_bins + rows.incomplete  # one more bin where annotations are missing
+        budget = min(MAX_CELLS, max(1024, rows.n))
+        share = int(np.sqrt(budget))
+        self.code_packs = _packs(rows.codes, rows.code_bins, share)
+        self.factor_packs = _packs(rows.factors, factor_sizes, share)
+
+    def count(self, weights: NDArray[np.float64] | None = None) -> JointCounts:
+        """Count the rows, each with its weight."""
+        rows = self.rows
+        most = int(rows.code_bins.max())
+        tables = [np.zeros((len(rows.code_bins), most, bins)) for bins in rows.factor_bins]
+        for code_pack in self.code_packs:
+            for factor_pack in self.factor_packs:
+                for code, factor, table in _pair_tables(code_pack, factor_pack, weights):
+                    tables[factor][code, : table.shape[0]] = table[:, : rows.factor_bins[factor]]
+        return JointCounts(tuple(tables), self._factor_tables(weights), rows.code_bins)
+
+    def _factor_tables(self, weights: NDArray[np.float64] | None) -> dict[tuple[int, int], NDArray[np.float64]]:
+        if not self.factor_pairs:
+            return {}
+        bins = self.rows.factor_bins
+        found: dict[tuple[int, int], NDArray[np.float64]] = {}
+        for a, b in combinations_with_replacement(range(len(self.factor_packs)), 2):
+            for i, k, table in _pair_tables(self.factor_packs[a], self.factor_packs[b], weights):
+                if i <= k:
+                    found[i, k] = table[: bins[i], : bins[k]]
+        return found
+
+
+def _packs(columns: NDArray[np.intp], sizes: NDArray[np.intp], budget: int) -> list[_Pack]:
+    """Pack neighbouring columns together while their cells stay within the budget."""
+    packs: list[_Pack] = []
+    group: list[int] = []
+    for column in range(len(sizes)):
+        if group and np.prod(sizes[[*group, column]]) > budget:
+            packs.append(_pack(columns, sizes, group))
+            group = []
+        group.append(column)
+    packs.append(_pack(columns, sizes, group))
+    return packs
+
+
+def _pack(columns: NDArray[np.intp], sizes: NDArray[np.intp], group: list[int]) -> _Pack:
+    index = columns[group[0]]
+    for column in group[1:]:
+        index = index * sizes[column] + columns[column]
+    return _Pack(tuple(group), tuple(int(sizes[column]) for column in group), index)
+
+
+def _pair_tables(
+    first: _Pack, second: _Pack, weights: NDArray[np.float64] | None
+) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    """Count two packs against each other and yield the table of each pair of their columns."""
+    counted = np.bincount(first.index * second.size + second.index, weights, minlength=first.size * second.size)
+    cells = counted.reshape(first.shape + second.shape)
+    axes = range(cells.ndim)
+    n_first = len(first.shape)
+    for a, column_a in enumerate(first.columns):
+        partial = cells.sum(axis=tuple(axis for axis in range(n_first) if axis != a))
+        for b, column_b in enumerate(second.columns):
+            others = tuple(axis for axis in axes if 1 <= axis < partial.ndim and axis != b + 1)
+            yield column_a, column_b, partial.sum(axis=others).astype(np.float64)
+
+
+def soft_joint_counts(
+    codes: Codes,
+    codes_std: NDArray[np.float64],
+    factors: Factors,
+    of_codes: Sequence[ColumnBins],
+    of_factors: Sequence[ColumnBins | None],
+) -> JointCounts:
+    """Count with rows spread over the bins of a stochastic code, by the Gaussian mass of each bin.
+
+    Each row's mass within the outermost edges counts as in its bins, the tails as in the first and the last bin, so
+    that every row weighs 1. A standard deviation of 0 puts the row into its bin.
+    """
+    from scipy.special import ndtr
+
+    most = max(bins.n_bins for bins in of_codes)
+    rows = bin_rows(codes, factors, of_codes, of_factors)
+    tables = [np.zeros((codes.d, most, bins)) for bins in rows.factor_bins]
+    for code, bins in enumerate(of_codes):
+        inner = bins.edges[1:-1] if bins.n_bins > 1 else np.empty(0)
+        mean = np.asarray(codes.values[:, code], dtype=np.float64)
+        std = codes_std[:, code]
+        below = np.ones((codes.n, bins.n_bins + 1))
+        below[:, 0] = 0.0
+        sure = std == 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below[:, 1:-1] = ndtr((inner[None, :] - mean[:, None]) / std[:, None])
+        below[sure, 1:-1] = rows.codes[code][sure, None] < np.arange(1, bins.n_bins)[None, :]
+        mass = np.diff(below, axis=1)
+        for factor, table in enumerate(tables):
+            labels = rows.factors[factor]
+            known = labels < table.shape[2]
+            for b in range(bins.n_bins):
+                table[code, b] = np.bincount(labels[known], mass[known, b], minlength=table.shape[2])
+    return JointCounts(tuple(tables), {}, rows.code_bins)

@@ -1,0 +1,204 @@
+"""Cutting continuous columns into bins: one rule for all metrics of a run, computed once per column."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError
+
+__all__ = ["Adaptive", "Binning", "ColumnBins", "Edges", "EqualFrequency", "EqualWidth", "cut"]
+
+#: Values within this share of the column's range below an edge count as on it, so that rounding in the unit of a
+#: column cannot move them to another bin.
+EDGE_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnBins:
+    """The bins of one column: ``n_bins`` bins between frozen ``edges``, the last one closed.
+
+    ``regular`` bins have equal width, so that a value's bin is a multiplication rather than a search.
+    """
+
+    edges: NDArray[np.float64]
+    regular: bool
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins, at least 1."""
+        return max(len(self.edges) - 1, 1)
+
+
+class Binning(Protocol):
+    """A rule that turns a column into bins."""
+
+    def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
+        """Return the bins of a column of finite values, whose extremes are known."""
+        ...
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether the rule looks at the values, or only at their extremes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EqualWidth:
+    """Bins of equal width between the smallest and the largest value: the choice of the published studies.
+
+    One outlier widens all bins and empties most of them: a score under this rule says so when it happens.
+    """
+
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        _check_count(self.bins)
+
+    @property
+    def needs_values(self) -> bool:
+        """Only the extremes matter."""
+        return False
+
+    def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
+        """Return ``bins`` equal parts of [low, high]; a constant column has one bin."""
+        if low == high:
+            return ColumnBins(np.array([low, high]), regular=True)
+        return ColumnBins(np.linspace(low, high, self.bins + 1), regular=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EqualFrequency:
+    """Bins that hold equally many values, equal values never being split.
+
+    Edges lie at quantiles that are values of the column, so ties stay together: a column of 60% zeros has one bin for
+    them. Fewer bins than asked for remain when ties are many.
+    """
+
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        _check_count(self.bins)
+
+    @property
+    def needs_values(self) -> bool:
+        """Quantiles need all values."""
+        return True
+
+    def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
+        """Return edges at the distinct lower quantiles of the values."""
+        if low == high:
+            return ColumnBins(np.array([low, high]), regular=False)
+        inner, times = np.unique(
+            np.quantile(values, np.arange(1, self.bins) / self.bins, method="higher"), return_counts=True
+        )
+        # A value that holds a whole bin's share or more (60% zeros) is a bin of its own: the next value starts another.
+        heavy = np.union1d(inner[times > 1], [low])
+        after = [values[values > tie].min() for tie in heavy if tie < high and (values == tie).sum() * self.bins >= len(values)]
+        inner = np.union1d(inner[inner > low], after)
+        if not inner.size:
+            inner = np.array([values[values > low].min()])
+        return ColumnBins(np.concatenate([[low], inner, [max(high, np.nextafter(inner[-1], np.inf))]]), regular=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    """Equal-frequency bins whose number follows the number of rows: 2 n^(1/3), at least 2 and at most ``most``.
+
+    The cube root balances the bias of wide bins, which falls with their number, against that of sparse tables, which
+    grows with it (the rate of Freedman & Diaconis 1981 for histograms).
+    """
+
+    most: int = 256
+
+    def __post_init__(self) -> None:
+        _check_count(self.most)
+
+    @property
+    def needs_values(self) -> bool:
+        """Quantiles need all values."""
+        return True
+
+    def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
+        """Return equal-frequency bins, as many as the rows support."""
+        bins = int(np.clip(round(2 * len(values) ** (1 / 3)), 2, self.most))
+        return EqualFrequency(bins).column_bins(values, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Explicit edges, the same for every continuous column; a value outside them is an error.
+
+    Parameters
+    ----------
+    edges : sequence of float
+        Increasing; b + 1 edges make b bins, the last one closed.
+    """
+
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        edges = np.asarray(self.edges, dtype=float)
+        if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+            raise InputError(f"bins: expected at least 2 increasing finite edges, got {self.edges!r}")
+        object.__setattr__(self, "edges", tuple(float(edge) for edge in edges))
+
+    @property
+    def needs_values(self) -> bool:
+        """The edges are given."""
+        return False
+
+    def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
+        """Return the given edges.
+
+        Raises
+        ------
+        InputError
+            If a value lies outside them.
+        """
+        if low < self.edges[0] or high > self.edges[-1]:
+            raise InputError(
+                f"bins: values from {low:g} to {high:g} do not lie within the edges "
+                f"{self.edges[0]:g} to {self.edges[-1]:g}; widen the edges"
+            )
+        return ColumnBins(np.asarray(self.edges), regular=False)
+
+
+def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
+    """Return the bin of each value, from 0; NaN (a missing annotation) gets the index ``n_bins``.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    bins : ColumnBins
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.discretise import EqualWidth, cut
+    >>> cut(np.array([0.0, 0.24, 0.5, 1.0]), EqualWidth(4).column_bins(np.empty(0), 0.0, 1.0)).tolist()
+    [0, 0, 2, 3]
+    """
+    n_bins = bins.n_bins
+    values = np.asarray(values, dtype=np.float64)
+    if n_bins == 1:
+        index = np.zeros(len(values), dtype=np.intp)
+    elif bins.regular:
+        low, high = bins.edges[0], bins.edges[-1]
+        position = (values - low) * (n_bins / (high - low))
+        position += EDGE_TOLERANCE * n_bins
+        with np.errstate(invalid="ignore"):
+            index = position.astype(np.intp)
+        np.minimum(index, n_bins - 1, out=index)
+    else:
+        index = np.searchsorted(bins.edges[1:-1], values, side="right")
+    missing = np.isnan(values)
+    if missing.any():
+        index[missing] = n_bins
+    return index
+
+
+def _check_count(bins: object) -> None:
+    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
+        raise InputError(f"bins: expected a whole number of at least 2, got {bins!r}")

@@ -1,0 +1,149 @@
+"""Entropy and mutual information from counts, with bias corrections; all in nats."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.estimation.counts import JointCounts
+
+__all__ = ["Correction", "InformationTable", "entropy", "information_table", "mutual_information"]
+
+Correction = Literal["none", "miller-madow", "adjusted"]
+
+
+@dataclass(frozen=True, slots=True)
+class InformationTable:
+    """What every information-based metric is computed from. Leading axes are resamples.
+
+    Attributes
+    ----------
+    information : array of shape (..., n_codes, n_factors)
+        Mutual information of each code and each factor.
+    factor_entropy : array of shape (..., n_factors)
+    joint_entropy : array of shape (..., n_codes, n_factors) or None
+        None where the estimator has none.
+    factor_information : array of shape (..., n_factors, n_factors) or None
+        Mutual information of factors, their entropies on the diagonal.
+    code_bins : array of shape (n_codes,) or None
+        Number of bins of each code.
+    """
+
+    information: NDArray[np.float64]
+    factor_entropy: NDArray[np.float64]
+    joint_entropy: NDArray[np.float64] | None = None
+    factor_information: NDArray[np.float64] | None = None
+    code_bins: NDArray[np.intp] | None = None
+
+    def keep(self, factors: Sequence[int]) -> "InformationTable":
+        """Leave only some factors."""
+        index = np.asarray(factors, dtype=np.intp)
+        return InformationTable(
+            self.information[..., index],
+            self.factor_entropy[..., index],
+            None if self.joint_entropy is None else self.joint_entropy[..., index],
+            None if self.factor_information is None else self.factor_information[..., index[:, None], index],
+            self.code_bins,
+        )
+
+
+def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
+    """Entropy of counts along the last axis, in nats.
+
+    Parameters
+    ----------
+    counts : array of shape (..., n_values), >= 0
+    correction : {"none", "miller-madow", "adjusted"}
+        Miller-Madow adds (occupied values - 1) / 2n (Miller 1955).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.information import entropy
+    >>> bool(np.isclose(entropy(np.array([5.0, 5.0])), np.log(2)))
+    True
+    """
+    n = counts.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plug_in = np.log(n) - _n_log_n(counts).sum(axis=-1) / n
+    plug_in = np.maximum(plug_in, 0.0)
+    if correction == "miller-madow":
+        return plug_in + ((counts > 0).sum(axis=-1) - 1) / (2 * n)
+    return plug_in
+
+
+def mutual_information(table: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
+    """Mutual information of the last two axes of counts, in nats.
+
+    Parameters
+    ----------
+    table : array of shape (..., n_rows, n_columns), >= 0
+    correction : {"none", "miller-madow", "adjusted"}
+        ``"none"``: plug-in, biased upwards by about (rows - 1)(columns - 1) / 2n.
+        ``"miller-madow"``: minus (occupied cells - rows - columns + 1) / 2n; may be slightly negative.
+        ``"adjusted"``: H (I - E) / (H - E), E being the expectation of I over tables with the same margins
+        (hypergeometric; Vinh, Epps & Bailey 2010) and H the entropy of the columns (the factor): 0 by chance,
+        H for a perfect code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.information import mutual_information
+    >>> bool(np.isclose(mutual_information(np.array([[5.0, 0.0], [0.0, 5.0]])), np.log(2)))
+    True
+    """
+    n = table.sum(axis=(-2, -1))
+    rows, columns = table.sum(axis=-1), table.sum(axis=-2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cells = _n_log_n(table).sum(axis=(-2, -1))
+        margins = _n_log_n(rows).sum(axis=-1) + _n_log_n(columns).sum(axis=-1)
+        plug_in = np.maximum(np.log(n) + (cells - margins) / n, 0.0)
+    if correction == "miller-madow":
+        occupied = (table > 0).sum(axis=(-2, -1)) - (rows > 0).sum(axis=-1) - (columns > 0).sum(axis=-1) + 1
+        return plug_in - occupied / (2 * n)
+    if correction == "adjusted":
+        return _adjusted(table, plug_in)
+    return plug_in
+
+
+def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.sparse import csr_matrix
+    from sklearn.metrics.cluster import expected_mutual_information
+
+    flat = table.reshape(-1, *table.shape[-2:])
+    result = np.empty(len(flat))
+    for index, counts in enumerate(flat):
+        used = np.rint(counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]).astype(np.int64)
+        height = float(entropy(counts.sum(axis=0)))
+        chance = float(expected_mutual_information(csr_matrix(used), int(used.sum()))) if min(used.shape) > 1 else 0.0
+        value = float(plug_in.reshape(-1)[index])
+        result[index] = height * (value - chance) / (height - chance) if height - chance > 1e-12 else 0.0
+    return result.reshape(plug_in.shape)
+
+
+def _n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    # log of max(count, 1) is 0 where the count is 0; soft counts below 1 need their own logarithm
+    if (counts == np.floor(counts)).all():
+        return counts * np.log(np.maximum(counts, 1.0))
+    return counts * np.log(np.where(counts > 0, counts, 1.0))
+
+
+def information_table(counts: JointCounts, correction: Correction = "none") -> InformationTable:
+    """Return all informations and entropies that the metrics need, from joint counts."""
+    information = np.stack([mutual_information(table, correction) for table in counts.tables], axis=-1)
+    factor_counts = [table[..., 0, :, :].sum(axis=-2) for table in counts.tables]
+    factor_entropy = np.stack([entropy(values, correction) for values in factor_counts], axis=-1)
+    code_entropy = np.stack([entropy(table.sum(axis=-1), correction) for table in counts.tables], axis=-1)
+    joint = code_entropy + factor_entropy[..., None, :] - information
+    between = None
+    if counts.factor_tables:
+        m = len(counts.tables)
+        between = np.zeros((*factor_entropy.shape[:-1], m, m))
+        for (i, k), table in counts.factor_tables.items():
+            if i == k:
+                between[..., i, i] = factor_entropy[..., i]
+            else:
+                between[..., i, k] = between[..., k, i] = mutual_information(table, correction)
+    return InformationTable(information, factor_entropy, joint, between, counts.code_bins)

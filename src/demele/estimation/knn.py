@@ -1,0 +1,534 @@
+"""Mutual information from nearest neighbours: Ross (continuous and categorical), Kraskov (both continuous).
+
+Both estimators compare, around each sample, a distance to its k-th neighbour with how many samples lie closer in a
+margin. They need no bins, follow the local density, and give the values of scikit-learn's ``mutual_info_classif`` and
+``mutual_info_regression``, whose kernels they share; in one dimension sorting replaces the search trees.
+
+What decides the last digits is who is counted. A neighbour is *closer* if the difference of the two floating-point
+numbers, rounded as the machine rounds it, is smaller than the distance to the k-th neighbour. Comparing
+``x + radius`` with the sample instead rounds elsewhere: it lets the k-th neighbour itself in now and then, and a count
+of m that should be m - 1 moves the estimate by 1 / (m N) each time.
+
+Nearest neighbours presuppose that no two samples are equal. Without the jitter of scikit-learn, a variable with atoms
+(ReLU codes, rounded attributes) gives estimates that are far too low; `tie_fraction` says how many samples that is.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+
+__all__ = [
+    "knn_factor_information",
+    "knn_information_matrix",
+    "ksg_information",
+    "ross_information",
+    "ross_information_matrix",
+    "scikit_learn_jitter",
+    "tie_fraction",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.integer[Any]]
+Distances = Literal["scikit-learn", "direct"]
+Margins = Literal["raw", "rank"]
+
+#: Standard deviation of scikit-learn's noise, relative to max(1, mean magnitude) of a column of unit variance.
+_JITTER = 1e-10
+#: Samples that are counted at a time.
+_BLOCK = 8192
+
+
+def ross_information(
+    codes: FloatArray, labels: IntArray, *, n_neighbors: int = 3, distances: Distances = "scikit-learn"
+) -> FloatArray:
+    r"""Mutual information of each code with a categorical variable, in nats (Ross 2014).
+
+    .. math:: I(z; v) = \psi(N) + \langle\psi(k_i)\rangle - \langle\psi(N_{v_i})\rangle
+              - \langle\psi(m_i)\rangle
+
+    where :math:`N_{v_i}` samples have the label of sample i, :math:`k_i = \min(k, N_{v_i} - 1)`, and :math:`m_i`
+    samples of any label, i included, are closer to i than its :math:`k_i`-th neighbour among those of its own label.
+    Samples whose label occurs once are left out, of N too.
+
+    Parameters
+    ----------
+    codes : (n_samples, n_codes) array
+    labels : (n_samples,) array of int >= 0
+        Levels without samples are allowed.
+    n_neighbors : int >= 1
+        k. Larger values have less variance and more bias.
+    distances : {"scikit-learn", "direct"}
+        How distances inside a label with at most 2 k + 1 samples are computed. scikit-learn expands the square,
+        :math:`x^2 - 2 x y + y^2`, for those; the cancellation (absolute error about :math:`10^{-8} |x|`) decides at
+        random whether the k-th neighbour is counted. ``"direct"`` subtracts, as both do for all other labels.
+
+    Returns
+    -------
+    (n_codes,) array
+        At most about the entropy of the labels; slightly negative at times for independent variables (scikit-learn
+        replaces that by 0, this function does not). NaN where no label occurs twice.
+
+    Notes
+    -----
+    O(N log N) per code. The values are those of ``mutual_info_classif`` on the same array, that is after its scaling
+    and noise, see `scikit_learn_jitter`.
+
+    References
+    ----------
+    B. C. Ross, "Mutual information between discrete and continuous data sets", PLoS ONE 9(2), e87357, 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.knn import ross_information
+    >>> labels = np.repeat([0, 1], 500)
+    >>> noise = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> codes = noise + labels[:, None] * [9.0, 0.0]  # the first tells the labels apart, the second is noise
+    >>> ross_information(codes, labels).round(2)  # log 2 = 0.69
+    array([ 0.69, -0.02])
+    """
+    return ross_information_matrix(codes, [labels], n_neighbors=n_neighbors, distances=distances)[:, 0]
+
+
+def ross_information_matrix(
+    codes: FloatArray,
+    factors: Sequence[IntArray],
+    *,
+    n_neighbors: int = 3,
+    distances: Distances = "scikit-learn",
+) -> FloatArray:
+    """Compute `ross_information` of every code with every categorical factor, sorting each code only once.
+
+    Parameters
+    ----------
+    codes : (n_samples, n_codes) array
+    factors : sequence of (n_samples,) arrays of int >= 0
+    n_neighbors, distances
+        As in `ross_information`.
+
+    Returns
+    -------
+    (n_codes, n_factors) array
+        In nats, not clipped at 0.
+    """
+    factors = [_compact(labels) for labels in factors]
+    matrix = np.empty((codes.shape[1], len(factors)))
+    for row, code in zip(matrix, codes.T, strict=True):
+        order = np.argsort(code)
+        ranked = code[order]
+        row[:] = [_ross(ranked, labels[order], n_neighbors, distances) for labels in factors]
+    return matrix
+
+
+def ksg_information(x: FloatArray, y: FloatArray, *, n_neighbors: int = 3) -> float:
+    r"""Mutual information of two continuous variables, in nats (Kraskov et al. 2004, first estimator).
+
+    .. math:: I(x; y) = \psi(N) + \psi(k) - \langle\psi(n_x) + \psi(n_y)\rangle
+
+    where :math:`n_x` samples, i included, are closer to sample i along x than its k-th neighbour is in the plane, by
+    the larger of the two coordinate distances.
+
+    Parameters
+    ----------
+    x, y : (n_samples,) arrays
+        Their units matter: bring them to one scale (`scikit_learn_jitter`) or take ranks.
+    n_neighbors : int >= 1
+        k.
+
+    Returns
+    -------
+    float
+        Symmetric in x and y; slightly negative at times for independent variables (scikit-learn replaces that by 0).
+        If y is a function of x the truth is infinite and the estimate grows with N: of a variable with itself it is
+        :math:`\psi(N) - \psi(k + 1)` or so, whatever the distribution. That is not an entropy.
+
+    Raises
+    ------
+    NotEnoughData
+        With `n_neighbors` samples or fewer.
+
+    Notes
+    -----
+    O(N log N) with a k-d tree of the plane and sorted margins. Many samples that agree in both variables make the tree
+    slow; jitter them.
+
+    References
+    ----------
+    A. Kraskov, H. Stoegbauer, P. Grassberger, "Estimating mutual information", Physical Review E 69, 066138, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.knn import ksg_information
+    >>> x, noise = np.random.default_rng(0).normal(size=(2, 2000))
+    >>> round(ksg_information(x, 0.8 * x + 0.6 * noise), 2)  # -log(1 - 0.8 ** 2) / 2 = 0.51
+    0.51
+    """
+    return _ksg(x, np.argsort(x), y, np.argsort(y), n_neighbors)
+
+
+def tie_fraction(x: NDArray[Any]) -> float:
+    """Share of the samples whose value occurs more than once.
+
+    Above about 0.01, nearest neighbours need jitter, or another estimator.
+
+    Parameters
+    ----------
+    x : (n_samples,) array
+
+    Returns
+    -------
+    float in [0, 1]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.knn import tie_fraction
+    >>> tie_fraction(np.array([0.0, 0.0, 0.3, 0.7]))
+    0.5
+    """
+    counts = np.unique(x, return_counts=True)[1]
+    return float(counts[counts > 1].sum() / len(x))
+
+
+def scikit_learn_jitter(codes: FloatArray, seed: "int | np.random.RandomState") -> FloatArray:
+    """Scale columns to unit variance and break their ties as scikit-learn's mutual information does.
+
+    Each column is divided by its standard deviation (not centred; a column whose deviation is below 2.2e-15 is left as
+    it is, so the unit matters down there), then gets normal noise of size 1e-10 times max(1, its mean magnitude).
+
+    Parameters
+    ----------
+    codes : (n_samples, n_codes) or (n_samples,) array
+    seed : int or numpy.random.RandomState
+        The ``random_state`` of the function to reproduce. A state is advanced. scikit-learn draws the noise of the
+        features first and that of a continuous target next: pass one state to two calls.
+
+    Returns
+    -------
+    array of the same shape
+        A new array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import mutual_info_classif
+    >>> from demele.estimation.knn import ross_information, scikit_learn_jitter
+    >>> codes = np.random.default_rng(0).normal(size=(100, 3))
+    >>> labels = np.arange(100) % 2
+    >>> ours = ross_information(scikit_learn_jitter(codes, 7), labels).clip(min=0)
+    >>> bool(np.allclose(ours, mutual_info_classif(codes, labels, random_state=7), rtol=0, atol=1e-12))
+    True
+    """
+    from sklearn.utils import check_random_state
+
+    return _jittered(codes, check_random_state(seed).standard_normal(codes.shape))
+
+
+def knn_information_matrix(
+    codes: FloatArray,
+    factors: Sequence[tuple[bool, NDArray[Any]]],
+    *,
+    n_neighbors: int = 3,
+    jitter_seed: int | None,
+    margins: Margins = "raw",
+) -> FloatArray:
+    """Nearest-neighbour mutual information of every code with every factor, in nats.
+
+    With raw margins and a seed these are the numbers of ``mutual_info_classif(codes, factor, random_state=seed)`` for
+    a categorical factor and of ``mutual_info_regression`` for a continuous one, hence those of Latte.
+
+    Parameters
+    ----------
+    codes : (n_samples, n_codes) array
+    factors : sequence of (categorical, values)
+        ``values`` of shape (n_samples,): int >= 0 if ``categorical``, else numbers.
+    n_neighbors : int >= 1
+    jitter_seed : int or None
+        Seed of the noise that breaks ties, the same for every factor. None adds none: only for variables without
+        ties, and not for ranks, whose distances all tie.
+    margins : {"raw", "rank"}
+        ``"rank"`` replaces continuous variables by their ranks (mean rank for ties, so that no order of the rows
+        enters; the noise then separates them). Mutual information is the same for both, the estimate is then the same
+        for every increasing map of a variable, and outliers lose their pull. It also subtracts inside small labels
+        (``distances="direct"`` of `ross_information`), where ``"raw"`` does as scikit-learn.
+
+    Returns
+    -------
+    (n_codes, n_factors) array
+        Clipped at 0, as scikit-learn does. Over pure noise the clipped values are positive for about half of the pairs
+        and 0 for the others, so ratios of them mean nothing. NaN where no label occurs twice.
+
+    Raises
+    ------
+    NotEnoughData
+        With a continuous factor and `n_neighbors` samples or fewer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.knn import knn_information_matrix
+    >>> labels = np.repeat([0, 1, 2], 300)
+    >>> angle, noise = np.random.default_rng(0).uniform(size=(2, 900))
+    >>> codes = np.column_stack([labels + 0.1 * noise, np.exp(angle) + noise])
+    >>> knn_information_matrix(codes, [(True, labels), (False, angle)], jitter_seed=0).round(1)
+    array([[1.1, 0. ],
+           [0. , 0.8]])
+    """
+    codes = _margins(codes, margins)
+    target_noise = None
+    if jitter_seed is not None:
+        from sklearn.utils import check_random_state
+
+        stream = check_random_state(jitter_seed)
+        codes = _jittered(codes, stream.standard_normal(codes.shape))
+        target_noise = stream.standard_normal(len(codes))
+    else:
+        codes = _jittered(codes, None)
+    return _information(codes, factors, target_noise, n_neighbors, margins)
+
+
+def knn_factor_information(
+    factors: Sequence[tuple[bool, NDArray[Any]]],
+    *,
+    n_neighbors: int = 3,
+    jitter_seed: int | None,
+    margins: Margins = "raw",
+) -> FloatArray:
+    """Nearest-neighbour mutual information of every factor with every factor, in nats, as Latte computes it.
+
+    Entry (i, l) is the estimate with factor i as a continuous feature and factor l as the target, categorical or
+    continuous: ``mutual_info_classif(v_i[:, None], v_l)`` or ``mutual_info_regression(v_i[:, None], v_l)``. Row and
+    column are not exchangeable for categorical factors. On the diagonal stands what Latte takes for the entropy, and
+    ``H(v_i | v_l) = matrix[i, i] - matrix[i, l]``.
+
+    .. warning:: For a continuous factor the diagonal is not an entropy. It is about log N - 1.26 for k = 3 whatever
+       the distribution, because the truth, the information of a continuous variable about itself, is infinite. Scores
+       divided by it fall as N grows. For a categorical factor it approaches the entropy.
+
+    Parameters
+    ----------
+    factors : sequence of (categorical, values)
+        The numbers of a categorical factor are used too (as the feature); order and spacing hardly matter.
+    n_neighbors, jitter_seed, margins
+        As in `knn_information_matrix`. Categorical factors are never replaced by ranks.
+
+    Returns
+    -------
+    (n_factors, n_factors) array
+        Clipped at 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.knn import knn_factor_information
+    >>> first = np.arange(400) % 2
+    >>> second = np.arange(400) // 2 % 2  # independent of the first
+    >>> knn_factor_information([(True, first), (True, second)], jitter_seed=0).round(2)  # log 2 = 0.69
+    array([[0.69, 0.  ],
+           [0.  , 0.69]])
+    """
+    n_samples = len(factors[0][1])
+    feature_noise: FloatArray | None = None
+    target_noise: FloatArray | None = None
+    if jitter_seed is not None:
+        from sklearn.utils import check_random_state
+
+        # Every entry is a call of its own with the same seed: one feature, then one target.
+        feature_noise, target_noise = check_random_state(jitter_seed).standard_normal((2, n_samples))
+    features = [
+        _jittered(values.astype(np.float64) if categorical else _margins(values, margins), feature_noise)
+        for categorical, values in factors
+    ]
+    return _information(np.column_stack(features), factors, target_noise, n_neighbors, margins)
+
+
+def _information(
+    codes: FloatArray,
+    factors: Sequence[tuple[bool, NDArray[Any]]],
+    target_noise: FloatArray | None,
+    n_neighbors: int,
+    margins: Margins,
+) -> FloatArray:
+    """Information of codes that are ready with factors that are not yet."""
+    matrix = np.empty((codes.shape[1], len(factors)))
+    is_categorical = np.array([categorical for categorical, _ in factors])
+    matrix[:, is_categorical] = ross_information_matrix(
+        codes,
+        [values for categorical, values in factors if categorical],
+        n_neighbors=n_neighbors,
+        distances="scikit-learn" if margins == "raw" else "direct",
+    )
+    continuous = np.flatnonzero(~is_categorical)
+    if len(continuous):
+        code_orders = np.argsort(codes, axis=0)
+    for i in continuous.tolist():
+        target = _jittered(_margins(factors[i][1], margins), target_noise)
+        order = np.argsort(target)
+        for j, code in enumerate(codes.T):
+            matrix[j, i] = _ksg(code, code_orders[:, j], target, order, n_neighbors)
+    return np.maximum(matrix, 0.0)
+
+
+def _margins(values: NDArray[Any], margins: Margins) -> FloatArray:
+    if margins == "raw":
+        return values.astype(np.float64)
+    from scipy.stats import rankdata
+
+    ranks: FloatArray = rankdata(values, axis=0)
+    return ranks
+
+
+def _jittered(columns: FloatArray, noise: FloatArray | None) -> FloatArray:
+    """Scale as scikit-learn does, to the bit, then add its noise."""
+    from sklearn.preprocessing import scale
+
+    if columns.ndim == 2:
+        # scikit-learn selects the continuous columns by a mask. The memory layout of what that returns decides the
+        # order in which NumPy adds up, hence the last bit of the standard deviations.
+        columns = columns[:, np.ones(columns.shape[1], bool)]
+    scaled: FloatArray = scale(columns, with_mean=False)
+    if noise is None:
+        return scaled
+    scaled += _JITTER * np.maximum(1, np.mean(np.abs(scaled), axis=0)) * noise
+    return scaled
+
+
+def _compact(labels: IntArray) -> IntArray:
+    """Labels in the fewest bytes: NumPy sorts integers of up to 16 bits by radix, ten times faster."""
+    return labels.astype(np.min_scalar_type(int(labels.max(initial=0))))
+
+
+def _ross(ranked: FloatArray, labels: IntArray, n_neighbors: int, distances: Distances) -> float:
+    """Ross's estimate for one code in increasing order and the labels in that order."""
+    from scipy.special import digamma
+
+    sizes = np.bincount(labels)
+    if (sizes == 1).any():
+        shared = sizes[labels] > 1
+        ranked, labels = ranked[shared], labels[shared]
+    sizes = sizes[sizes > 1]
+    if not len(ranked):
+        return np.nan
+    by_label = np.argsort(labels, kind="stable")  # stable: inside a label the code still increases
+    radii = np.empty_like(ranked)
+    radii[by_label] = np.nextafter(_kth_distances(ranked[by_label], sizes, n_neighbors, distances), 0)
+    closer = _count_within(ranked, radii)
+    per_label = digamma(np.minimum(n_neighbors, sizes - 1)) - digamma(sizes)
+    return float(digamma(len(ranked)) + sizes @ per_label / len(ranked) - _mean_digamma(closer))
+
+
+def _kth_distances(grouped: FloatArray, sizes: IntArray, n_neighbors: int, distances: Distances) -> FloatArray:
+    """Distance of each value to its k-th neighbour in its group; groups are consecutive, each in increasing order."""
+    kth = np.empty_like(grouped)
+    small = sizes <= 2 * n_neighbors + 1
+    in_large = np.repeat(~small, sizes)
+    kth[in_large] = _kth_in_large_groups(grouped[in_large], sizes[~small], n_neighbors)
+    for size in np.unique(sizes[small]):
+        here = np.repeat(sizes == size, sizes)
+        tables = _pair_distances(grouped[here].reshape(-1, size), distances)
+        position = min(n_neighbors, size - 1)  # position 0 is the value itself
+        kth[here] = np.partition(tables, position, axis=-1)[..., position].ravel()
+    return kth
+
+
+def _kth_in_large_groups(grouped: FloatArray, sizes: IntArray, n_neighbors: int) -> FloatArray:
+    """Smallest reach, over the windows of k + 1 consecutive values that hold a value, of that window from the value."""
+    kth = np.full_like(grouped, np.inf)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    one_group = group[:-n_neighbors] == group[n_neighbors:]
+    first, last = grouped[:-n_neighbors], grouped[n_neighbors:]
+    before, after = np.empty_like(first), np.empty_like(first)
+    for place in range(n_neighbors + 1):
+        windows = slice(place, place + len(first))
+        np.subtract(grouped[windows], first, out=before)
+        np.subtract(last, grouped[windows], out=after)
+        reach = np.maximum(before, after, out=before)
+        np.minimum(kth[windows], reach, out=kth[windows], where=one_group)
+    return kth
+
+
+def _pair_distances(rows: FloatArray, distances: Distances) -> FloatArray:
+    """Distances between all values of each row, (n_rows, size, size)."""
+    one, other = rows[:, :, None], rows[:, None, :]
+    if distances == "direct":
+        gaps: FloatArray = np.abs(one - other)
+        return gaps
+    # The order of the operations is scikit-learn's: the rounding is to be the same.
+    squares = one * one - 2.0 * (one * other) + other * other
+    roots: FloatArray = np.sqrt(np.maximum(squares, 0.0))
+    return roots
+
+
+def _ksg(x: FloatArray, x_order: IntArray, y: FloatArray, y_order: IntArray, n_neighbors: int) -> float:
+    """Kraskov's estimate, given what sorts each variable."""
+    from scipy.spatial import cKDTree
+    from scipy.special import digamma
+
+    if len(x) <= n_neighbors:
+        raise NotEnoughData(
+            f"codes, factors: n_neighbors={n_neighbors} needs at least {n_neighbors + 1} samples, got {len(x)};"
+            " give more samples or lower n_neighbors"
+        )
+    plane = np.column_stack([x, y])
+    tree = cKDTree(plane, compact_nodes=False, balanced_tree=False)
+    radii = np.empty(len(x))
+    nearby = tree.indices  # samples in the order of the leaves: neighbours in turn, warm in the cache
+    kth = tree.query(plane[nearby], k=[n_neighbors + 1], p=np.inf)[0]  # the first neighbour is the sample itself
+    radii[nearby] = np.nextafter(kth[:, 0], 0)
+    information = digamma(len(x)) + digamma(n_neighbors)
+    for values, order in ((x, x_order), (y, y_order)):
+        ranked = values[order]
+        information -= _mean_digamma(_count_within(ranked, radii[order]))
+    return float(information)
+
+
+def _count_within(ranked: FloatArray, radii: FloatArray) -> IntArray:
+    """Count the values at most a radius away from each value: ``abs(other - value) <= radius`` in floating point."""
+    counts = np.empty(len(ranked), np.intp)
+    mirrored = -ranked[::-1]
+    # Blocks that fit in the cache: twice as fast as arrays of full length.
+    for start in range(0, len(ranked), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        centres, reach = ranked[block], radii[block]
+        to_the_right = _count_up_to(ranked, centres, reach)
+        counts[block] = to_the_right + _count_up_to(mirrored, -centres, reach) - len(ranked)
+    return counts
+
+
+def _count_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) -> IntArray:
+    """Count the values with ``value - centre <= radius``, a test that the increasing values pass up to some point."""
+    counts = np.searchsorted(ranked, centres + radii)
+    # The sum rounds otherwise than the difference. Where the count is off, search again with the difference itself.
+    # At either end of `ranked` there is nothing to compare with; such a count may be searched in vain.
+    last = len(ranked) - 1
+    inside = ranked[counts - 1] - centres <= radii
+    outside = (ranked[np.minimum(counts, last)] - centres > radii) | (counts > last)
+    doubtful = np.flatnonzero(~(inside & outside))
+    if len(doubtful):
+        counts[doubtful] = _bisect_up_to(ranked, centres[doubtful], radii[doubtful])
+    return counts
+
+
+def _bisect_up_to(ranked: FloatArray, centres: FloatArray, radii: FloatArray) -> IntArray:
+    low = np.zeros(len(centres), np.intp)
+    high = np.full(len(centres), len(ranked))
+    while (low < high).any():
+        middle = (low + high) // 2
+        # Where the search has ended, middle == high may be one past the end; low stays what it is.
+        passes = (ranked[np.minimum(middle, len(ranked) - 1)] - centres <= radii) & (middle < high)
+        low = np.where(passes, middle + 1, low)
+        high = np.where(passes, high, middle)
+    return low
+
+
+def _mean_digamma(counts: IntArray) -> float:
+    """Mean of the digamma function over positive integers, which repeat much: from a table."""
+    from scipy.special import digamma
+
+    table = digamma(np.arange(1.0, counts.max() + 1.0))
+    return float(table[counts - 1].mean())

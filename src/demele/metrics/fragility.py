@@ -1,0 +1,109 @@
+"""Scores that would change much under another defensible setting say so."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.results import Note
+from demele.estimation.discretise import EqualFrequency, EqualWidth
+from demele.estimation.information import InformationTable
+from demele.metrics.data import Data
+from demele.metrics.information import scores as information_scores
+from demele.metrics.information.tables import TableSettings, information_of
+from demele.metrics.native import Native
+
+__all__ = ["FRAGILE", "fragility_notes"]
+
+#: A change of a score, on its scale of 0 to 1, that a reader must be told of.
+FRAGILE = 0.1
+#: Rows looked at for tied values.
+PROBE = 2000
+#: Share of repeated values among them that makes a continuous code tied.
+TIED = 0.05
+
+Scored = Mapping[str, tuple[Native, NDArray[np.intp] | None]]
+
+
+def fragility_notes(
+    data: Data, settings: TableSettings, table: InformationTable, scored: Scored
+) -> dict[str, tuple[Note, ...]]:
+    """Return notes by metric for scores read off equal-width histograms.
+
+    Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes, few
+    rows for the number of cells. Only then is the other setting computed, and a note written where the score moves by
+    more than 0.1.
+    """
+    if settings.estimator != "histogram" or settings.soft:
+        return {}
+    reasons: list[tuple[str, str, TableSettings]] = []
+    bins = settings.binning.bins if isinstance(settings.binning, EqualWidth) else 10
+    if isinstance(settings.binning, EqualWidth):
+        crowded = _crowded(data, table)
+        if crowded:
+            other = replace(settings, binning=EqualFrequency(bins), correction="miller-madow")
+            reasons.append(("crowded-bins", _crowded_text(data, crowded, bins), other))
+        tied = _tied(data)
+        if tied and not crowded:
+            other = replace(settings, binning=EqualFrequency(bins), correction="miller-madow")
+            listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
+            reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
+    if settings.correction == "none" and _bias(data, table) > 0.02:
+        other = replace(settings, correction="miller-madow")
+        text = f"{data.n} rows are few for the number of cells; with the bias of the information corrected"
+        reasons.append(("few-rows", text, other))
+    notes: dict[str, tuple[Note, ...]] = {}
+    for code, text, other in reasons:
+        changed = information_of(data, other)
+        for name, (native, reg_dim) in scored.items():
+            before = float(native.value)
+            after = float(information_scores.native_of(name, changed, reg_dim).value)
+            if abs(after - before) > FRAGILE:
+                message = f"{text} it would be {after:.3f} instead of {before:.3f}"
+                notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
+    return notes
+
+
+def _crowded(data: Data, table: InformationTable) -> list[int]:
+    """Codes (then factors, counted from the number of codes) whose rows sit in few of the equal-width bins."""
+    if table.joint_entropy is None or table.code_bins is None:
+        return []
+    code_entropy = (table.joint_entropy - table.factor_entropy[None, :] + table.information).max(axis=1)
+    full = np.log(np.maximum(table.code_bins, 2))
+    found = [int(code) for code in np.flatnonzero((code_entropy < 0.6 * full) & ~data.codes.constant)]
+    for index, factor in enumerate(data.factors.columns):
+        if not factor.categorical and table.factor_entropy[index] < 0.6 * np.log(10):
+            found.append(data.codes.d + index)
+    return found
+
+
+def _crowded_text(data: Data, crowded: list[int], bins: int) -> str:
+    names = (*data.codes.names, *data.factors.names)
+    listed = ", ".join(repr(names[index]) for index in crowded[:3]) + (", ..." if len(crowded) > 3 else "")
+    what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
+    return f"{what} the rows of {listed} into few of the {bins} equal-width bins; under equal-frequency bins"
+
+
+def _tied(data: Data) -> list[int]:
+    step = max(data.n // PROBE, 1)
+    sample = np.sort(np.asarray(data.codes.values[::step][:PROBE], dtype=np.float64), axis=0)
+    if len(sample) < 2:
+        return []
+    share = (np.diff(sample, axis=0) == 0).mean(axis=0)
+    distinct = 1 + (np.diff(sample, axis=0) != 0).sum(axis=0)
+    return [int(code) for code in np.flatnonzero((share > TIED) & ~data.codes.constant & (distinct > 2))]
+
+
+def _bias(data: Data, table: InformationTable) -> float:
+    """Largest expected bias of the plug-in information, in units of a factor's entropy."""
+    if table.code_bins is None:
+        return 0.0
+    worst = 0.0
+    for index, factor in enumerate(data.factors.columns):
+        values = len(factor.levels) if factor.categorical else int(table.code_bins.max())
+        cells = (int(table.code_bins.max()) - 1) * (values - 1)
+        height = float(table.factor_entropy[index])
+        if height > 0:
+            worst = max(worst, cells / (2 * factor.n_annotated * height))
+    return worst

@@ -1,0 +1,1 @@
+"""Metrics computed from mutual informations of codes and factors."""

@@ -1,0 +1,29 @@
+"""The information-based metrics by name."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.estimation.information import InformationTable
+from demele.metrics.information import dcimig, dlig, dmig, jemmig, mig, mig_sup, modularity, xmig
+from demele.metrics.native import Native
+
+__all__ = ["native_of"]
+
+_FROM_TABLE = {
+    "mig_sup": mig_sup.score,
+    "modularity": modularity.score,
+    "dcimig": dcimig.score,
+    "jemmig": jemmig.score,
+}
+_FROM_TABLE_AND_CODES = {"dmig": dmig.score, "xmig": xmig.score, "dlig": dlig.score}
+
+
+def native_of(name: str, table: InformationTable, reg_dim: NDArray[np.intp] | None) -> Native:
+    """Return one metric of an information table."""
+    if name in ("mig", "rmig"):
+        return mig.score(table, reg_dim)
+    if name in _FROM_TABLE:
+        return _FROM_TABLE[name](table)
+    if reg_dim is None:
+        raise ValueError(f"{name} needs the code of each factor")
+    return _FROM_TABLE_AND_CODES[name](table, reg_dim)

@@ -1,0 +1,199 @@
+"""From rows to the information table: which estimator, on which bins; under resampling and permutation too."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from demele.core.inputs import Factor
+from demele.core.seeds import rng_for
+from demele.estimation.counts import JointCounts, PackedRows, column_bins, joint_counts, soft_joint_counts
+from demele.estimation.discretise import Binning, EqualFrequency
+from demele.estimation.information import Correction, InformationTable, entropy, information_table, mutual_information
+from demele.metrics.data import Data
+from demele.metrics.native import Array
+
+__all__ = ["Estimator", "TableSettings", "information_of", "permuted_tables", "resampled_tables"]
+
+Estimator = Literal["histogram", "knn", "robust"]
+#: Codes of which more than this share of the rows repeat another row's value are binned, not given to neighbours.
+TIES = 0.01
+#: Entries of a block of resampled tables held in memory at a time (float64).
+BLOCK_ENTRIES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings:
+    """Everything that changes an information table."""
+
+    binning: Binning
+    estimator: Estimator = "histogram"
+    correction: Correction = "none"
+    n_neighbors: int = 3
+    seed: int = 0
+    soft: bool = False
+
+    @property
+    def resamples_by_weight(self) -> bool:
+        """Whether a resample of the rows is a weighting of bins computed once."""
+        return self.estimator == "histogram" and not self.soft
+
+
+def information_of(data: Data, settings: TableSettings) -> InformationTable:
+    """Return the information table of all codes and factors."""
+    if settings.estimator == "knn":
+        return _nearest_neighbours(data, settings)
+    if settings.estimator == "robust":
+        return _robust(data, settings)
+    of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
+    if settings.soft:
+        if data.codes_std is None:
+            raise ValueError("soft counts need standard deviations")
+        counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
+    else:
+        counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=True)
+    return information_table(counts, settings.correction)
+
+
+def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Array]]:
+    return [(factor.categorical, np.asarray(factor.values)) for factor in factors]
+
+
+def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable:
+    """Information as scikit-learn estimates it, factor entropies as the information of a factor with itself (Latte)."""
+    from demele.estimation.knn import knn_factor_information, knn_information_matrix
+
+    columns = data.factors.columns
+    k, seed = settings.n_neighbors, settings.seed
+    if all(factor.complete for factor in columns):
+        information = knn_information_matrix(data.codes.dense(), _columns(columns), n_neighbors=k, jitter_seed=seed)
+        between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
+        return InformationTable(information, between.diagonal().copy(), None, between)
+    information = np.empty((data.codes.d, len(columns)))
+    between = np.empty((len(columns), len(columns)))
+    for i, factor in enumerate(columns):
+        rows = np.flatnonzero(factor.annotated())
+        own = [(factor.categorical, factor.values[rows])]
+        codes = np.asarray(data.codes.values[rows], dtype=np.float64)
+        information[:, i] = knn_information_matrix(codes, own, n_neighbors=k, jitter_seed=seed)[:, 0]
+        for other in range(len(columns)):
+            both = np.flatnonzero(factor.annotated() & columns[other].annotated())
+            pair = [(columns[index].categorical, columns[index].values[both]) for index in (other, i)]
+            between[other, i] = knn_factor_information(pair, n_neighbors=k, jitter_seed=seed)[0, 1]
+        between[i, i] = knn_factor_information(own, n_neighbors=k, jitter_seed=seed)[0, 0]
+    return InformationTable(information, between.diagonal().copy(), None, between)
+
+
+def _robust(data: Data, settings: TableSettings) -> InformationTable:
+    """Dependence in [0, 1] of each code and factor, in units in which every factor's entropy is 1.
+
+    Categorical factor: I / H(v), I by Ross's neighbours in the ranks of the code. Continuous factor:
+    1 - exp(-2 I), the square of Linfoot's (1957) coefficient, which for Gaussian variables is the squared
+    correlation, I by Kraskov's neighbours on rank-transformed margins: no division by an entropy that does not exist.
+    Where values are tied (share above 1%), ties-respecting quantile bins with the Miller-Madow correction instead.
+    """
+    from demele.estimation.knn import knn_information_matrix, tie_fraction
+
+    codes, columns = data.codes.dense(), data.factors.columns
+    tied = np.array([tie_fraction(codes[:, index]) > TIES for index in range(data.codes.d)])
+    bins = EqualFrequency(int(np.clip(round(2 * data.n ** (1 / 3)), 10, 256)))
+    information = np.empty((data.codes.d, len(columns)))
+    for i, factor in enumerate(columns):
+        rows = factor.annotated()
+        values = factor.values[rows]
+        binned = tied.copy()
+        if not factor.categorical and tie_fraction(values) > TIES:
+            binned[:] = True
+        if (~binned).any():
+            information[~binned, i] = knn_information_matrix(
+                codes[rows][:, ~binned],
+                [(factor.categorical, values)],
+                n_neighbors=settings.n_neighbors,
+                jitter_seed=None,
+                margins="rank",
+            )[:, 0]
+        for code in np.flatnonzero(binned):
+            information[code, i] = _binned_information(codes[rows, code], factor, values, bins)
+        information[data.codes.constant, i] = 0.0
+    entropies = np.array([_level_entropy(factor) if factor.categorical else np.nan for factor in columns])
+    relative = np.where(
+        np.isnan(entropies), 1.0 - np.exp(-2.0 * np.maximum(information, 0.0)), information / entropies
+    )
+    between = np.eye(len(columns))
+    for i, a in enumerate(columns):
+        for k in range(i + 1, len(columns)):
+            both = a.annotated() & columns[k].annotated()
+            table = _pair_table(a, columns[k], both, EqualFrequency(10))
+            shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
+            heights = [float(entropy(table.sum(axis=axis))) for axis in (1, 0)]
+            between[i, k] = between[k, i] = shared / max(min(heights), 1e-12)
+    return InformationTable(np.clip(relative, 0.0, 1.0), np.ones(len(columns)), None, between)
+
+
+def _level_entropy(factor: Factor) -> float:
+    return float(entropy(np.bincount(factor.values[factor.values >= 0]).astype(float)))
+
+
+def _labels(factor: Factor, values: Array, binning: Binning) -> Array:
+    from demele.estimation.discretise import cut
+
+    if factor.categorical:
+        return values
+    values = np.asarray(values, dtype=np.float64)
+    return cut(values, binning.column_bins(values, float(values.min()), float(values.max()))).astype(np.float64)
+
+
+def _binned_information(code: Array, factor: Factor, values: Array, bins: Binning) -> float:
+    from demele.estimation.discretise import cut
+
+    if code.min() == code.max():
+        return 0.0
+    own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
+    table = _crossed(own, _labels(factor, values, bins))
+    return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
+
+
+def _pair_table(a: Factor, b: Factor, rows: Array, binning: Binning) -> Array:
+    return _crossed(_labels(a, a.values[rows], binning), _labels(b, b.values[rows], binning))
+
+
+def _crossed(first: Array, second: Array) -> Array:
+    first, second = first.astype(np.intp), second.astype(np.intp)
+    width = int(second.max()) + 1
+    counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)
+    return counts.reshape(-1, width).astype(np.float64)
+
+
+# Resampling ---------------------------------------------------------------------------------------------------------
+
+
+def resampled_tables(data: Data, settings: TableSettings, n_resamples: int, seed: int) -> Iterator[InformationTable]:
+    """Yield tables of bootstrap resamples, several at a time: rows drawn as weights over bins computed once."""
+    of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
+    from demele.estimation.counts import bin_rows
+
+    packed = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=True)
+    block: list[JointCounts] = []
+    for index in range(n_resamples):
+        drawn = rng_for(seed, "bootstrap", index).integers(0, data.n, data.n)
+        block.append(packed.count(np.bincount(drawn, minlength=data.n).astype(np.float64)))
+        if (len(block) + 1) * sum(table.size for table in block[0].tables) > BLOCK_ENTRIES or index == n_resamples - 1:
+            yield information_table(_stacked(block), settings.correction)
+            block = []
+
+
+def permuted_tables(data: Data, settings: TableSettings, n_permutations: int, seed: int) -> Iterator[InformationTable]:
+    """Yield tables of the same codes with the rows of the factors permuted, one at a time."""
+    for index in range(n_permutations):
+        order = rng_for(seed, "chance", index).permutation(data.n)
+        yield information_of(data.permuted(order), settings)
+
+
+def _stacked(counts: list[JointCounts]) -> JointCounts:
+    first = counts[0]
+    return JointCounts(
+        tuple(np.stack(tables) for tables in zip(*(item.tables for item in counts), strict=True)),
+        {pair: np.stack([item.factor_tables[pair] for item in counts]) for pair in first.factor_tables},
+        first.code_bins,
+    )

@@ -1,0 +1,1 @@
+"""Metrics computed from groups of samples that share factor values."""

@@ -1,0 +1,58 @@
+"""The interventional picture of codes and factors, for reports."""
+
+import numpy as np
+
+from demele.core.results import Dependency
+from demele.estimation.counts import column_bins
+from demele.estimation.discretise import Binning
+from demele.metrics.data import Data
+
+__all__ = ["dependency_pictures"]
+
+#: No more pairs than a reader can look at; rows beyond this many are sampled evenly.
+MAX_PAIRS = 400
+MAX_ROWS = 20_000
+
+
+def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
+    """Return, for each code and factor, the code's conditional mean and range per value of the factor.
+
+    Source: Suter et al. 2019, section 5, figure of the interventional effects. Empty for over 400 pairs.
+    """
+    from demele.estimation.cells import dependency_picture
+
+    if data.codes.d * data.factors.m > MAX_PAIRS:
+        return ()
+    if data.n > MAX_ROWS:
+        data = data.take(np.linspace(0, data.n - 1, MAX_ROWS).astype(np.intp))
+    _, of_factors = column_bins(data.codes, data.factors, binning)
+    binned = data.binned(binning)
+    labels = binned.factor_labels()
+    n_bins = [int(bins) for bins in binned.factor_bins]
+    codes = data.codes.dense()
+    pictures = []
+    for factor, own in enumerate(data.factors.columns):
+        edges = of_factors[factor]
+        levels = own.levels if edges is None else tuple(
+            f"{(a + b) / 2:.3g}" for a, b in zip(edges.edges[:-1], edges.edges[1:], strict=True)
+        )
+        for code, name in enumerate(data.codes.names):
+            if data.codes.constant[code]:
+                continue
+            picture = dependency_picture(codes, labels, code, factor, n_bins)
+            seen = picture.count > 0
+            spread = float(np.ptp(codes[:, code]))
+            within = (picture.upper - picture.lower)[seen]
+            pictures.append(
+                Dependency(
+                    code=name,
+                    factor=own.name,
+                    levels=tuple(level for level, used in zip(levels, seen, strict=True) if used),
+                    mean=tuple(picture.mean[seen].tolist()),
+                    low=tuple(picture.lower[seen].tolist()),
+                    high=tuple(picture.upper[seen].tolist()),
+                    count=tuple(int(count) for count in picture.count[seen]),
+                    score=float(1 - np.average(within, weights=picture.count[seen]) / spread),
+                )
+            )
+    return tuple(pictures)

@@ -1,0 +1,117 @@
+"""Named sets of settings: how numbers in print were made, and what we would defend."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from demele.core.errors import UnknownNameError
+from demele.estimation.discretise import EqualFrequency
+from demele.metrics.catalogue import suggestion
+
+__all__ = ["DEFAULT_PROTOCOL", "PROTOCOLS", "Protocol", "protocol", "protocol_names"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """Settings that differ from the defaults, by group of metrics.
+
+    ``options`` maps a group (``"information"``, ``"dci_forest"``, ``"sap"``, ...) or a metric's name to options.
+    """
+
+    name: str
+    summary: str
+    source: str
+    options: Mapping[str, Mapping[str, Any]]
+
+
+def _protocol(name: str, summary: str, source: str, options: dict[str, dict[str, Any]]) -> Protocol:
+    frozen = MappingProxyType({group: MappingProxyType(own) for group, own in options.items()})
+    return Protocol(name=name, summary=summary, source=source, options=frozen)
+
+
+DEFAULT_PROTOCOL = "review2022"
+
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+    {
+        item.name: item
+        for item in (
+            _protocol(
+                "review2022",
+                "10 equal-width bins, plug-in information, forests of 10 trees, groups of 200",
+                "Carbonneau, Zaidi, Boilard & Gagnon 2022; Boilard's review",
+                {},
+            ),
+            _protocol(
+                "dlib2019",
+                "20 equal-width bins, boosted trees and test splits of the large study, groups of 64",
+                "Locatello et al. 2019, settings of disentanglement_lib",
+                {
+                    "information": {"bins": 20},
+                    "dci_boosting": {"n_train": 10_000, "n_test": 5_000},
+                    "sap": {"penalty": 0.01, "class_weight": "balanced", "n_train": 10_000, "n_test": 5_000},
+                    "explicitness": {
+                        "bins": 20,
+                        "scaling": "standard",
+                        "classifier": "multinomial",
+                        "class_weight": None,
+                        "n_train": 10_000,
+                        "n_test": 5_000,
+                    },
+                    "z_diff": {"batch_size": 64, "n_train": 10_000, "n_test": 5_000},
+                    "z_min_variance": {"batch_size": 64, "n_train": 10_000, "n_test": 5_000},
+                    "irs": {"quantile": 0.99},
+                },
+            ),
+            _protocol(
+                "latte",
+                "nearest-neighbour information as scikit-learn computes it, SAP on the training rows",
+                "Watcharasupat & Lerch 2021; Watcharasupat et al. 2022 (Latte)",
+                {
+                    "information": {"estimator": "knn"},
+                    "sap": {"penalty": 1.0, "score_on": "training"},
+                },
+            ),
+            _protocol(
+                "robust",
+                "exact nearest neighbours on ranks, ties respected, quantiles for extremes: what we would defend",
+                "Ross 2014; Kraskov et al. 2004; Linfoot 1957",
+                {
+                    "information": {"estimator": "robust"},
+                    "jemmig": {"bins": EqualFrequency(10), "correction": "miller-madow"},
+                    "rmig": {"bins": EqualFrequency(10)},
+                    "explicitness": {"bins": EqualFrequency(10)},
+                    "z_diff": {"bins": EqualFrequency(10)},
+                    "z_min_variance": {"bins": EqualFrequency(10)},
+                    "z_max_variance": {"bins": EqualFrequency(3)},
+                    "irs": {"bins": EqualFrequency(10), "quantile": 0.95},
+                },
+            ),
+        )
+    }
+)
+
+
+def protocol_names() -> list[str]:
+    """Return the names of the protocols; the first is the default.
+
+    Examples
+    --------
+    >>> import demele
+    >>> demele.protocol_names()
+    ['review2022', 'dlib2019', 'latte', 'robust']
+    """
+    return list(PROTOCOLS)
+
+
+def protocol(name: str) -> Protocol:
+    """Return a protocol by name.
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+    """
+    if not isinstance(name, str) or name not in PROTOCOLS:
+        raise UnknownNameError(f"protocol: none is called {name!r}{suggestion(str(name), PROTOCOLS)}")
+    return PROTOCOLS[name]

@@ -1,0 +1,279 @@
+"""One function per group of metrics that share a computation: rows and options in, native values out."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+from demele.core.inputs import Factor
+from demele.core.results import Note
+from demele.estimation.gaps import top_two
+from demele.metrics.data import Data
+from demele.metrics.native import Array, Native, mean_of_defined
+from demele.metrics.predictor.dci import compactness_of_factors, modularity_of_codes
+
+__all__ = ["RUNNERS"]
+
+#: Returns the generator of a named part of the work.
+Streams = Callable[..., np.random.Generator]
+Options = Mapping[str, Any]
+Runner = Callable[[Data, Options, Streams], dict[str, Native]]
+
+
+def _rows_of(factor: Factor, codes: Array) -> tuple[Array, Array]:
+    """Return the codes and the values on the rows where the factor is annotated."""
+    if factor.complete:
+        return codes, factor.values
+    rows = factor.annotated()
+    return codes[rows], factor.values[rows]
+
+
+def _split(n: int, options: Options, rng: np.random.Generator, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split rows into training and test rows: sizes as asked for, or halves; scaled down where rows are too few."""
+    n_train, n_test = options["n_train"], options["n_test"]
+    if n_train is None and n_test is None:
+        n_train = n // 2
+        n_test = n - n_train
+    elif n_train is None:
+        n_train = n - n_test
+    elif n_test is None:
+        n_test = n - n_train
+    if n_train + n_test > n:
+        n_train = n * n_train // (n_train + n_test)
+        n_test = n - n_train
+    if min(n_train, n_test) < 2:
+        raise NotEnoughData(f"{what}: expected at least 4 annotated rows to split into training and test, got {n}")
+    order = rng.permutation(n)
+    return np.sort(order[:n_train]), np.sort(order[n_train : n_train + n_test])
+
+
+# DCI -----------------------------------------------------------------------------------------------------------------
+
+
+def _run_dci(model: str) -> Runner:
+    def run(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+        from demele.estimation import importance as estimators
+
+        fit = getattr(estimators, f"{model}_importance")
+        own = {name: value for name, value in options.items() if name not in ("model", "informativeness")}
+        codes = data.standardised()
+        importance = np.zeros((data.codes.d, data.factors.m))
+        explicitness = np.empty(data.factors.m)
+        unclipped = np.empty(data.factors.m)
+        settings = {}
+        for index, factor in enumerate(data.factors.columns):
+            rows, values = _rows_of(factor, codes)
+            if factor.categorical:
+                values = np.asarray(values, dtype=np.intp)
+            else:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
+                values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
+            fitted = fit(rows, values, categorical=factor.categorical, rng=streams("factor", index), **own)
+            importance[:, index] = fitted.importance
+            unclipped[index] = _informativeness(fitted, factor, options["informativeness"])
+            explicitness[index] = max(unclipped[index], 0.0)
+            settings[factor.name] = dict(fitted.settings)
+        return _dci_natives(f"dci_{model}", importance, explicitness, unclipped, settings)
+
+    return run
+
+
+def _informativeness(fitted: Any, factor: Factor, scale: str) -> float:
+    if factor.categorical:
+        if fitted.chance >= 1:
+            return float("nan")
+        return float((fitted.score - fitted.chance) / (1 - fitted.chance))
+    if scale == "uniform-6":  # source equation 1.5, on factors scaled to [0, 1]
+        return float(1 - 6 * fitted.mse)
+    return float(fitted.score)
+
+
+def _dci_natives(
+    name: str, importance: Array, explicitness: Array, unclipped: Array, settings: Mapping[str, Any]
+) -> dict[str, Native]:
+    of = {"matrix": importance, "matrix_of": "importance"}
+    per_code, weights = modularity_of_codes(importance)
+    notes = ()
+    if not importance.any():
+        notes = (Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),)
+    details: dict[str, Any] = {"predictors": dict(settings)}
+    return {
+        f"{name}_modularity": Native(
+            value=np.asarray(np.nansum(per_code * weights)),
+            per_code=per_code,
+            details={**details, "weights": weights},
+            notes=notes,
+            **of,
+        ),
+        f"{name}_compactness": Native(
+            value=np.asarray(compactness_of_factors(importance).mean()),
+            per_factor=compactness_of_factors(importance),
+            details=details,
+            **of,
+        ),
+        f"{name}_explicitness": Native(
+            value=mean_of_defined(explicitness),
+            per_factor=explicitness,
+            details={**details, "unclipped": unclipped},
+            **of,
+        ),
+    }
+
+
+# Explicitness and SAP --------------------------------------------------------------------------------------------------
+
+
+def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    from demele.estimation.logistic import explicitness_by_value
+
+    binned = data.binned(options["bins"])
+    labels = binned.factor_labels()
+    codes = data.standardised()
+    scores = np.full(data.factors.m, np.nan)
+    by_value: dict[str, Any] = {}
+    notes: list[Note] = []
+    # one split of the rows for all factors, where all are annotated: the probes then share their products of codes
+    shared = _split(data.n, options, streams("rows"), "codes") if not binned.incomplete.any() else None
+    for index, factor in enumerate(data.factors.columns):
+        rows = np.flatnonzero(labels[:, index] >= 0)
+        train, test = shared or tuple(
+            rows[part] for part in _split(len(rows), options, streams("factor", index), f"factor {factor.name!r}")
+        )
+        if options["score_on"] == "training":
+            train = test = rows
+        n_values = int(binned.factor_bins[index])
+        aucs = explicitness_by_value(
+            codes,
+            labels[:, index],
+            n_values,
+            train_rows=train,
+            test_rows=test,
+            classifier=options["classifier"],
+            probabilities=options["probabilities"],
+            penalty=options["penalty"],
+            scaling=options["scaling"],
+            balanced=options["class_weight"] == "balanced",
+        )
+        occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
+        undefined = np.flatnonzero(occupied & np.isnan(aucs))
+        if len(undefined):
+            notes.append(
+                Note(
+                    code="value-without-auc",
+                    message=f"{len(undefined)} of {int(occupied.sum())} values of factor {factor.name!r} are too rare "
+                    "to be both in the training and in the test rows; they are left out",
+                    subject=(factor.name,),
+                    severity="warning",
+                )
+            )
+        scores[index] = mean_of_defined(2 * aucs - 1)
+        by_value[factor.name] = 2 * aucs - 1
+    return {
+        "explicitness": Native(
+            value=mean_of_defined(scores), per_factor=scores, details={"by_value": by_value}, notes=tuple(notes)
+        )
+    }
+
+
+def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    from demele.estimation.univariate import linear_classifier_accuracies, squared_correlations
+
+    codes = data.standardised()
+    matrix = np.zeros((data.codes.d, data.factors.m))
+    for index, factor in enumerate(data.factors.columns):
+        rows, values = _rows_of(factor, codes)
+        if not factor.categorical:
+            matrix[:, index] = squared_correlations(rows, np.asarray(values, dtype=np.float64))
+            continue
+        train = test = np.arange(len(values))
+        if options["score_on"] == "unseen":
+            train, test = _split(len(values), options, streams("factor", index), f"factor {factor.name!r}")
+        labels = np.asarray(values, dtype=np.intp)
+        matrix[:, index] = linear_classifier_accuracies(
+            rows[train],
+            labels[train],
+            rows[test],
+            labels[test],
+            C=options["penalty"],
+            class_weight=options["class_weight"],
+            n_classes=len(factor.levels),
+        )
+    matrix[data.codes.constant] = 0.0
+    first, second = top_two(matrix, axis=0)
+    gaps = first - second
+    return {
+        "sap": Native(
+            value=mean_of_defined(gaps),
+            per_factor=gaps,
+            matrix=matrix,
+            matrix_of="squared correlation, or accuracy for categorical factors",
+        )
+    }
+
+
+# Interventions ---------------------------------------------------------------------------------------------------------
+
+
+def _above_chance(accuracy: float, m: int) -> Array:
+    return np.asarray((accuracy - 1 / m) / (1 - 1 / m))
+
+
+def _run_z_diff(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    from demele.estimation.groups import z_diff_accuracy, z_diff_points
+
+    labels = data.binned(options["bins"]).factor_labels()
+    codes = data.standardised()
+    rng = streams("points")
+    sizes = {"batch_size": options["batch_size"], "rng": rng}
+    train = z_diff_points(codes, labels, n_points=options["n_train"], **sizes)
+    test = z_diff_points(codes, labels, n_points=options["n_test"], **sizes)
+    accuracy = z_diff_accuracy(*train, *test)
+    return {"z_diff": Native(value=_above_chance(accuracy, data.factors.m), details={"accuracy": accuracy})}
+
+
+def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    from demele.estimation.groups import majority_vote_accuracy, z_min_votes
+
+    labels = data.binned(options["bins"]).factor_labels()
+    codes = data.standardised()
+    rng = streams("votes")
+    sizes = {"batch_size": options["batch_size"], "rng": rng}
+    train = z_min_votes(codes, labels, n_votes=options["n_train"], **sizes)
+    test = z_min_votes(codes, labels, n_votes=options["n_test"], **sizes)
+    accuracy = majority_vote_accuracy(train, test, data.codes.d, data.factors.m)
+    return {"z_min_variance": Native(value=_above_chance(accuracy, data.factors.m), details={"accuracy": accuracy})}
+
+
+def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    from demele.estimation.cells import crossed_deviations, irs_score
+
+    binned = data.binned(options["bins"])
+    crossed = crossed_deviations(
+        data.standardised(),
+        binned.factor_labels(),
+        [int(bins) for bins in binned.factor_bins],
+        quantile=options["quantile"],
+        value_weights=options["value_weights"],
+    )
+    per_code, value = irs_score(crossed.matrix, crossed.max_deviation, options["weights"])
+    return {
+        "irs": Native(
+            value=np.asarray(value),
+            per_code=per_code,
+            matrix=crossed.matrix,
+            matrix_of="interventional robustness of a code at fixed values of a factor",
+        )
+    }
+
+
+RUNNERS: dict[str, Runner] = {
+    "dci_forest": _run_dci("forest"),
+    "dci_lasso": _run_dci("lasso"),
+    "dci_boosting": _run_dci("boosting"),
+    "explicitness": _run_explicitness,
+    "sap": _run_sap,
+    "z_diff": _run_z_diff,
+    "z_min_variance": _run_z_min,
+    "irs": _run_irs,
+}

@@ -1,0 +1,171 @@
+"""Independent pieces of work: one group of metrics on one draw of the rows, in this process or in others."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from demele.core.errors import DemeleError, NotEnoughData
+from demele.core.seeds import rng_for
+from demele.metrics.data import Data
+from demele.metrics.native import Array, Native
+
+__all__ = ["Draws", "Task", "TaskResult", "run_tasks"]
+
+Variant = Literal["repeat", "half", "permutation"]
+Report = Callable[[float, float, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A group of metrics on one draw: its streams come from what it is, not from when or where it runs."""
+
+    group: str
+    options: Mapping[str, Any]
+    function: Callable[..., float] | None
+    seed: int
+    variant: Variant
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """Native values by metric, or the reason why there are none."""
+
+    natives: dict[str, Native]
+    error: Exception | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Values of one metric over repeats, resamples or permutations; the first axis is the draw."""
+
+    value: Array
+    per_factor: Array | None
+    per_code: Array | None
+
+    @property
+    def n(self) -> int:
+        """Number of draws."""
+        return len(self.value)
+
+    @classmethod
+    def of(cls, natives: list[Native]) -> "Draws":
+        """Collect natives of single draws, or of blocks of draws."""
+        scalar = natives[0].value.ndim == 0
+
+        def joined(arrays: list[Array]) -> Array:
+            return np.stack(arrays) if scalar else np.concatenate(arrays)
+
+        def optional(arrays: list[Array | None]) -> Array | None:
+            given = [array for array in arrays if array is not None]
+            return joined(given) if given else None
+
+        return cls(
+            joined([np.asarray(item.value) for item in natives]),
+            optional([item.per_factor for item in natives]),
+            optional([item.per_code for item in natives]),
+        )
+
+    def mean(self, first: Native) -> Native:
+        """Return the mean over draws, with the matrix, details and notes of the first."""
+        return Native(
+            value=np.asarray(self.value.mean()),
+            per_factor=None if self.per_factor is None else self.per_factor.mean(axis=0),
+            per_code=None if self.per_code is None else self.per_code.mean(axis=0),
+            matrix=first.matrix,
+            matrix_of=first.matrix_of,
+            details=first.details,
+            notes=first.notes,
+        )
+
+    @staticmethod
+    def quantiles(values: Array, level: float, centre: float | None) -> tuple[float, float]:
+        """Return the central range of the values, moved to be around ``centre`` where one is given."""
+        known = values[~np.isnan(values)]
+        if not known.size:
+            return float("nan"), float("nan")
+        low, high = (float(item) for item in np.quantile(known, [(1 - level) / 2, (1 + level) / 2]))
+        shift = 0.0 if centre is None else centre - float(known.mean())
+        return low + shift, high + shift
+
+
+def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> list[TaskResult]:
+    """Run all tasks and return their results in the order of the tasks."""
+    from joblib import Parallel, delayed
+
+    if not tasks:
+        return []
+    results: list[TaskResult] = []
+    if n_jobs == 1 or len(tasks) == 1:
+        for done, task in enumerate(tasks):
+            if report is not None:
+                report(done, len(tasks), task.group)
+            results.append(_run(task, data))
+    else:
+        finished = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_run)(task, data) for task in tasks)
+        for done, result in enumerate(finished):
+            if report is not None:
+                report(done, len(tasks), tasks[done].group)
+            results.append(result)
+    if report is not None:
+        report(len(tasks), len(tasks), "")
+    return results
+
+
+def _run(task: Task, data: Data) -> TaskResult:
+    from threadpoolctl import threadpool_limits
+
+    started = time.perf_counter()
+    try:
+        # One thread: with more, the order of floating-point sums, and so the last bits, depend on the machine.
+        with threadpool_limits(limits=1):
+            natives = _natives(task, _drawn(task, data))
+        return TaskResult(natives, None, time.perf_counter() - started)
+    except DemeleError as error:
+        return TaskResult({}, error, time.perf_counter() - started)
+
+
+def _drawn(task: Task, data: Data) -> Data:
+    if task.variant == "repeat":
+        return data
+    if task.variant == "permutation":
+        return data.permuted(rng_for(task.seed, "chance", task.index).permutation(data.n))
+    order = rng_for(task.seed, "half-sample", task.index).permutation(data.n)
+    half = data.take(np.sort(order[: max(data.n // 2, 2)]))
+    constant = [factor.name for factor in half.factors.columns if factor.constant]
+    if constant:
+        raise NotEnoughData(f"factors: column {constant[0]!r} is constant in half of the rows")
+    return half
+
+
+def _natives(task: Task, data: Data) -> dict[str, Native]:
+    if task.function is not None:
+        return {task.group: Native(value=np.asarray(_called(task.function, task.group, data)))}
+    from demele.metrics.runners import RUNNERS
+
+    def streams(*identity: str | int) -> np.random.Generator:
+        return rng_for(task.seed, task.group, task.variant, task.index, *identity)
+
+    return RUNNERS[task.group](data, task.options, streams)
+
+
+def _called(function: Callable[..., float], name: str, data: Data) -> float:
+    """Call a user's metric on plain arrays; a failure of his is a reason why there is no number, not a crash."""
+    codes = data.codes.dense()
+    factors = np.column_stack(
+        [
+            np.where(factor.annotated(), factor.values, np.nan).astype(np.float64)
+            for factor in data.factors.columns
+        ]
+    )
+    try:
+        value = float(function(codes, factors))
+    except Exception as error:  # noqa: BLE001 - whatever a user's callable raises is reported as the reason
+        raise NotEnoughData(f"{name} raised {type(error).__name__}: {error}") from error
+    if np.isnan(value):
+        raise NotEnoughData(f"{name} returned NaN")
+    return value

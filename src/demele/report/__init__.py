@@ -1,0 +1,1 @@
+"""Reports: one HTML file that holds everything about one or several evaluations."""

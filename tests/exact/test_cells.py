@@ -1,0 +1,503 @@
+"""Interventional robustness: hand-worked cases, the slow oracle, laws, chunks and merges, edges."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.oracles import cells as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+from demele.core.errors import NotEnoughData
+from demele.estimation import cells
+from demele.estimation.cells import (
+    CellExtremes,
+    FactorCells,
+    crossed_deviations,
+    crossed_from_extremes,
+    dependency_picture,
+    disentanglement_scores,
+    domain_shift_robustness,
+    general_irs,
+    general_irs_from_cells,
+    irs_score,
+    summarise_cells,
+    summarise_extremes,
+)
+
+Array = NDArray[Any]
+
+
+def table(*columns: Any) -> Array:
+    return np.column_stack(columns)
+
+
+# ----------------------------------------------------------------------------------------------------------- crossed
+
+#: Code 0, factor A = (0,0,0,1,1,1): value 0 has 0, 2, 4 (mean 2, farthest 2); value 1 has 10, 12, 20 (mean 14, farthest
+#: 6); all rows: mean 8, farthest 12. R = 1 - (2 + 6)/2 / 12 = 2/3, and both weightings agree.
+#: Factor B = (0,0,0,0,1,-1): value 0 has 0, 2, 4, 10 (mean 4, farthest 6), value 1 has 12 (farthest 0). On the five
+#: annotated rows: mean 5.6, farthest 6.4. Frequency: 1 - (4/5 * 6)/6.4 = 1/4. Uniform: 1 - 3/6.4 = 17/32.
+#: Code 1 is constant.
+CODES = table([0.0, 2.0, 4.0, 10.0, 12.0, 20.0], np.full(6, 7.0))
+BINS = table([0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, -1])
+
+
+def test_crossed_by_hand() -> None:
+    result = crossed_deviations(CODES, BINS, [2, 3])
+    assert_close(result.matrix, [[2 / 3, 1 / 4], [np.nan, np.nan]], ROUNDING)
+    # Variance: (64 + 36 + 16 + 4 + 16 + 144)/6 = 280/6.
+    assert_close(result.max_deviation, [12 / np.sqrt(280 / 6), 0.0], ROUNDING)
+    assert_close(result.deviation, [np.sqrt(280 / 6), 0.0], ROUNDING)
+    assert_exact(result.inactive, [False, True])
+    assert_exact(result.n_rows, [6, 5])
+    assert_exact(result.n_values, [2, 2])
+    assert_exact(result.fewest_rows, [3, 1])
+
+
+def test_crossed_uniform_weights_by_hand() -> None:
+    result = crossed_deviations(CODES, BINS, [2, 3], value_weights="uniform")
+    assert_close(result.matrix[0], [2 / 3, 17 / 32], ROUNDING)
+
+
+def test_crossed_quantile_by_hand() -> None:
+    # Median distance. Value 0: distances 2, 0, 2, median 2. Value 1: 4, 2, 6, median 4. All: 8, 6, 4, 2, 4, 12,
+    # median 5. R = 1 - 3/5.
+    result = crossed_deviations(CODES, BINS[:, :1], [2], quantile=0.5)
+    assert_close(result.matrix[0], [2 / 5], ROUNDING)
+    assert_close(result.max_deviation[0], 5 / np.sqrt(280 / 6), ROUNDING)
+
+
+def test_uniform_code_cut_into_ten_does_not_reach_one() -> None:
+    # 1000 points (n + 1/2)/1000; in each tenth the farthest is 99/2000 from the mean, of all 999/2000.
+    codes = ((np.arange(1000) + 0.5) / 1000)[:, np.newaxis]
+    result = crossed_deviations(codes, (np.arange(1000) // 100)[:, np.newaxis], [10])
+    assert_close(result.matrix, [[1 - 99 / 999]], ROUNDING)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), uniform=st.booleans(), q=st.sampled_from([1.0, 0.9, 0.5]))
+def test_crossed_equals_oracle(data: st.DataObject, uniform: bool, q: float) -> None:
+    n, d, m = (data.draw(st.integers(1, top)) for top in (12, 3, 3))
+    codes = np.array(data.draw(st.lists(st.lists(st.integers(-3, 3), min_size=d, max_size=d), min_size=n, max_size=n)))
+    bins = np.array(data.draw(st.lists(st.lists(st.integers(-1, 3), min_size=m, max_size=m), min_size=n, max_size=n)))
+    result = crossed_deviations(
+        codes.astype(float), bins, [4] * m, quantile=q, value_weights="uniform" if uniform else "frequency"
+    )
+    expected = np.array(oracle.crossed_matrix(codes.tolist(), bins.tolist(), uniform=uniform, q=q))
+    assert_close(result.matrix, expected, ROUNDING)
+
+
+def wide_sample(n: int, seed: int = 3) -> tuple[Array, Array, list[int]]:
+    """Codes far from 0, of unlike units and tails, and factors with gaps in their values and annotations."""
+    rng = np.random.default_rng(seed)
+    bins = rng.integers(0, [4, 7, 2], (n, 3))
+    bins[bins[:, 1] == 5, 1] = 6
+    codes = bins @ rng.normal(size=(3, 4)) + rng.normal(size=(n, 4)) ** 3
+    bins[rng.random((n, 3)) < 0.1] = -1
+    return codes * [1.0, 1e-3, 1e4, 1.0] + [0.0, 5.0, -1e5, 100.0], bins, [4, 7, 2]
+
+
+def test_crossed_equals_oracle_on_real_values() -> None:
+    codes, bins, n_bins = wide_sample(300)
+    for q in (1.0, 0.99):
+        for weights in ("frequency", "uniform"):
+            result = crossed_deviations(codes, bins, n_bins, quantile=q, value_weights=weights)
+            expected = oracle.crossed_matrix(codes.tolist(), bins.tolist(), uniform=weights == "uniform", q=q)
+            assert_close(result.matrix, expected, ROUNDING)
+
+
+@settings(max_examples=30, deadline=None)
+@given(scale=st.sampled_from([1e-30, 1e-3, 2.0, 1000.0, 1e30]), shift=st.integers(-50, 50), which=st.integers(0, 3))
+def test_unit_and_origin_of_one_code_change_nothing(scale: float, shift: int, which: int) -> None:
+    codes, bins, n_bins = wide_sample(100)
+    codes = np.round(codes / [1.0, 1e-3, 1e4, 1.0], 3)
+    moved = codes.copy()
+    moved[:, which] = (moved[:, which] + shift) * scale
+    before, after = crossed_deviations(codes, bins, n_bins), crossed_deviations(moved, bins, n_bins)
+    assert_close(after.matrix, before.matrix, ROUNDING)
+    assert_close(after.max_deviation, before.max_deviation, ROUNDING)
+    assert_close(
+        irs_score(after.matrix, after.max_deviation)[1], irs_score(before.matrix, before.max_deviation)[1], ROUNDING
+    )
+
+
+def test_order_of_rows_and_names_of_values_change_nothing() -> None:
+    codes, bins, n_bins = wide_sample(200)
+    expected = crossed_deviations(codes, bins, n_bins)
+    order = np.random.default_rng(0).permutation(200)
+    assert_close(crossed_deviations(codes[order], bins[order], n_bins).matrix, expected.matrix, ROUNDING)
+    renamed = np.where(bins < 0, -1, np.array(n_bins) - 1 - bins)
+    assert_close(crossed_deviations(codes, renamed, n_bins).matrix, expected.matrix, ROUNDING)
+    assert_close(crossed_deviations(codes, bins, [40, 70, 20]).matrix, expected.matrix, ROUNDING)
+
+
+def test_more_values_than_a_byte_holds() -> None:
+    codes, _, _ = wide_sample(900)
+    bins = np.random.default_rng(1).integers(-1, 300, (900, 1)) * 250
+    bins[bins < 0] = -1
+    expected = oracle.crossed_matrix(codes.tolist(), bins.tolist())
+    assert_close(crossed_deviations(codes, bins, [75_000]).matrix, expected, ROUNDING)
+
+
+def test_chunks_and_memory_maps(tmp_path: Path) -> None:
+    codes, bins, n_bins = wide_sample(70_001)
+    path = tmp_path / "codes.npy"
+    np.save(path, codes.astype(np.float32))
+    mapped = np.load(path, mmap_mode="r")
+    result = crossed_deviations(mapped, bins, n_bins)
+    expected = oracle.crossed_matrix(mapped[:, :1].astype(float).tolist(), bins.tolist())
+    assert_close(result.matrix[:1], expected, ROUNDING)
+    assert_close(result.deviation, mapped.astype(float).std(axis=0), ROUNDING)
+
+
+def test_extremes_add_up() -> None:
+    codes, bins, n_bins = wide_sample(500)
+    whole = crossed_from_extremes(summarise_extremes(codes, bins, n_bins))
+    cuts = [slice(0, 10), slice(10, 11), slice(11, 300), slice(300, 500)]
+    parts = [summarise_extremes(codes[cut], bins[cut], n_bins) for cut in cuts]
+    empty = CellExtremes.empty(4, n_bins)
+    a, b, c, d = parts
+    for merged in (
+        a.merge(b).merge(c).merge(d),
+        d.merge(c.merge(b.merge(a))),
+        empty.merge(c).merge(a.merge(d)).merge(b),
+    ):
+        result = crossed_from_extremes(merged.merge(empty))
+        assert_close(result.matrix, whole.matrix, ROUNDING)
+        assert_close(result.max_deviation, whole.max_deviation, ROUNDING)
+        assert_exact(result.n_rows, whole.n_rows)
+    with pytest.raises(ValueError, match="bins"):
+        a.merge(CellExtremes.empty(4, [4, 7, 3]))
+
+
+def test_merging_leaves_its_arguments_alone() -> None:
+    codes, bins, n_bins = wide_sample(60)
+    first, second = (summarise_extremes(codes[cut], bins[cut], n_bins) for cut in (slice(0, 30), slice(30, 60)))
+    kept = first.total.copy(), first.low.copy(), second.total.copy(), second.moments.squares.copy()
+    first.merge(second)
+    for before, after in zip(kept, (first.total, first.low, second.total, second.moments.squares), strict=True):
+        assert_exact(before, after)
+
+
+def test_edges_of_the_crossed_form() -> None:
+    # A factor that no row is annotated for: NaN. A constant factor fixes nothing: 0. A code that the factor fixes: 1.
+    codes = table([0.1, 0.1, 0.7, 0.7, 0.7])
+    bins = table([-1] * 5, [2] * 5, [0, 0, 1, 1, 1])
+    result = crossed_deviations(codes, bins, [3, 3, 2])
+    assert_exact(result.matrix, [[np.nan, 0.0, 1.0]])
+    assert_exact(result.fewest_rows, [0, 5, 2])
+    # Constant on the rows annotated for a factor only: nothing to explain there.
+    assert_exact(crossed_deviations(codes, table([-1, -1, 0, 1, 1]), [2]).matrix, [[np.nan]])
+    # Constant but for a few rows: no distance at the median, hence inactive there.
+    outlier = np.zeros((9, 1))
+    outlier[0] = 1.0
+    outlier[1] = -1.0
+    result = crossed_deviations(outlier, np.zeros((9, 1), int), [1], quantile=0.5)
+    assert_exact(result.inactive, [True])
+    assert_exact(result.matrix, [[np.nan]])
+    assert_exact(result.max_deviation, [0.0])
+    none = crossed_from_extremes(CellExtremes.empty(2, [3]))
+    assert_exact(none.matrix, np.full((2, 1), np.nan))
+    assert_exact(none.inactive, [True, True])
+
+
+def test_constant_codes_stay_constant_far_from_zero() -> None:
+    codes = np.full((40_000, 1), 0.1)
+    result = crossed_deviations(codes, np.arange(40_000)[:, np.newaxis] % 3, [3])
+    assert_exact(result.inactive, [True])
+    assert_exact(result.deviation, [0.0])
+
+
+def test_irs_score_by_hand() -> None:
+    matrix = np.array([[0.2, 0.9], [0.5, np.nan], [np.nan, np.nan]])
+    # (3 * 0.9 + 1 * 0.5) / 4 = 0.8; uniform 0.7; the undefined code drops out.
+    per_code, value = irs_score(matrix, np.array([3.0, 1.0, 0.0]))
+    assert_exact(per_code, [0.9, 0.5, np.nan])
+    assert_close(value, 0.8, ROUNDING)
+    assert_close(irs_score(matrix, np.array([3.0, 1.0, 0.0]), "uniform")[1], 0.7, ROUNDING)
+    per_code, value = irs_score(matrix[2:], np.zeros(1))
+    assert_exact(per_code, [np.nan])
+    assert_exact(value, np.nan)
+
+
+# ----------------------------------------------------------------------------------------------------------- general
+
+#: Factors A (of interest), B (nuisance), C (rest), one code; B and C come along with each other.
+#:
+#: A = 0, 8 rows: (B0,C0) 0 0 3, mean 1; (B0,C1) 5; (B1,C0) 1; (B1,C1) 6 7 8, mean 7. E[z|A0] = 30/8 = 3.75.
+#:   p(C0|A0) = p(C1|A0) = 1/2. do(B0): (1 + 5)/2 = 3 (the plain mean of the cell is 2); do(B1): (1 + 7)/2 = 4 (plain
+#:   5.5). PIDA 0.75 and 0.25 (plain means: 1.75 both); MPIDA 0.75, at B0.
+#:   Weights at (A0,B0): (1/2)/(3/4) = 2/3 for three rows, (1/2)/(1/4) = 2 for one; 4^2 / (3 * 4/9 + 4) = 3 rows.
+#: A = 1, 4 rows: (B0,C0) 10; (B0,C1) 12; (B1,C1) 13 17, mean 15. E[z|A1] = 52/4 = 13. p(C0|A1) = 1/4.
+#:   do(B0): 10/4 + 12 * 3/4 = 11.5 (plain 11). do(B1): C0 never occurs with it, coverage 3/4, 15. MPIDA 2, at B1.
+#: EMPIDA = 8/12 * 0.75 + 4/12 * 2 = 7/6. Normaliser: mean 82/12 = 41/6, the farthest cell has 15: 49/6.
+#: IRS = 1 - 7/49 = 6/7. Variance: 886/12 - (41/6)^2 = 977/36.
+INTEREST = table([0] * 8 + [1] * 4)
+NUISANCE = table([0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1])
+REST = table([0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1])
+CODE = table([0.0, 0, 3, 5, 1, 6, 7, 8, 10, 12, 13, 17])
+
+
+def test_confounded_factors_by_hand() -> None:
+    result = general_irs(CODE, INTEREST, NUISANCE, REST)
+    deviation = np.sqrt(977) / 6
+    assert_close(result.value, 6 / 7, ROUNDING)
+    assert_close(result.empida, 7 / 6 / deviation, ROUNDING)
+    assert_close(result.normaliser, 49 / 6 / deviation, ROUNDING)
+    assert_exact(result.situations, [[0], [1]])
+    assert_close(result.frequency, [2 / 3, 1 / 3], ROUNDING)
+    assert_close(result.mpida, np.array([0.75, 2.0]) / deviation, ROUNDING)
+    assert_exact(result.worst_setting, [[0], [1]])
+    assert_close(result.worst_coverage, [1.0, 0.75], ROUNDING)
+    assert_close(result.worst_rows, [3.0, 2.0], ROUNDING)
+    assert_close(result.min_coverage, 0.75, ROUNDING)
+    assert_close(result.mean_coverage, (4 + 4 + 2 + 2 * 0.75) / 12, ROUNDING)
+    assert_exact(result.settings_seen, 1.0)
+    assert_exact(result.inactive, [False])
+    assert result.n == 12
+
+
+def test_without_the_rest_the_cell_mean_is_plain() -> None:
+    # The same rows, C not known: PIDA from plain cell means, 1.75 (both) and 2. EMPIDA = 8/12 * 1.75 + 4/12 * 2 = 11/6.
+    # The cells of all factors are those of A and B: means 2, 5.5, 11, 15; normaliser 49/6 still. IRS = 1 - 11/49.
+    result = general_irs(CODE, INTEREST, NUISANCE, np.zeros((12, 0), int))
+    assert_close(result.value, 38 / 49, ROUNDING)
+    assert_exact(result.worst_coverage, [1.0, 1.0])
+
+
+def test_independent_factors_by_hand() -> None:
+    # Full factorial, two rows each, z = 4 A + B + 2 C +- 1/2: weights are 1, do(B) is the plain mean of the cell.
+    # E[z|a] = 4a + 1.5; do(B = b): 4a + b + 1; PIDA 1/2 always. All: mean 3.5, farthest cell 3.5. IRS = 1 - 1/7.
+    a, b, c, noise = (grid.ravel() for grid in np.meshgrid([0, 1], [0, 1], [0, 1], [-0.5, 0.5], indexing="ij"))
+    code = table(4 * a + b + 2 * c + noise)
+    result = general_irs(code, table(a), table(b), table(c))
+    assert_close(result.value, 6 / 7, ROUNDING)
+    assert_close(result.worst_rows, [4.0, 4.0], ROUNDING)
+    assert_exact(result.min_coverage, 1.0)
+
+
+def test_several_codes_by_hand() -> None:
+    # Codes in standard deviations (1 each): z0 = +-1 by A, z1 = +-1 by B. I = A, J = B: shift (0, 1), norm 1 always.
+    # All: cells at (+-1, +-1), norm 2, sqrt 2, 1 for the orders 1, 2, inf.
+    a, b = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    codes = table(1e3 * a - 7, 2e-3 * b)
+    nothing = np.zeros((4, 0), int)
+    for order, value in ((1, 1 / 2), (2, 1 - np.sqrt(1 / 2)), (np.inf, 0.0)):
+        assert_close(general_irs(codes, table(a), table(b), nothing, norm=order).value, value, ROUNDING)
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=st.data(), order=st.sampled_from([1, 2, np.inf]))
+def test_general_equals_oracle(data: st.DataObject, order: float) -> None:
+    n = data.draw(st.integers(1, 14))
+    d = data.draw(st.integers(1, 3))
+    codes = np.array(data.draw(st.lists(st.lists(st.integers(-4, 4), min_size=d, max_size=d), min_size=n, max_size=n)))
+    parts = []
+    for _ in range(3):
+        m = data.draw(st.integers(0, 2))
+        part = data.draw(st.lists(st.lists(st.integers(0, 2), min_size=m, max_size=m), min_size=n, max_size=n))
+        parts.append(np.array(part, dtype=int).reshape(n, m))
+    result = general_irs(codes.astype(float), *parts, norm=order)
+    interest, nuisance, rest = (part.tolist() for part in parts)
+    expected = oracle.general_irs(codes.tolist(), interest, nuisance, rest, order)
+    assert_close(result.value, expected, ROUNDING)
+    assert np.isnan(result.value) or result.value <= 1 + 1e-12
+
+
+def confounded_sample(n: int, seed: int = 5) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(0, 3, n)
+    bins = (hidden[:, np.newaxis] + rng.integers(0, 3, (n, 4))) % [5, 4, 3, 5]
+    return bins @ rng.normal(size=(4, 3)) + rng.normal(size=(n, 3)) + [0, 50, -3], bins
+
+
+def test_coverage_equals_oracle() -> None:
+    codes, bins = confounded_sample(120)
+    result = general_irs(codes[:, :1], bins[:, :1], bins[:, 1:3], bins[:, 3:])
+    situations, settings_, rests = ([tuple(row) for row in part.tolist()] for part in np.split(bins, [1, 3], axis=1))
+    column = codes[:, 0].tolist()
+    for k, situation in enumerate(result.situations.tolist()):
+        worst = tuple(result.worst_setting[k].tolist())
+        rows = [n for n in range(120) if situations[n] == tuple(situation)]
+        adjusted, covered = oracle.intervened_mean(column, situations, settings_, rests, tuple(situation), worst)
+        shift = abs(adjusted - np.mean([column[n] for n in rows])) / np.std(column)
+        assert_close(result.mpida[k], shift, ROUNDING)
+        assert_close(result.worst_coverage[k], covered, ROUNDING)
+    pairs = set(zip(situations, settings_, strict=True))
+    assert_close(result.settings_seen, len(pairs) / (len(set(situations)) * len(set(settings_))), ROUNDING)
+    shares = [oracle.intervened_mean(column, situations, settings_, rests, *pair)[1] for pair in pairs]
+    assert_close(result.min_coverage, min(shares), ROUNDING)
+
+
+def test_units_rows_and_names_change_nothing_in_the_general_form() -> None:
+    codes, bins = confounded_sample(200)
+    parts = np.split(bins, [1, 3], axis=1)
+    expected = general_irs(codes, *parts).value
+    assert_close(general_irs(codes * [1e-9, 1e6, 1.0] + [0, 0, 1], *parts).value, expected, ROUNDING)
+    assert_close(general_irs(-codes, *parts).value, expected, ROUNDING)
+    order = np.random.default_rng(0).permutation(200)
+    assert_close(general_irs(codes[order], *(part[order] for part in parts)).value, expected, ROUNDING)
+    assert_close(general_irs(codes, *(7 - part for part in parts)).value, expected, ROUNDING)
+    twice = general_irs(np.tile(codes, (2, 1)), *(np.tile(part, (2, 1)) for part in parts))
+    assert_close(twice.value, expected, ROUNDING)
+    with_constant = general_irs(table(codes, np.full(200, 3.3)), *parts)
+    assert_close(with_constant.value, expected, ROUNDING)
+    assert_exact(with_constant.inactive, [False, False, False, True])
+
+
+@pytest.mark.parametrize("sizes", [[5, 4, 3, 5], [900, 900, 900, 900], [10**6, 10**6, 10**6, 10**6]])
+def test_tables_and_hashes_agree(sizes: list[int]) -> None:
+    codes, bins = confounded_sample(400)
+    expected = general_irs(codes, bins[:, :1], bins[:, 1:3], bins[:, 3:])
+    result = general_irs_from_cells(summarise_cells(codes, list(bins.T), sizes), [0], [1, 2])
+    assert_close(result.value, expected.value, ROUNDING)
+    order = np.argsort(result.situations[:, 0])  # cells that were hashed come in order of appearance
+    assert_exact(result.situations[order], expected.situations)
+    assert_close(result.mpida[order], expected.mpida, ROUNDING)
+    assert_exact(result.worst_setting[order], expected.worst_setting)
+
+
+def test_many_chunks_of_few_and_of_many_cells() -> None:
+    rng = np.random.default_rng(2)
+    bins = rng.integers(0, [3, 40, 40, 40], (70_001, 4))
+    codes = bins @ rng.normal(size=(4, 2)) + 1e3
+    for columns in (bins[:, :2], bins):  # 120 cells in a table; 47 000 hashed, more than a chunk has rows
+        summary = summarise_cells(codes, list(columns.T), columns.max(axis=0) + 1)
+        keys, cell, count = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+        order = np.lexsort(summary.levels[::-1])
+        assert_exact(summary.levels[:, order].T, keys)
+        assert_exact(summary.count[order], count)
+        for j in range(2):
+            expected = np.bincount(cell, weights=codes[:, j] - summary.moments.reference[j])
+            unit = 1e4  # of sums of some hundred values around 0, 50 wide
+            assert_close(summary.total[j, order] / unit, expected / unit, ROUNDING)
+
+
+def test_cells_add_up() -> None:
+    codes, bins = confounded_sample(300)
+    sizes = [5, 4, 3, 5]
+    whole = general_irs_from_cells(summarise_cells(codes, list(bins.T), sizes), [0], [1, 2])
+    a, b, c = (
+        summarise_cells(codes[cut], list(bins[cut].T), sizes) for cut in (slice(0, 7), slice(7, 150), slice(150, 300))
+    )
+    empty = FactorCells.empty(3, sizes)
+    for merged in (a.merge(b).merge(c), c.merge(b.merge(a)), empty.merge(b).merge(a).merge(c.merge(empty))):
+        result = general_irs_from_cells(merged, [0], [1, 2])
+        assert_close(result.value, whole.value, ROUNDING)
+        assert_exact(np.sort(merged.count), np.sort(a.merge(b.merge(c)).count))
+        assert result.n == 300
+    with pytest.raises(ValueError, match="levels"):
+        a.merge(FactorCells.empty(3, [5, 4, 3, 6]))
+
+
+def test_rows_without_annotation_are_left_out() -> None:
+    interest, rest, code = (np.append(part, [[1], [1]], axis=0) for part in (INTEREST, REST, CODE))
+    interest[12], rest[13] = -1, -1
+    code[12:] = 1e9
+    result = general_irs(code, interest, np.append(NUISANCE, [[0], [1]], axis=0), rest)
+    assert_close(result.value, 6 / 7, ROUNDING)
+    assert result.n == 12
+    with pytest.raises(NotEnoughData, match="none of the 14"):
+        general_irs(code, np.full((14, 1), -1), rest, rest)
+
+
+def test_codes_that_do_not_depend_on_factors_are_undefined() -> None:
+    factor, other = table([0, 0, 1, 1]), table([0, 0, 0, 0])
+    constant = general_irs(np.full((4, 1), 0.1), factor, other, other)
+    assert_exact(constant.value, np.nan)
+    assert_exact(constant.inactive, [True])
+    same_means = table([0.1, 0.3, 0.3, 0.1])
+    assert_exact(general_irs(same_means, factor, other, other).value, np.nan)
+    assert_exact(disentanglement_scores(same_means, table(factor, other)), [[np.nan, np.nan]])
+
+
+def test_no_nuisance_is_perfect_and_no_interest_is_none() -> None:
+    codes, bins = confounded_sample(100)
+    nothing = np.zeros((100, 0), int)
+    assert_close(general_irs(codes, bins, nothing, nothing).value, 1.0, ROUNDING)
+    assert_close(general_irs(codes, nothing, bins, nothing).value, 0.0, ROUNDING)
+
+
+def test_disentanglement_scores_equal_the_general_form() -> None:
+    codes, bins = confounded_sample(150)
+    codes = table(codes, np.full(150, 2.0))
+    bins = bins.copy()
+    bins[:3, 1] = -1
+    scores = disentanglement_scores(codes, bins)
+    assert_exact(np.isnan(scores).all(axis=1), [False, False, False, True])
+    nothing = np.zeros((150, 0), int)
+    for code in range(3):
+        for i in range(4):
+            expected = general_irs(codes[:, [code]], bins[:, [i]], np.delete(bins, i, axis=1), nothing).value
+            assert_close(scores[code, i], expected, ROUNDING)
+
+
+def test_crossed_is_disentanglement_when_every_cell_has_one_row() -> None:
+    bins = np.array(list(np.ndindex(3, 4, 2)))
+    codes = np.random.default_rng(8).normal(size=(24, 3))
+    assert_close(disentanglement_scores(codes, bins), crossed_deviations(codes, bins, [3, 4, 2]).matrix, ROUNDING)
+
+
+def test_one_factor_leaves_nothing_to_disturb() -> None:
+    codes = np.random.default_rng(8).normal(size=(20, 2))
+    assert_exact(disentanglement_scores(codes, np.arange(20)[:, np.newaxis] % 3), [[1.0], [1.0]])
+
+
+def test_domain_shift_is_the_general_form_without_rest() -> None:
+    codes, bins = confounded_sample(150)
+    result = domain_shift_robustness(codes, bins, [2, 0], norm=1)
+    expected = oracle.general_irs(
+        codes.tolist(), bins[:, [1, 3]].tolist(), bins[:, [2, 0]].tolist(), [[]] * 150, order=1
+    )
+    assert_close(result.value, expected, ROUNDING)
+    assert result.worst_setting.shape == (len(result.situations), 2)
+
+
+# ----------------------------------------------------------------------------------------------------------- picture
+
+
+def test_picture_by_hand() -> None:
+    # Against A, all others known (B, C): the cells of A0 have means 1, 5, 1, 7, those of A1 10, 12, 15.
+    bins = table(INTEREST, NUISANCE, REST)
+    picture = dependency_picture(table(np.zeros(12), CODE), bins, 1, 0, [3, 2, 2], quantiles=(0.25, 0.5))
+    assert_exact(picture.count, [8, 4, 0])
+    assert_close(picture.mean, [3.75, 13.0, np.nan], ROUNDING)
+    assert_exact(picture.low, [0.0, 10.0, np.nan])
+    assert_exact(picture.high, [8.0, 17.0, np.nan])
+    assert_close(picture.do_low, [1.0, 10.0, np.nan], ROUNDING)
+    assert_close(picture.do_high, [7.0, 15.0, np.nan], ROUNDING)
+    assert_exact(picture.combinations, [4, 3, 0])
+    # A0 sorted: 0 0 1 3 5 6 7 8; rank 1.75 -> 0.75, rank 3.5 -> 4. A1: 10 12 13 17; rank 0.75 -> 11.5, 1.5 -> 12.5.
+    assert_close(picture.lower, [0.75, 11.5, np.nan], ROUNDING)
+    assert_close(picture.upper, [4.0, 12.5, np.nan], ROUNDING)
+    assert picture.quantiles == (0.25, 0.5)
+
+
+def test_picture_with_missing_annotations() -> None:
+    bins = table(INTEREST, NUISANCE, REST)
+    bins[0, 0] = -1  # out of the picture
+    bins[11, 2] = -1  # in the mean, not in the intervention: the cell (A1, B1, C1) has 13 only
+    picture = dependency_picture(CODE, bins, 0, 0, [2, 2, 2])
+    assert_exact(picture.count, [7, 4])
+    assert_close(picture.mean, [30 / 7, 13.0], ROUNDING)
+    assert_close(picture.do_high, [7.0, 13.0], ROUNDING)
+    bins[:, 1] = -1
+    blind = dependency_picture(CODE, bins, 0, 0, [2, 2, 2])
+    assert_exact(blind.do_low, [np.nan, np.nan])
+    assert_close(blind.mean, [30 / 7, 13.0], ROUNDING)
+
+
+def test_disagreement_in_the_picture_is_mpida() -> None:
+    codes, bins = confounded_sample(200)
+    result = general_irs(codes[:, :1], bins[:, [1]], bins[:, [0, 2, 3]], np.zeros((200, 0), int))
+    picture = dependency_picture(codes, bins, 0, 1, [5, 4, 3, 5])
+    farthest = np.maximum(picture.do_high - picture.mean, picture.mean - picture.do_low)
+    assert_close(farthest / codes[:, 0].std(), result.mpida, ROUNDING)
+
+
+def test_public_names_exist() -> None:
+    assert all(hasattr(cells, name) for name in cells.__all__)
