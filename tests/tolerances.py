@@ -18,7 +18,9 @@ def assert_exact(actual: ArrayLike, expected: ArrayLike) -> None:
 
 def assert_close(actual: ArrayLike, expected: ArrayLike, tolerance: dict[str, float]) -> None:
     """Equal within one of the named tolerances (NaN equals NaN)."""
-    np.testing.assert_allclose(np.asarray(actual, float), np.asarray(expected, float), **tolerance)
+    np.testing.assert_allclose(
+        np.asarray(actual, float), np.asarray(expected, float), rtol=tolerance["rtol"], atol=tolerance["atol"]
+    )
 
 
 def assert_mean(values: Any, expected: float) -> None:

@@ -212,6 +212,22 @@ def test_constant_codes_stay_constant_far_from_zero() -> None:
     assert_exact(result.deviation, [0.0])
 
 
+def test_a_code_that_the_factor_fixes_scores_exactly_one() -> None:
+    # Means of equal values are not exact in floating point; distances from them must be.
+    levels = np.random.default_rng(4).random((50, 3))
+    codes, bins = np.repeat(levels, 7, axis=0), np.repeat(np.arange(50), 7)[:, np.newaxis]
+    for q in (1.0, 0.9):
+        assert_exact(crossed_deviations(codes, bins, [50], quantile=q).matrix, np.ones((3, 1)))
+
+
+def test_distances_of_rounding_size_are_none() -> None:
+    # The five annotated rows: median distance 0 (three rows are at the mean), but their mean is not exact.
+    for unit in (1.0, 0.1, 0.3, 0.7):
+        codes = unit * table([0.0, 1.0, 1.0, 1.0, 2.0, 5.0])
+        result = crossed_deviations(codes, table([0, 0, 0, 0, 0, -1]), [1], quantile=0.5)
+        assert_exact(result.matrix, [[np.nan]])
+
+
 def test_irs_score_by_hand() -> None:
     matrix = np.array([[0.2, 0.9], [0.5, np.nan], [np.nan, np.nan]])
     # (3 * 0.9 + 1 * 0.5) / 4 = 0.8; uniform 0.7; the undefined code drops out.
@@ -349,7 +365,7 @@ def test_units_rows_and_names_change_nothing_in_the_general_form() -> None:
     assert_exact(with_constant.inactive, [False, False, False, True])
 
 
-@pytest.mark.parametrize("sizes", [[5, 4, 3, 5], [900, 900, 900, 900], [10**6, 10**6, 10**6, 10**6]])
+@pytest.mark.parametrize("sizes", [[5, 4, 3, 5], [900, 900, 900, 900], [5, 2**32, 2**32, 5]])
 def test_tables_and_hashes_agree(sizes: list[int]) -> None:
     codes, bins = confounded_sample(400)
     expected = general_irs(codes, bins[:, :1], bins[:, 1:3], bins[:, 3:])
@@ -410,7 +426,11 @@ def test_codes_that_do_not_depend_on_factors_are_undefined() -> None:
     constant = general_irs(np.full((4, 1), 0.1), factor, other, other)
     assert_exact(constant.value, np.nan)
     assert_exact(constant.inactive, [True])
-    same_means = table([0.1, 0.3, 0.3, 0.1])
+    # The same values in each cell, in another order: means that differ by rounding.
+    rng = np.random.default_rng(6)
+    values = 0.1 + rng.random(300)
+    same_means = table(np.concatenate([values, rng.permutation(values)]))
+    factor, other = table(np.repeat([0, 1], 300)), np.zeros((600, 1), int)
     assert_exact(general_irs(same_means, factor, other, other).value, np.nan)
     assert_exact(disentanglement_scores(same_means, table(factor, other)), [[np.nan, np.nan]])
 

@@ -46,14 +46,15 @@ class Codes:
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Which codes take one value only."""
-        return self.low == self.high
+        flat: NDArray[np.bool_] = self.low == self.high
+        return flat
 
     def dense(self) -> NDArray[np.float64]:
         """All rows as float64, contiguous."""
         return np.ascontiguousarray(self.values, dtype=np.float64)
 
     def take(self, rows: NDArray[np.intp]) -> "Codes":
-        """Some rows, in the given order."""
+        """Return some rows, in the given order."""
         values = np.asarray(self.values[rows])
         return Codes(values, self.names, values.min(axis=0).astype(float), values.max(axis=0).astype(float))
 
@@ -95,18 +96,17 @@ class Factor:
         """Which rows are annotated."""
         if self.complete:
             return np.ones(len(self.values), dtype=bool)
-        return self.values >= 0 if self.categorical else ~np.isnan(self.values)
+        known: NDArray[np.bool_] = self.values >= 0 if self.categorical else ~np.isnan(self.values)
+        return known
 
     def take(self, rows: NDArray[np.intp]) -> "Factor":
-        """Some rows, in the given order; levels that no longer occur are dropped."""
+        """Return some rows, in the given order; levels that no longer occur are dropped."""
         values = np.asarray(self.values[rows])
         if self.categorical:
             used = np.bincount(values[values >= 0], minlength=len(self.levels)) > 0
             index = np.append(np.cumsum(used) - 1, -1)
             levels = tuple(level for level, keep in zip(self.levels, used, strict=True) if keep)
-            return Factor(
-                self.name, self.kind, index[values], levels, 0.0, len(levels) - 1.0, int((values >= 0).sum())
-            )
+            return Factor(self.name, self.kind, index[values], levels, 0.0, len(levels) - 1.0, int((values >= 0).sum()))
         known = values[~np.isnan(values)]
         low, high = (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
         return Factor(self.name, self.kind, values, (), low, high, int(known.size))
@@ -136,7 +136,7 @@ class Factors:
         return len(self.columns)
 
     def take(self, rows: NDArray[np.intp]) -> "Factors":
-        """Some rows, in the given order."""
+        """Return some rows, in the given order."""
         return Factors(tuple(column.take(rows) for column in self.columns), self.missing, self.ambiguous)
 
 
@@ -263,7 +263,9 @@ def _columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | 
         if np.issubdtype(data.dtype, np.number) and not np.issubdtype(data.dtype, np.complexfloating):
             data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
         else:
-            data = np.where(np.ma.getmaskarray(data), None, np.ma.getdata(data).astype(object))
+            filled = np.ma.getdata(data).astype(object)
+            filled[np.ma.getmaskarray(data)] = None
+            data = filled
     array = data if isinstance(data, np.ndarray) else _from_list(data, argument)
     if array.ndim == 1 and argument == "factors":
         array = array[:, None]
@@ -344,7 +346,7 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
                 f"{argument}: expected rows of equal length, row 0 has {lengths[0]} values and row {odd} does not"
             )
         kinds = {type(value) for row in data for value in row}
-        if str in kinds and len(kinds) > 1 or type(None) in kinds:
+        if (str in kinds and len(kinds) > 1) or type(None) in kinds:
             return np.array(data, dtype=object)
     try:
         return np.asarray(data)
@@ -497,7 +499,8 @@ def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         if n_infinite:
             row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
             raise InputError(
-                f"factors: {n_infinite} infinite values in column {name!r}, first at row {row}; drop or mark them missing"
+                f"factors: {n_infinite} infinite values in column {name!r}, first at row {row}; "
+                "drop or mark them missing"
             )
         if (given or _detected(column)) == "categorical":
             return _categorical(column, name, given)

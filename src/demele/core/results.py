@@ -17,7 +17,18 @@ from demele.core.signature import Signature
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DCI", "Chance", "Dependency", "Evaluation", "FactorSummary", "Interval", "LeftOut", "Note", "Score", "Spread"]
+__all__ = [
+    "DCI",
+    "Chance",
+    "Dependency",
+    "Evaluation",
+    "FactorSummary",
+    "Interval",
+    "LeftOut",
+    "Note",
+    "Score",
+    "Spread",
+]
 
 Severity = Literal["info", "warning", "fragile"]
 

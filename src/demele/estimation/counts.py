@@ -49,7 +49,7 @@ class JointCounts:
 
 @dataclass(frozen=True, slots=True)
 class BinnedRows:
-    """Rows as bin numbers: ``codes`` (n_codes, n) and ``factors`` (n_factors, n); a missing annotation is the last bin."""
+    """Rows as bin numbers: ``codes`` (n_codes, n), ``factors`` (n_factors, n); a missing annotation is one bin more."""
 
     codes: NDArray[np.intp]
     factors: NDArray[np.intp]
@@ -69,10 +69,8 @@ class BinnedRows:
         return labels
 
     def take(self, rows: NDArray[np.intp]) -> "BinnedRows":
-        """Some rows, with the same bins."""
-        return BinnedRows(
-            self.codes[:, rows], self.factors[:, rows], self.code_bins, self.factor_bins, self.incomplete
-        )
+        """Return some rows, with the same bins."""
+        return BinnedRows(self.codes[:, rows], self.factors[:, rows], self.code_bins, self.factor_bins, self.incomplete)
 
 
 def column_bins(codes: Codes, factors: Factors, binning: Binning) -> tuple[list[ColumnBins], list[ColumnBins | None]]:

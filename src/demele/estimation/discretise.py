@@ -95,7 +95,11 @@ class EqualFrequency:
         )
         # A value that holds a whole bin's share or more (60% zeros) is a bin of its own: the next value starts another.
         heavy = np.union1d(inner[times > 1], [low])
-        after = [values[values > tie].min() for tie in heavy if tie < high and (values == tie).sum() * self.bins >= len(values)]
+        after = [
+            values[values > tie].min()
+            for tie in heavy
+            if tie < high and (values == tie).sum() * self.bins >= len(values)
+        ]
         inner = np.union1d(inner[inner > low], after)
         if not inner.size:
             inner = np.array([values[values > low].min()])

@@ -418,7 +418,7 @@ def _standardised(codes: Floats) -> tuple[Floats, Bools]:
 
 
 def _narrow(keys: Ints) -> Ints:
-    """The keys in two bytes if they fit: NumPy sorts such integers by radix, twenty times faster."""
+    """Return the keys in two bytes if they fit: NumPy sorts such integers by radix, twenty times faster."""
     info = np.iinfo(np.int16)
     fits = keys.dtype.itemsize > 2 and keys.size and keys.min() >= info.min and keys.max() <= info.max
     return keys.astype(np.int16) if fits else keys
@@ -529,4 +529,5 @@ def _first_extreme(ratios: Floats) -> Indexes:
     smallest = ratios.min(axis=1, keepdims=True)
     slack = 1e-9 * np.abs(smallest)
     slack[~np.isfinite(slack)] = 0.0
-    return np.argmax(ratios <= smallest + slack, axis=1)
+    first: Indexes = np.argmax(ratios <= smallest + slack, axis=1)
+    return first

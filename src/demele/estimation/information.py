@@ -70,8 +70,9 @@ def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDA
         plug_in = np.log(n) - _n_log_n(counts).sum(axis=-1) / n
     plug_in = np.maximum(plug_in, 0.0)
     if correction == "miller-madow":
-        return plug_in + ((counts > 0).sum(axis=-1) - 1) / (2 * n)
-    return plug_in
+        plug_in = plug_in + ((counts > 0).sum(axis=-1) - 1) / (2 * n)
+    result: NDArray[np.float64] = np.asarray(plug_in)
+    return result
 
 
 def mutual_information(table: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
@@ -102,10 +103,11 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
         plug_in = np.maximum(np.log(n) + (cells - margins) / n, 0.0)
     if correction == "miller-madow":
         occupied = (table > 0).sum(axis=(-2, -1)) - (rows > 0).sum(axis=-1) - (columns > 0).sum(axis=-1) + 1
-        return plug_in - occupied / (2 * n)
+        plug_in = plug_in - occupied / (2 * n)
     if correction == "adjusted":
-        return _adjusted(table, plug_in)
-    return plug_in
+        plug_in = _adjusted(table, np.asarray(plug_in))
+    result: NDArray[np.float64] = np.asarray(plug_in)
+    return result
 
 
 def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -126,8 +128,11 @@ def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArr
 def _n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     # log of max(count, 1) is 0 where the count is 0; soft counts below 1 need their own logarithm
     if (counts == np.floor(counts)).all():
-        return counts * np.log(np.maximum(counts, 1.0))
-    return counts * np.log(np.where(counts > 0, counts, 1.0))
+        logarithms = np.log(np.maximum(counts, 1.0))
+    else:
+        logarithms = np.log(np.where(counts > 0, counts, 1.0))
+    result: NDArray[np.float64] = counts * logarithms
+    return result
 
 
 def information_table(counts: JointCounts, correction: Correction = "none") -> InformationTable:

@@ -9,8 +9,9 @@ numbers, rounded as the machine rounds it, is smaller than the distance to the k
 ``x + radius`` with the sample instead rounds elsewhere: it lets the k-th neighbour itself in now and then, and a count
 of m that should be m - 1 moves the estimate by 1 / (m N) each time.
 
-Nearest neighbours presuppose that no two samples are equal. Without the jitter of scikit-learn, a variable with atoms
-(ReLU codes, rounded attributes) gives estimates that are far too low; `tie_fraction` says how many samples that is.
+Nearest neighbours presuppose that no two samples, and no two distances, are equal. For variables with atoms (ReLU
+codes, rounded attributes) the estimates are far too low, down to 0, unless noise too small to matter separates the
+samples, as in scikit-learn; `tie_fraction` says how many samples that concerns. The distances of ranks tie too.
 """
 
 from collections.abc import Sequence
@@ -144,7 +145,7 @@ def ksg_information(x: FloatArray, y: FloatArray, *, n_neighbors: int = 3) -> fl
     float
         Symmetric in x and y; slightly negative at times for independent variables (scikit-learn replaces that by 0).
         If y is a function of x the truth is infinite and the estimate grows with N: of a variable with itself it is
-        :math:`\psi(N) - \psi(k + 1)` or so, whatever the distribution. That is not an entropy.
+        :math:`\psi(N) - \psi(k)` whatever the distribution. That is not an entropy.
 
     Raises
     ------
@@ -249,8 +250,9 @@ def knn_information_matrix(
         ``values`` of shape (n_samples,): int >= 0 if ``categorical``, else numbers.
     n_neighbors : int >= 1
     jitter_seed : int or None
-        Seed of the noise that breaks ties, the same for every factor. None adds none: only for variables without
-        ties, and not for ranks, whose distances all tie.
+        Seed of the noise that breaks ties, the same for every factor. None adds none, which is for variables without
+        ties and for raw margins only: ranks have tied distances, and without noise their estimates are too high (by
+        0.01 to 0.06 nats for N from 300 to 3000).
     margins : {"raw", "rank"}
         ``"rank"`` replaces continuous variables by their ranks (mean rank for ties, so that no order of the rows
         enters; the noise then separates them). Mutual information is the same for both, the estimate is then the same

@@ -352,7 +352,8 @@ class _Piece(NamedTuple):
         m0, m1, m2 = self.moments
         t0, t1 = self.targets
         determinant = (0.5 + m0) * (0.5 + m2) - m1 * m1
-        return np.stack([(0.5 + m0) * t1 - m1 * t0, (0.5 + m2) * t0 - m1 * t1]) / determinant
+        lines: FloatArray = np.stack([(0.5 + m0) * t1 - m1 * t0, (0.5 + m2) * t0 - m1 * t1]) / determinant
+        return lines
 
 
 class _Objective:
@@ -417,7 +418,7 @@ def _minimise(objective: _Objective, n_problems: int) -> FloatArray:
         target = piece.lowest()
         share = np.where(pays, 1.0, share / 2.0)
     warnings.warn(
-        f"linear classifier of one code: {np.sum(~settled)} of {n_problems} classes not solved after {_MAX_STEPS} steps",
+        f"linear classifier of a code: {np.sum(~settled)} of {n_problems} lines not found in {_MAX_STEPS} steps",
         NotConvergedWarning,
         stacklevel=2,
     )
@@ -451,7 +452,7 @@ def _accuracy(code: _SortedCode, labels: _SortedLabels, slopes: FloatArray, inte
 
 
 def _running_sums(values: FloatArray) -> FloatArray:
-    """Sums of 1, z, z^2 over the first 0, 1, ..., N values, (3, N + 1)."""
+    """Return the sums of 1, z, z^2 over the first 0, 1, ..., N values, (3, N + 1)."""
     sums = np.empty((3, len(values) + 1))
     sums[0] = np.arange(len(values) + 1)
     sums[1:, 0] = 0.0

@@ -18,7 +18,10 @@ def _dci(model: str, title: str) -> tuple[MetricSpec, ...]:
     per: dict[Property, tuple[str, str]] = {
         "modularity": ("per code", "D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance"),
         "compactness": ("per factor", "C_i = 1 + sum_j p_ij log_d p_ij of the importances of one factor"),
-        "explicitness": ("per factor", "1 - MSE/Var, or accuracy above chance, on rows that the predictor has not seen"),
+        "explicitness": (
+            "per factor",
+            "1 - MSE/Var, or accuracy above chance, on rows that the predictor has not seen",
+        ),
     }
     return tuple(
         MetricSpec(
@@ -134,7 +137,7 @@ _ALL = (
         native="per factor",
         range=(float("-inf"), float("inf")),
         source="Watcharasupat & Lerch 2021, eq. 2",
-        definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor that the best other code regularises",
+        definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor of the best other code",
         group="information",
         discretises=True,
         options=(*_INFORMATION, "reg_dim"),

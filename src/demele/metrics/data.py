@@ -27,12 +27,12 @@ class Data:
         return self.codes.n
 
     def take(self, rows: NDArray[np.intp]) -> "Data":
-        """Some rows."""
+        """Return some rows."""
         std = None if self.codes_std is None else self.codes_std[rows]
         return Data(self.codes.take(rows), self.factors.take(rows), std)
 
     def permuted(self, order: NDArray[np.intp]) -> "Data":
-        """The same codes with the rows of all factors permuted together: codes independent of the factors."""
+        """Return the same codes with the rows of all factors permuted together, so that they are independent."""
         return Data(self.codes, self.factors.take(order), self.codes_std)
 
     def standardised(self) -> Array:

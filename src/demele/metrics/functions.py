@@ -119,9 +119,7 @@ def mig(
     return single("mig", codes, factors, options, run)[0]
 
 
-def rmig(
-    codes: object, codes_std: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOptions]
-) -> Score:
+def rmig(codes: object, codes_std: object, factors: object, *, bins: Bins = 10, **run: Unpack[RunOptions]) -> Score:
     """Robust mutual information gap of stochastic codes: compactness.
 
     As :func:`mig`, but each sample spreads its weight over the bins of a code by the Gaussian mass of each bin. With

@@ -3,7 +3,7 @@
 import inspect
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,16 +63,14 @@ def as_binning(bins: object) -> Binning:
             return EqualWidth(int(bins))
         if word in _BINNING_WORDS and (count.isdigit() or not count):
             return _BINNING_WORDS[word](int(count or 10))
-        raise InputError(
-            f"bins: expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}"
-        )
+        raise InputError(f"bins: expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}")
     if isinstance(bins, Sequence | np.ndarray) and len(bins):
         try:
             return Edges(tuple(float(edge) for edge in bins))
         except (TypeError, ValueError) as error:
             raise InputError(f"bins: expected increasing edges, got {bins!r}") from error
     if hasattr(bins, "column_bins") and hasattr(bins, "needs_values"):
-        return bins  # a user's own rule
+        return cast("Binning", bins)  # a user's own rule
     raise InputTypeError(f"bins: expected a number, a Binning or edges, got {bins!r}")
 
 
@@ -135,7 +133,8 @@ def checked_option(name: str, value: object) -> object:
             raise InputTypeError(f"{name}: expected a number, got {value!r}")
         top = {"level": 1.0, "quantile": 1.0}.get(name, np.inf)
         if not 0 < float(value) <= top or (name == "level" and float(value) >= 1):
-            raise InputError(f"{name}: expected a number above 0 and {'below' if name == 'level' else 'at most'} {top:g}, got {value}")
+            bound = "below" if name == "level" else "at most"
+            raise InputError(f"{name}: expected a number above 0 and {bound} {top:g}, got {value}")
         return float(value)
     if name == "fill_reg_dim" and not isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name}: expected True or False, got {value!r}")
@@ -155,9 +154,7 @@ def checked_options(function: Any, given: Mapping[str, Any], metric: str) -> dic
     return {name: checked_option(name, given.get(name, default)) for name, default in defaults.items()}
 
 
-def regularising_codes(
-    reg_dim: object, code_names: Sequence[str], factor_names: Sequence[str]
-) -> NDArray[np.intp]:
+def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names: Sequence[str]) -> NDArray[np.intp]:
     """Return, for each factor, the index of the code that regularises it.
 
     Raises
@@ -187,7 +184,9 @@ def regularising_codes(
                 )
             found[index] = list(code_names).index(code)
         elif isinstance(code, bool) or not isinstance(code, numbers.Integral):
-            raise InputTypeError(f"reg_dim: expected a code's index or name for factor {factor_names[index]!r}, got {code!r}")
+            raise InputTypeError(
+                f"reg_dim: expected a code's index or name for factor {factor_names[index]!r}, got {code!r}"
+            )
         elif not 0 <= int(code) < d:
             raise InputError(
                 f"reg_dim: expected an index from 0 to {d - 1} for factor {factor_names[index]!r}, got {code}"

@@ -33,8 +33,10 @@ def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
     pictures = []
     for factor, own in enumerate(data.factors.columns):
         edges = of_factors[factor]
-        levels = own.levels if edges is None else tuple(
-            f"{(a + b) / 2:.3g}" for a, b in zip(edges.edges[:-1], edges.edges[1:], strict=True)
+        levels = (
+            own.levels
+            if edges is None
+            else tuple(f"{(a + b) / 2:.3g}" for a, b in zip(edges.edges[:-1], edges.edges[1:], strict=True))
         )
         for code, name in enumerate(data.codes.names):
             if data.codes.constant[code]:

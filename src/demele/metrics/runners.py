@@ -92,9 +92,8 @@ def _informativeness(fitted: Any, factor: Factor, scale: str) -> float:
 def _dci_natives(
     name: str, importance: Array, explicitness: Array, unclipped: Array, settings: Mapping[str, Any]
 ) -> dict[str, Native]:
-    of = {"matrix": importance, "matrix_of": "importance"}
     per_code, weights = modularity_of_codes(importance)
-    notes = ()
+    notes: tuple[Note, ...] = ()
     if not importance.any():
         notes = (Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),)
     details: dict[str, Any] = {"predictors": dict(settings)}
@@ -104,24 +103,27 @@ def _dci_natives(
             per_code=per_code,
             details={**details, "weights": weights},
             notes=notes,
-            **of,
+            matrix=importance,
+            matrix_of="importance",
         ),
         f"{name}_compactness": Native(
             value=np.asarray(compactness_of_factors(importance).mean()),
             per_factor=compactness_of_factors(importance),
             details=details,
-            **of,
+            matrix=importance,
+            matrix_of="importance",
         ),
         f"{name}_explicitness": Native(
             value=mean_of_defined(explicitness),
             per_factor=explicitness,
             details={**details, "unclipped": unclipped},
-            **of,
+            matrix=importance,
+            matrix_of="importance",
         ),
     }
 
 
-# Explicitness and SAP --------------------------------------------------------------------------------------------------
+# Explicitness and SAP ------------------------------------------------------------------------------------------
 
 
 def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
@@ -151,8 +153,8 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
             test_rows=test,
             classifier=options["classifier"],
             probabilities=options["probabilities"],
-            penalty=options["penalty"],
             scaling=options["scaling"],
+            C=options["penalty"],
             balanced=options["class_weight"] == "balanced",
         )
         occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
@@ -212,7 +214,7 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
     }
 
 
-# Interventions ---------------------------------------------------------------------------------------------------------
+# Interventions ------------------------------------------------------------------------------------------
 
 
 def _above_chance(accuracy: float, m: int) -> Array:
@@ -225,7 +227,7 @@ def _run_z_diff(data: Data, options: Options, streams: Streams) -> dict[str, Nat
     labels = data.binned(options["bins"]).factor_labels()
     codes = data.standardised()
     rng = streams("points")
-    sizes = {"batch_size": options["batch_size"], "rng": rng}
+    sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names}
     train = z_diff_points(codes, labels, n_points=options["n_train"], **sizes)
     test = z_diff_points(codes, labels, n_points=options["n_test"], **sizes)
     accuracy = z_diff_accuracy(*train, *test)
@@ -238,11 +240,44 @@ def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Nati
     labels = data.binned(options["bins"]).factor_labels()
     codes = data.standardised()
     rng = streams("votes")
-    sizes = {"batch_size": options["batch_size"], "rng": rng}
+    sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names}
     train = z_min_votes(codes, labels, n_votes=options["n_train"], **sizes)
     test = z_min_votes(codes, labels, n_votes=options["n_test"], **sizes)
     accuracy = majority_vote_accuracy(train, test, data.codes.d, data.factors.m)
     return {"z_min_variance": Native(value=_above_chance(accuracy, data.factors.m), details={"accuracy": accuracy})}
+
+
+def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    from demele.estimation.groups import majority_vote_accuracy, z_max_votes
+
+    labels = data.binned(options["bins"]).factor_labels()
+    codes = data.standardised()
+    rng = streams("votes")
+    names = data.factors.names
+    sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": names}
+    *train, n_groups = z_max_votes(codes, labels, n_votes=options["n_train"], **sizes)
+    *test, _ = z_max_votes(codes, labels, n_votes=options["n_test"], **sizes)
+    d, m = data.codes.d, data.factors.m
+    accuracy = majority_vote_accuracy((train[0], train[1]), (test[0], test[1]), d, m)
+    usable = {name: int(groups) for name, groups in zip(names, n_groups, strict=True)}
+    complete = int((labels >= 0).all(axis=1).sum())
+    notes = []
+    thin = [name for name, groups in usable.items() if groups == 0]
+    if thin:
+        listed = ", ".join(repr(name) for name in thin)
+        message = f"no two rows agree on all factors but {listed}: it is never left free; use fewer bins or factors"
+        notes.append(Note(code="no-groups", message=message, subject=tuple(thin), severity="fragile"))
+    few = min(groups for groups in usable.values() if groups > 0)
+    text = ", ".join(f"{name} {groups}" for name, groups in usable.items())
+    message = f"groups of rows that agree on all factors but one ({complete} rows): {text}"
+    notes.append(Note(code="usable-groups", message=message, severity="warning" if few < 20 else "info"))
+    return {
+        "z_max_variance": Native(
+            value=_above_chance(accuracy, m),
+            details={"accuracy": accuracy, "usable_groups": usable},
+            notes=tuple(notes),
+        )
+    }
 
 
 def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
@@ -275,5 +310,6 @@ RUNNERS: dict[str, Runner] = {
     "sap": _run_sap,
     "z_diff": _run_z_diff,
     "z_min_variance": _run_z_min,
+    "z_max_variance": _run_z_max,
     "irs": _run_irs,
 }

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.native import Array, Native
 
-__all__ = ["Draws", "Task", "TaskResult", "run_tasks"]
+__all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
 Variant = Literal["repeat", "half", "permutation"]
 Report = Callable[[float, float, str], None]
@@ -116,6 +117,11 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
     return results
 
 
+def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
+    """Return the rows of one half-sample: half of all, without replacement, in their order."""
+    return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
+
+
 def _run(task: Task, data: Data) -> TaskResult:
     from threadpoolctl import threadpool_limits
 
@@ -134,8 +140,7 @@ def _drawn(task: Task, data: Data) -> Data:
         return data
     if task.variant == "permutation":
         return data.permuted(rng_for(task.seed, "chance", task.index).permutation(data.n))
-    order = rng_for(task.seed, "half-sample", task.index).permutation(data.n)
-    half = data.take(np.sort(order[: max(data.n // 2, 2)]))
+    half = data.take(half_of_rows(data.n, task.seed, task.index))
     constant = [factor.name for factor in half.factors.columns if factor.constant]
     if constant:
         raise NotEnoughData(f"factors: column {constant[0]!r} is constant in half of the rows")
@@ -157,14 +162,11 @@ def _called(function: Callable[..., float], name: str, data: Data) -> float:
     """Call a user's metric on plain arrays; a failure of his is a reason why there is no number, not a crash."""
     codes = data.codes.dense()
     factors = np.column_stack(
-        [
-            np.where(factor.annotated(), factor.values, np.nan).astype(np.float64)
-            for factor in data.factors.columns
-        ]
+        [np.where(factor.annotated(), factor.values, np.nan).astype(np.float64) for factor in data.factors.columns]
     )
     try:
         value = float(function(codes, factors))
-    except Exception as error:  # noqa: BLE001 - whatever a user's callable raises is reported as the reason
+    except Exception as error:
         raise NotEnoughData(f"{name} raised {type(error).__name__}: {error}") from error
     if np.isnan(value):
         raise NotEnoughData(f"{name} returned NaN")

@@ -19,6 +19,4 @@ def score(table: InformationTable) -> Native:
     m = information.shape[-1]
     held = np.where(best_factor[..., None] == np.arange(m), gaps[..., None], 0.0).max(axis=-2)
     value = held.sum(axis=-1) / table.factor_entropy.sum(axis=-1)
-    return Native(
-        value=value, per_factor=ratio(held, table.factor_entropy), matrix=information, matrix_of=MATRIX
-    )
+    return Native(value=value, per_factor=ratio(held, table.factor_entropy), matrix=information, matrix_of=MATRIX)

@@ -11,7 +11,7 @@ __all__ = ["score"]
 
 
 def score(table: InformationTable, reg_dim: NDArray[np.intp]) -> Native:
-    """DMIG_i = [I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l): z_j is the factor's code, z_k the best other, v_l its factor."""
+    """DMIG_i = [I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l): z_j the factor's code, z_k the best other, v_l its factor."""
     if table.factor_information is None:
         raise ValueError("DMIG needs informations between factors")
     information = table.information

@@ -2,14 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.inputs import Factor
 from demele.core.seeds import rng_for
-from demele.estimation.counts import JointCounts, PackedRows, column_bins, joint_counts, soft_joint_counts
-from demele.estimation.discretise import Binning, EqualFrequency
+from demele.estimation.counts import (
+    JointCounts,
+    PackedRows,
+    bin_rows,
+    column_bins,
+    joint_counts,
+    soft_joint_counts,
+)
+from demele.estimation.discretise import Binning, EqualFrequency, cut
 from demele.estimation.information import Correction, InformationTable, entropy, information_table, mutual_information
 from demele.metrics.data import Data
 from demele.metrics.native import Array
@@ -117,9 +125,7 @@ def _robust(data: Data, settings: TableSettings) -> InformationTable:
             information[code, i] = _binned_information(codes[rows, code], factor, values, bins)
         information[data.codes.constant, i] = 0.0
     entropies = np.array([_level_entropy(factor) if factor.categorical else np.nan for factor in columns])
-    relative = np.where(
-        np.isnan(entropies), 1.0 - np.exp(-2.0 * np.maximum(information, 0.0)), information / entropies
-    )
+    relative = np.where(np.isnan(entropies), 1.0 - np.exp(-2.0 * np.maximum(information, 0.0)), information / entropies)
     between = np.eye(len(columns))
     for i, a in enumerate(columns):
         for k in range(i + 1, len(columns)):
@@ -136,8 +142,6 @@ def _level_entropy(factor: Factor) -> float:
 
 
 def _labels(factor: Factor, values: Array, binning: Binning) -> Array:
-    from demele.estimation.discretise import cut
-
     if factor.categorical:
         return values
     values = np.asarray(values, dtype=np.float64)
@@ -145,8 +149,6 @@ def _labels(factor: Factor, values: Array, binning: Binning) -> Array:
 
 
 def _binned_information(code: Array, factor: Factor, values: Array, bins: Binning) -> float:
-    from demele.estimation.discretise import cut
-
     if code.min() == code.max():
         return 0.0
     own = cut(code, bins.column_bins(code, float(code.min()), float(code.max())))
@@ -154,11 +156,11 @@ def _binned_information(code: Array, factor: Factor, values: Array, bins: Binnin
     return float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
 
 
-def _pair_table(a: Factor, b: Factor, rows: Array, binning: Binning) -> Array:
+def _pair_table(a: Factor, b: Factor, rows: NDArray[np.bool_], binning: Binning) -> Array:
     return _crossed(_labels(a, a.values[rows], binning), _labels(b, b.values[rows], binning))
 
 
-def _crossed(first: Array, second: Array) -> Array:
+def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Array:
     first, second = first.astype(np.intp), second.astype(np.intp)
     width = int(second.max()) + 1
     counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)
@@ -171,8 +173,6 @@ def _crossed(first: Array, second: Array) -> Array:
 def resampled_tables(data: Data, settings: TableSettings, n_resamples: int, seed: int) -> Iterator[InformationTable]:
     """Yield tables of bootstrap resamples, several at a time: rows drawn as weights over bins computed once."""
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
-    from demele.estimation.counts import bin_rows
-
     packed = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=True)
     block: list[JointCounts] = []
     for index in range(n_resamples):

@@ -20,7 +20,7 @@ def _concentration(shares: Array, axis: int) -> Array:
 
 
 def modularity_of_codes(importance: Array) -> tuple[Array, Array]:
-    """Return D_j = 1 + sum_i p_ij log_M p_ij of each code (NaN for a code without importance), and the weights rho_j."""
+    """Return D_j = 1 + sum_i p_ij log_M p_ij of each code (NaN where it has no importance) and the weights rho_j."""
     totals = importance.sum(axis=1)
     used = totals > 0
     shares = importance / np.where(used, totals, 1.0)[:, None]

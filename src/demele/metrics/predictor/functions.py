@@ -41,9 +41,7 @@ def dci_scores(codes: object, factors: object, model: str, options: Mapping[str,
 def _defined(codes: object, factors: object, names: Mapping[str, str], run: Mapping[str, Any]) -> list[str]:
     from demele.core.inputs import read_pair
 
-    read_codes, read_factors = read_pair(
-        codes, factors, kinds=run.get("kinds"), missing=run.get("missing", "raise")
-    )
+    read_codes, read_factors = read_pair(codes, factors, kinds=run.get("kinds"), missing=run.get("missing", "raise"))
     varying = sum(not factor.constant for factor in read_factors.columns)
     return [names["modularity"]] * (varying > 1) + [names["compactness"]] * (read_codes.d > 1)
 

@@ -1,0 +1,369 @@
+"""Interventional robustness in its general form: confounded data, any codes, any factors of interest and nuisance."""
+
+import inspect
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele import __version__
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.inputs import Codes, Factors, Missing, read_pair
+from demele.core.results import Interval, Note, Score
+from demele.core.signature import Signature
+from demele.estimation.cells import GeneralIRS, disentanglement_scores, general_irs, irs_score
+from demele.metrics.catalogue import suggestion
+from demele.metrics.data import Data
+from demele.metrics.native import Array
+from demele.metrics.options import as_binning, checked_option
+from demele.metrics.tasks import Draws, half_of_rows
+
+__all__ = ["domain_shift_robustness", "interventional_disentanglement", "interventional_robustness"]
+
+Columns = Sequence[int] | Sequence[str] | int | str | None
+
+
+def interventional_robustness(
+    codes: object,
+    factors: object,
+    *,
+    codes_of_interest: Columns = None,
+    factors_of_interest: Columns = None,
+    nuisance: Columns = None,
+    norm: float = 2,
+    bins: object = 10,
+    bootstrap: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> Score:
+    r"""How little nuisance factors can move codes once the factors of interest are known, from confounded data.
+
+    .. math:: \mathrm{IRS}(L \mid I, J) = 1 - \mathrm{EMPIDA}(L \mid I, J) / \mathrm{EMPIDA}(L \mid \emptyset, all)
+
+    EMPIDA is the mean over values of the factors of interest of the largest distance, over interventions on the
+    nuisance factors, between the codes' mean and their mean under the intervention. The latter is estimated by
+    reweighting the rows, since nuisance factors may come along with others.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+        Continuous factors are cut into ``bins``.
+    codes_of_interest : names or indices, default all codes
+        The set L.
+    factors_of_interest : names or indices, default none
+        The set I: what the codes are meant to represent.
+    nuisance : names or indices, default all other factors
+        The set J: what is intervened on. Factors in neither set are adjusted for.
+    norm : float >= 1 or inf, default 2
+        Of the distance over the codes of L, each in its standard deviations.
+    bins : int, str, Binning or edges, default 10
+        Few bins, where factors are many: means need rows in their cells.
+    bootstrap, level, seed
+        Half-sample intervals, as in :func:`demele.evaluate`.
+    missing : {"raise", "omit"}
+        ``"omit"`` uses the rows that are annotated for all factors.
+    kinds : None, str, mapping or sequence
+        "continuous" or "categorical", where the detected kind is wrong.
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1; may fall below 0 on few rows. ``details``: ``empida``, ``normaliser``, and per value
+        of the factors of interest the largest distance ``mpida``; ``coverage``: share of the adjustment that the data
+        support (below 1, an intervention is extrapolated: a note says so).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    Suter et al. 2019, sections 4 and 5. Cost: O(n) for any number of factors.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> shape = rng.integers(0, 3, 3000)
+    >>> light = (shape + rng.integers(0, 2, 3000)) % 3                       # comes along with shape
+    >>> factors = np.column_stack([shape, light])
+    >>> codes = np.column_stack([shape, shape + light])
+    >>> clean, mixed = (
+    ...     demele.interventional_robustness(codes, factors, codes_of_interest=[code], factors_of_interest=[0])
+    ...     for code in (0, 1)
+    ... )
+    >>> clean.value, mixed.value < 0.8
+    (1.0, True)
+    """
+    if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
+        raise InputError(f"norm: expected a number of at least 1, or inf, got {norm!r}")
+    read_codes, read_factors, data = _read(codes, factors, bins, missing, kinds)
+    of_codes = _indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
+    interest = _indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
+    others = [index for index in range(read_factors.m) if index not in interest]
+    disturbing = _indices(nuisance, read_factors.names, "nuisance", default=others)
+    if not of_codes:
+        raise InputError("codes_of_interest: expected at least one code, got none")
+    if not disturbing:
+        raise InputError("nuisance: expected at least one factor that is not of interest, got none")
+    both = set(interest) & set(disturbing)
+    if both:
+        name = read_factors.names[min(both)]
+        raise InputError(f"nuisance: factor {name!r} is of interest and nuisance at once; name it in one set")
+    rest = [index for index in others if index not in disturbing]
+
+    def score(rows: NDArray[np.intp] | slice) -> GeneralIRS:
+        labels = data.labels[rows]
+        return general_irs(
+            data.codes[rows][:, of_codes],
+            labels[:, interest],
+            labels[:, disturbing],
+            labels[:, rest],
+            norm=float(norm),
+        )
+
+    found = score(slice(None))
+    if np.isnan(found.value):
+        names = ", ".join(repr(read_codes.names[index]) for index in of_codes)
+        raise NotEnoughData(f"codes: {names} do not depend on the factors at all; robustness is not defined")
+    arguments: dict[str, object] = {
+        "codes_of_interest": tuple(read_codes.names[index] for index in of_codes),
+        "factors_of_interest": tuple(read_factors.names[index] for index in interest),
+        "nuisance": tuple(read_factors.names[index] for index in disturbing),
+        "norm": float(norm),
+        "bins": data.binning,
+    }
+    return _score(
+        "interventional_robustness",
+        found,
+        read_codes,
+        read_factors,
+        arguments,
+        lambda rows: score(rows).value,
+        bootstrap,
+        level,
+        seed,
+    )
+
+
+def domain_shift_robustness(
+    codes: object,
+    factors: object,
+    *,
+    domain: Columns,
+    codes_of_interest: Columns = None,
+    **options: Any,
+) -> Score:
+    """How little codes move when the factors that make the domain change: IRS(L | all but S, S).
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+    domain : names or indices
+        The set S: factors whose distribution shifts, such as the scanner or the light.
+    codes_of_interest : names or indices, default all codes
+    **options
+        As in :func:`interventional_robustness`.
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    Suter et al. 2019, section 4, special case.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.integers(0, 3, (2000, 2))
+    >>> demele.domain_shift_robustness(factors[:, :1], factors, domain=[1]).value
+    1.0
+    """
+    _, read_factors = read_pair(codes, factors, kinds=options.get("kinds"), missing=options.get("missing", "raise"))
+    shifting = _indices(domain, read_factors.names, "domain", default=())
+    if not shifting:
+        raise InputError("domain: expected at least one factor, got none")
+    known = inspect.signature(interventional_robustness).parameters
+    for keyword in options:
+        if keyword not in known or keyword in ("factors_of_interest", "nuisance"):
+            raise InputTypeError(f"{keyword}: domain_shift_robustness has no such option")
+    return interventional_robustness(
+        codes,
+        factors,
+        codes_of_interest=codes_of_interest,
+        factors_of_interest=[index for index in range(read_factors.m) if index not in shifting],
+        nuisance=shifting,
+        **options,
+    )
+
+
+def interventional_disentanglement(
+    codes: object,
+    factors: object,
+    *,
+    bins: object = 10,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> Score:
+    """Disentanglement score of each code from confounded data: D_l = max over factors i of IRS({l} | {i}, all but i).
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors), at least two that vary
+    bins : int, str, Binning or edges, default 10
+    missing : {"raise", "omit"}
+    kinds : None, str, mapping or sequence
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1: mean over codes; ``per_code``; ``matrix``: D_li (n_codes, n_factors).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Suter et al. 2019, eq. 7. :func:`demele.irs` is the form for crossed factors, with the largest deviation of
+    single samples in place of means.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).integers(0, 3, (2000, 2))
+    >>> demele.interventional_disentanglement(factors, factors).value
+    1.0
+    """
+    read_codes, read_factors, data = _read(codes, factors, bins, missing, kinds)
+    if read_factors.m < 2:
+        raise NotEnoughData("factors: interventional_disentanglement needs at least 2 factors, got 1")
+    matrix = disentanglement_scores(data.codes, data.labels)
+    per_code, value = irs_score(matrix, np.ones(read_codes.d), "uniform")
+    if np.isnan(value):
+        raise NotEnoughData("codes: no code depends on the factors; robustness is not defined")
+    import pandas as pd
+
+    return Score(
+        metric="interventional_disentanglement",
+        value=value,
+        n=int((data.labels >= 0).all(axis=1).sum()),
+        signature=_signature("interventional_disentanglement", {"bins": data.binning}, read_codes, read_factors),
+        code_names=read_codes.names,
+        factor_names=read_factors.names,
+        per_code=per_code,
+        matrix=pd.DataFrame(matrix, index=list(read_codes.names), columns=list(read_factors.names)),
+        matrix_of="disentanglement D of a code for a factor",
+    )
+
+
+class _Rows:
+    """Codes and factor levels of all rows."""
+
+    def __init__(self, codes: Codes, factors: Factors, bins: object) -> None:
+        self.binning = as_binning(bins)
+        self.labels: NDArray[np.intp] = Data(codes, factors).binned(self.binning).factor_labels()
+        self.codes: NDArray[Any] = codes.values
+
+
+def _read(
+    codes: object, factors: object, bins: object, missing: Missing, kinds: object
+) -> tuple[Codes, Factors, _Rows]:
+    read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
+    return read_codes, read_factors, _Rows(read_codes, read_factors, bins)
+
+
+def _indices(columns: Columns, names: Sequence[str], argument: str, default: Sequence[int]) -> list[int]:
+    if columns is None:
+        return list(default)
+    if isinstance(columns, str | numbers.Integral):
+        return _indices([columns], names, argument, default)
+    if not isinstance(columns, Sequence | np.ndarray):
+        raise InputTypeError(f"{argument}: expected names or indices of columns, got {columns!r}")
+    found: list[int] = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise UnknownNameError(f"{argument}: no column is called {column!r}{suggestion(column, names)}")
+            index = list(names).index(column)
+        elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
+            if not 0 <= int(column) < len(names):
+                raise InputError(f"{argument}: expected an index from 0 to {len(names) - 1}, got {column}")
+            index = int(column)
+        else:
+            raise InputTypeError(f"{argument}: expected names or indices of columns, got {column!r}")
+        if index in found:
+            raise InputError(f"{argument}: column {names[index]!r} is named twice")
+        found.append(index)
+    return found
+
+
+def _signature(metric: str, arguments: dict[str, object], codes: Codes, factors: Factors) -> Signature:
+    context = {"rows": str(codes.n), "codes": str(codes.d), "factors": str(factors.m), "demele": __version__}
+    return Signature(metric, arguments, context)
+
+
+def _score(
+    metric: str,
+    found: GeneralIRS,
+    codes: Codes,
+    factors: Factors,
+    arguments: dict[str, object],
+    again: Callable[[NDArray[np.intp]], float],
+    bootstrap: int,
+    level: float,
+    seed: int,
+) -> Score:
+    n_draws = int(str(checked_option("bootstrap", bootstrap)))
+    nominal = float(str(checked_option("level", level)))
+    start = int(str(checked_option("seed", seed)))
+    interval = None
+    if n_draws:
+        arguments = arguments | {"bootstrap": n_draws, "level": nominal, "seed": start}
+        values: Array = np.array([again(half_of_rows(codes.n, start, draw)) for draw in range(n_draws)])
+        low, high = Draws.quantiles(values, nominal, found.value)
+        method = f"half-sample percentile, {n_draws} resamples"
+        interval = Interval(low=low, high=high, level=nominal, method=method)
+    notes: list[Note] = []
+    if found.min_coverage < 0.999:
+        message = (
+            f"for some interventions only {found.min_coverage:.0%} of the adjustment is supported by rows "
+            f"({found.mean_coverage:.0%} on average): there the estimate extrapolates"
+        )
+        notes.append(Note(code="positivity", message=message, severity="warning"))
+    smallest = float(found.worst_rows.min())
+    if smallest < 10:
+        message = f"a largest distance rests on {smallest:.0f} rows: use fewer bins or more rows, or doubt it"
+        notes.append(Note(code="few-rows-in-cells", message=message, severity="fragile"))
+    return Score(
+        metric=metric,
+        value=found.value,
+        n=found.n,
+        signature=_signature(metric, arguments, codes, factors),
+        code_names=codes.names,
+        factor_names=factors.names,
+        interval=interval,
+        notes=tuple(notes),
+        details={
+            "empida": found.empida,
+            "normaliser": found.normaliser,
+            "mpida": found.mpida,
+            "frequency": found.frequency,
+            "situations": found.situations,
+            "coverage": {"smallest": found.min_coverage, "mean": found.mean_coverage},
+        },
+    )

@@ -1,0 +1,160 @@
+"""Computing what was asked for: shared work once, draws for uncertainty and chance, natives by metric."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from demele.core.results import Note
+from demele.estimation.information import InformationTable
+from demele.metrics.data import Data
+from demele.metrics.fragility import fragility_notes
+from demele.metrics.information import scores as information_scores
+from demele.metrics.information.tables import TableSettings, information_of, permuted_tables, resampled_tables
+from demele.metrics.native import Native
+from demele.metrics.requests import Request, Run
+from demele.metrics.tasks import Draws, Task, TaskResult, Variant, half_of_rows, run_tasks
+
+__all__ = ["Outcome", "by_table", "information_outcomes", "task_outcomes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What computing gave for one metric: the value, and its draws under repeats, resamples and permutations."""
+
+    native: Native
+    repeats: Draws | None = None
+    resamples: Draws | None = None
+    resampling: str = ""
+    permutations: Draws | None = None
+    seconds: float = float("nan")
+    notes: tuple[Note, ...] = ()
+
+
+def by_table(requests: list[Request]) -> dict[TableSettings, list[Request]]:
+    """Group the requests that are read off one information table."""
+    groups: dict[TableSettings, list[Request]] = {}
+    for request in requests:
+        if request.settings is not None:
+            groups.setdefault(request.settings, []).append(request)
+    return groups
+
+
+def information_outcomes(settings: TableSettings, requests: list[Request], data: Data, run: Run) -> dict[str, Outcome]:
+    """Compute the metrics of one information table, with what was asked of resamples and permutations."""
+    started = time.perf_counter()
+    settings = replace(settings, seed=run.seed)
+    natives: dict[str, Native] = {}
+    table = information_of(data, settings)
+    for request in requests:
+        natives[request.name] = information_scores.native_of(request.name, table, request.reg_dim)
+    notes = fragility_notes(data, settings, table, {item.name: (natives[item.name], item.reg_dim) for item in requests})
+    seconds = time.perf_counter() - started
+    resamples = permutations = None
+    if run.bootstrap:
+        tables: Iterable[InformationTable] = resampled_tables(data, settings, run.bootstrap, run.seed)
+        if not settings.resamples_by_weight:
+            tables = (
+                information_of(data.take(half_of_rows(data.n, run.seed, index)), settings)
+                for index in range(run.bootstrap)
+            )
+        resamples = _drawn(tables, requests)
+    if run.chance:
+        permutations = _drawn(permuted_tables(data, settings, run.chance, run.seed), requests)
+    return {
+        request.name: Outcome(
+            native=natives[request.name],
+            resamples=None if resamples is None else resamples[request.name],
+            resampling="bootstrap" if settings.resamples_by_weight else "half-samples",
+            permutations=None if permutations is None else permutations[request.name],
+            seconds=seconds,
+            notes=notes.get(request.name, ()) + request.notes,
+        )
+        for request in requests
+    }
+
+
+def _drawn(tables: Iterable[InformationTable], requests: list[Request]) -> dict[str, Draws]:
+    collected: dict[str, list[Native]] = {request.name: [] for request in requests}
+    for table in tables:
+        for request in requests:
+            collected[request.name].append(information_scores.native_of(request.name, table, request.reg_dim))
+    return {name: Draws.of(natives) for name, natives in collected.items()}
+
+
+def task_outcomes(
+    requests: list[Request], data: Data, run: Run, report: Callable[[float, float, str], None] | None
+) -> dict[str, Outcome | str]:
+    """Run the metrics that are not read off an information table: one task per group and draw."""
+    groups: dict[tuple[str, str], list[Request]] = {}
+    for request in requests:
+        group = request.name if request.spec is None else request.spec.group
+        groups.setdefault((group, repr(request.options)), []).append(request)
+    tasks: list[Task] = []
+    for (group, _), members in groups.items():
+        first = members[0]
+        stochastic = first.spec is not None and first.spec.stochastic
+        draws: tuple[tuple[Variant, int], ...] = (
+            ("repeat", run.repeats if stochastic else 1),
+            ("half", run.bootstrap),
+            ("permutation", run.chance),
+        )
+        tasks += [
+            Task(
+                group=group,
+                options=first.options or {},
+                function=first.callable,
+                seed=run.seed,
+                variant=variant,
+                index=index,
+            )
+            for variant, count in draws
+            for index in range(count)
+        ]
+    results = run_tasks(tasks, data, n_jobs=run.n_jobs, report=report)
+    outcomes: dict[str, Outcome | str] = {}
+    for (group, _), members in groups.items():
+        own = [
+            (task, result)
+            for task, result in zip(tasks, results, strict=True)
+            if task.group == group and repr(task.options) == repr(members[0].options or {})
+        ]
+        for request in members:
+            outcomes[request.name] = _collected(request, own)
+    return outcomes
+
+
+def _collected(request: Request, own: list[tuple[Task, TaskResult]]) -> Outcome | str:
+    name = request.name
+    seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
+
+    def draws(variant: str) -> Draws | None:
+        found = [result.natives[name] for task, result in own if task.variant == variant and result.error is None]
+        asked = sum(task.variant == variant for task, _ in own)
+        return Draws.of(found) if found and len(found) >= 0.9 * asked else None
+
+    for task, result in own:
+        if task.variant == "repeat" and result.error is not None:
+            return str(result.error)
+    repeats = draws("repeat")
+    if repeats is None:
+        return "no run finished"
+    first = next(result.natives[name] for task, result in own if task.variant == "repeat")
+    native = first if repeats.n == 1 else repeats.mean(first)
+    failed = {task.variant: str(result.error) for task, result in own if result.error is not None}
+    notes = tuple(
+        Note(
+            code=f"failed-{variant}",
+            message=f"some draws ({variant}) could not be computed: {error}",
+            severity="warning",
+        )
+        for variant, error in failed.items()
+    )
+    return Outcome(
+        native=native,
+        repeats=repeats if repeats.n > 1 else None,
+        resamples=draws("half"),
+        resampling="half-samples",
+        permutations=draws("permutation"),
+        seconds=seconds,
+        notes=request.notes + notes,
+    )

@@ -1,0 +1,101 @@
+"""From native values to scores: names, intervals, notes and the signature."""
+
+from demele import __version__
+from demele.core.results import Chance, Interval, Score, Spread
+from demele.core.signature import Signature
+from demele.metrics.native import Array, Native
+from demele.metrics.outcomes import Outcome
+from demele.metrics.requests import Request, Run, Subject
+
+__all__ = ["score_of"]
+
+
+def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, protocol: str, kinds: object) -> Score:
+    """Put names, intervals, notes and the signature to what was computed."""
+    import pandas as pd
+
+    native = outcome.native
+    value = float(native.value)
+    per_factor = None if native.per_factor is None else subject.spread_factors(native.per_factor)
+    matrix = None
+    if native.matrix is not None:
+        full = subject.spread_factors(native.matrix)
+        matrix = pd.DataFrame(full, index=list(subject.codes.names), columns=list(subject.factors.names))
+    interval, native_intervals = None, None
+    if outcome.resamples is not None and outcome.resamples.n > 1:
+        interval, native_intervals = _intervals(outcome, native, subject, run)
+    best_high = request.spec is None or request.spec.best >= 1
+    notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
+    used = max(factor.n_annotated for factor in subject.data.factors.columns)
+    return Score(
+        metric=request.name,
+        value=value,
+        n=used,
+        signature=_signature(request, subject, run, protocol, kinds),
+        code_names=subject.codes.names,
+        factor_names=subject.factors.names,
+        per_factor=per_factor,
+        per_code=native.per_code,
+        native_intervals=native_intervals,
+        matrix=matrix,
+        matrix_of=native.matrix_of,
+        interval=interval,
+        spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
+        chance=None
+        if outcome.permutations is None
+        else Chance(tuple(float(item) for item in outcome.permutations.value), value, best_high),
+        notes=notes,
+        details=native.details,
+        protocol=protocol,
+        seconds=outcome.seconds,
+    )
+
+
+def _intervals(
+    outcome: Outcome, native: Native, subject: Subject, run: Run
+) -> tuple[Interval, tuple[Interval, ...] | None]:
+    draws = outcome.resamples
+    if draws is None:
+        raise ValueError("no resamples")
+    centred = outcome.resampling == "half-samples"
+
+    def interval(values: Array, centre: float) -> Interval:
+        low, high = draws.quantiles(values, run.level, centre if centred else None)
+        method = "half-sample percentile" if centred else "bootstrap percentile"
+        return Interval(low=low, high=high, level=run.level, method=f"{method}, {run.bootstrap} resamples")
+
+    whole = interval(draws.value, float(native.value))
+    own, centres = (
+        (draws.per_factor, native.per_factor) if draws.per_factor is not None else (draws.per_code, native.per_code)
+    )
+    if own is None or centres is None:
+        return whole, None
+    if draws.per_factor is not None:
+        own, centres = subject.spread_factors(own), subject.spread_factors(centres)
+    return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
+
+
+def _signature(request: Request, subject: Subject, run: Run, protocol: str, kinds: object) -> Signature:
+    arguments: dict[str, object] = dict(request.options or {})
+    arguments = {key: value for key, value in arguments.items() if not (key == "reg_dim" and value is None)}
+    uses_seed = request.spec is None or request.spec.stochastic or run.bootstrap or run.chance
+    if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):
+        arguments["seed"] = run.seed
+    if run.repeats > 1 and request.spec is not None and request.spec.stochastic:
+        arguments["repeats"] = run.repeats
+    if run.bootstrap:
+        arguments |= {"bootstrap": run.bootstrap, "level": run.level}
+    if run.chance:
+        arguments["chance"] = run.chance
+    if run.missing != "raise":
+        arguments["missing"] = run.missing
+    if kinds is not None:
+        arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
+    context = {
+        "rows": str(subject.codes.n),
+        "codes": str(subject.codes.d),
+        "factors": str(subject.m),
+        "protocol": protocol,
+        "demele": __version__,
+    }
+    return Signature(request.name, arguments, context)

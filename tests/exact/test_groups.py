@@ -1,0 +1,262 @@
+"""Groups of samples that share factor values, and the votes of the Z metrics, where they are determined."""
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demele.core.errors import NotEnoughData
+from demele.estimation import groups as module
+from demele.estimation.groups import (
+    ValueGroups,
+    active_codes,
+    complement_groups,
+    majority_vote_accuracy,
+    value_groups,
+    z_diff_accuracy,
+    z_diff_points,
+    z_max_votes,
+    z_min_votes,
+)
+from tests.oracles import groups as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def members(groups: ValueGroups) -> list[list[int]]:
+    return [
+        groups.rows[start : start + count].tolist() for start, count in zip(groups.starts, groups.counts, strict=True)
+    ]
+
+
+def small_set(seed: int = 0, n: int = 300, d: int = 3, M: int = 3, n_bins: int = 3) -> tuple[Floats, Ints]:
+    rng = np.random.default_rng(seed)
+    v = rng.random((n, M))
+    return v[:, np.arange(d) % M] + 0.3 * rng.random((n, d)), np.minimum((n_bins * v).astype(int), n_bins - 1)
+
+
+def test_groups_by_hand() -> None:
+    bins = np.array([[2, 0], [0, 0], [2, 1], [1, 1], [0, 1], [-1, 0], [-1, 1]])
+    first, second = value_groups(bins)
+    assert members(first) == [[1, 4], [0, 2]]  # value 1 is held by one sample, two have no value
+    assert members(second) == [[0, 1, 5], [2, 3, 4, 6]]
+    # For factor 0 it is the other one that must be known and shared, and the other way round.
+    assert [members(groups) for groups in complement_groups(bins)] == [members(second), members(first)]
+    assert (len(first), len(second)) == (2, 2)
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda m: st.lists(st.lists(st.integers(-1, 2), min_size=m, max_size=m), min_size=1, max_size=25)
+    )
+)
+@settings(max_examples=80, deadline=None)
+def test_groups_equal_the_oracle(rows: list[list[int]]) -> None:
+    bins = np.array(rows)
+    assert [members(groups) for groups in value_groups(bins)] == [oracle.groups_by_value(b.tolist()) for b in bins.T]
+    expected = [oracle.groups_by_others(bins, i) for i in range(bins.shape[1])]
+    assert [members(groups) for groups in complement_groups(bins)] == expected
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_groups_of_any_integer_and_of_many_values(dtype: type[np.signedinteger]) -> None:
+    top = min(np.iinfo(dtype).max, 10**6)
+    keys = np.array([top, 3, -1, top, 3, 0, 7], dtype=dtype)
+    assert members(ValueGroups.of(keys)) == [[1, 4], [0, 3]]
+    assert len(ValueGroups.of(np.array([], dtype=dtype))) == 0
+    assert len(ValueGroups.of(np.array([-1, -1], dtype=dtype))) == 0
+
+
+def test_more_combinations_than_integers() -> None:
+    # 50 factors of 10 values: 10^49 combinations do not fit into 64 bits, but the rows can be told apart.
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(10, size=(6, 50))
+    bins = kinds[rng.integers(6, size=40)]
+    bins[::2, 7] = rng.integers(10, size=20)
+    bins[5, 3] = -1
+    for i, groups in enumerate(complement_groups(bins)):
+        assert sorted(members(groups)) == sorted(oracle.groups_by_others(bins, i))
+
+
+def test_active_codes_do_not_depend_on_the_unit() -> None:
+    column = np.random.default_rng(0).random(50)
+    codes = np.column_stack(
+        [column, 1e-250 * column, 1e250 * column, np.full(50, 3.7), np.zeros(50), 1e9 + 1e-5 * column, 1e9 + column]
+    )
+    assert_exact(active_codes(codes), [True, True, True, False, False, False, True])
+
+
+def test_z_diff_points_of_a_single_pair() -> None:
+    # Each value of each factor is held by two samples, so all pairs of a point are known up to their value. Code 0
+    # differs by 4 within either pair of factor 0 and by 1 or 3 within those of factor 1; deviation sqrt(17) / 2.
+    codes = np.array([[0.0], [4], [1], [5]]) + np.array([0.0, 0, 0, 2])[:, None]
+    codes = np.array([[0.0], [4], [1], [5]])
+    bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    deviation = np.sqrt(np.mean((codes - 2.5) ** 2))
+    assert_close(deviation, np.sqrt(4.25), ROUNDING)
+    points, factors = z_diff_points(codes, bins, n_points=60, batch_size=5, rng=np.random.default_rng(0))
+    assert_close(points[:, 0], np.where(factors == 0, 4, 1) / deviation, ROUNDING)
+
+
+def test_z_diff_points_of_a_constant_code_are_zero() -> None:
+    codes, bins = small_set()
+    codes[:, 1] = 0.1
+    points, _ = z_diff_points(codes, bins, n_points=20, batch_size=7, rng=np.random.default_rng(0))
+    assert_exact(points[:, 1], np.zeros(20))
+    assert (points[:, [0, 2]] > 0).all()
+
+
+def test_z_diff_accuracy_is_the_share_of_points_named_rightly() -> None:
+    # Trained to part 0 from 1 at about 0.5; of five test points the last two lie on the wrong side.
+    train, factors = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array([0, 0, 1, 1])
+    test, truth = np.array([[0.0], [0.2], [0.8], [0.9], [0.1]]), np.array([0, 0, 1, 0, 1])
+    assert_exact(z_diff_accuracy(train, factors, test, truth), 0.6)
+    assert_exact(z_diff_accuracy(1e-9 * train, factors, 1e-9 * test, truth), 0.6)
+
+
+def test_z_diff_accuracy_counts_factors_never_trained_as_errors() -> None:
+    train, factors = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array([0, 0, 2, 2])
+    test, truth = np.array([[0.0], [0.5], [0.9], [0.9]]), np.array([0, 1, 2, 3])
+    assert_exact(z_diff_accuracy(train, factors, test, truth), 0.5)
+    assert_exact(z_diff_accuracy(train, np.zeros(4, int), test, truth), 0.25)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_votes_of_whole_groups_equal_the_oracle(seed: int) -> None:
+    # A batch larger than every group uses each group whole: its vote is then known.
+    codes, bins = small_set(seed, n=60)
+    code, factor = z_min_votes(codes, bins, n_votes=300, batch_size=61, rng=np.random.default_rng(seed))
+    for i in range(3):
+        possible = {
+            int(np.argmin(oracle.relative_variances(codes, rows)))
+            for rows in oracle.groups_by_value(bins[:, i].tolist())
+        }
+        assert set(code[factor == i].tolist()) == possible
+    code, factor, n_groups = z_max_votes(codes, bins, n_votes=600, batch_size=61, rng=np.random.default_rng(seed))
+    for i in range(3):
+        groups = oracle.groups_by_others(bins, i)
+        assert n_groups[i] == len(groups)
+        possible = {int(np.argmax(oracle.relative_variances(codes, rows))) for rows in groups}
+        assert set(code[factor == i].tolist()) == possible
+
+
+def test_batch_variances_equal_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One factor, one value: whichever rows are drawn, batches of n - 1 rows leave one out.
+    codes, _ = small_set(n=12)
+    seen: list[Floats] = []
+    original = module._first_extreme
+    monkeypatch.setattr(module, "_first_extreme", lambda ratios: (seen.append(ratios), original(ratios))[1])
+    z_min_votes(codes, np.zeros((12, 1), int), n_votes=200, batch_size=11, rng=np.random.default_rng(0))
+    expected = np.array([oracle.relative_variances(codes, [r for r in range(12) if r != out]) for out in range(12)])
+    distance = np.abs(seen[0][:, None, :] - expected[None]).max(axis=2)
+    which = distance.argmin(axis=1)
+    assert_close(seen[0], expected[which], ROUNDING)
+    assert set(which.tolist()) == set(range(12))
+
+
+def test_constant_and_inactive_codes_never_win() -> None:
+    codes, bins = small_set(d=4)
+    codes = np.column_stack([np.full(len(codes), 2.5), codes])
+    inactive = np.array([False, True, False, False, False])
+    for votes in (z_min_votes, z_max_votes):
+        free = votes(codes, bins, n_votes=100, batch_size=20, rng=np.random.default_rng(0))[0]
+        assert set(free.tolist()) & {1, 4}  # both hold factor 0
+        assert 0 not in free
+        bound = votes(codes, bins, n_votes=100, batch_size=20, rng=np.random.default_rng(0), inactive_codes=inactive)[0]
+        assert not set(bound.tolist()) & {0, 1}
+
+
+def test_without_active_codes_every_vote_is_for_the_first() -> None:
+    _, bins = small_set()
+    for votes in (z_min_votes, z_max_votes):
+        code, factor, *_ = votes(np.ones((len(bins), 2)), bins, n_votes=50, batch_size=20, rng=np.random.default_rng(0))
+        assert_exact(code, np.zeros(50))
+        assert set(factor.tolist()) == {0, 1, 2}
+
+
+def test_equal_codes_in_other_units_are_ties_for_the_first() -> None:
+    codes, bins = small_set(d=1, M=1)
+    copies = np.column_stack([codes, codes / 3e5, 7 * codes + 1])
+    code, _ = z_min_votes(copies, bins, n_votes=80, batch_size=20, rng=np.random.default_rng(0))
+    assert_exact(code, np.zeros(80))
+    levels = np.column_stack([bins, bins / 3e5, 7 * bins + 0.1]).astype(float)  # variance 0 in every group
+    code, _ = z_min_votes(levels, bins, n_votes=80, batch_size=20, rng=np.random.default_rng(0))
+    assert_exact(code, np.zeros(80))
+
+
+def test_majority_vote_by_hand() -> None:
+    # Training: code 0 for factors 1, 1, 0; code 1 for 2, 0 (a tie, so 0); code 2 never, so for the factor with most
+    # votes, 0 and 1 having two and 2 three: factor 2.
+    train = np.array([0, 0, 0, 1, 1, 3, 3]), np.array([1, 1, 0, 2, 0, 2, 2])
+    test = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3]), np.array([1, 0, 0, 2, 2, 0, 2, 2, 1])
+    assert_close(majority_vote_accuracy(train, test, d=4, M=3), 5 / 9, ROUNDING)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30),
+)
+@settings(max_examples=80, deadline=None)
+def test_majority_vote_equals_the_oracle(train: list[tuple[int, int]], test: list[tuple[int, int]]) -> None:
+    arrays = [(np.array([c for c, _ in votes]), np.array([f for _, f in votes])) for votes in (train, test)]
+    accuracy = majority_vote_accuracy(arrays[0], arrays[1], d=4, M=3)
+    assert_close(accuracy, oracle.majority_vote_accuracy(train, test, 3), ROUNDING)
+
+
+@pytest.mark.parametrize("draw", [z_diff_points, z_min_votes, z_max_votes])
+def test_the_same_generator_gives_the_same_bits(draw: object) -> None:
+    codes, bins = small_set()
+    assert callable(draw)
+    first, again, other = (draw(codes, bins, batch_size=20, rng=np.random.default_rng(seed)) for seed in (1, 1, 2))
+    for one, two in zip(first, again, strict=True):
+        assert_exact(one, two)
+    assert (first[1] != other[1]).any()
+
+
+def test_inputs_are_left_alone() -> None:
+    codes, bins = small_set()
+    inactive = np.zeros(3, bool)
+    before = codes.copy(), bins.copy()
+    z_diff_points(codes, bins, n_points=5, rng=np.random.default_rng(0))
+    z_min_votes(codes, bins, n_votes=5, batch_size=20, rng=np.random.default_rng(0), inactive_codes=inactive)
+    z_max_votes(codes, bins, n_votes=5, batch_size=20, rng=np.random.default_rng(0), inactive_codes=inactive)
+    assert_exact(codes, before[0])
+    assert_exact(bins, before[1])
+    assert not inactive.any()
+
+
+def test_small_blocks_draw_just_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, bins = small_set()
+    for name in ("_BLOCK", "_DRAWN_ROWS", "_FLAGS"):
+        monkeypatch.setattr(module, name, 1)
+    points, factors = z_diff_points(codes, bins, n_points=400, batch_size=20, rng=np.random.default_rng(0))
+    assert z_diff_accuracy(points[:200], factors[:200], points[200:], factors[200:]) == 1.0
+    votes = z_min_votes(codes, bins, n_votes=300, batch_size=20, rng=np.random.default_rng(0))
+    assert_exact(votes[0], votes[1])
+
+
+def test_no_group_is_an_error_that_names_the_factor() -> None:
+    codes = np.arange(6.0)[:, None]
+    bins = np.array([[0, 0], [0, 1], [1, 2], [1, 3], [2, 4], [2, 5]])
+    message = "factors: no two samples share a value of factor 1; use fewer bins or more samples"
+    for draw in (z_diff_points, z_min_votes):
+        with pytest.raises(NotEnoughData, match=re.escape(message)):
+            draw(codes, bins, rng=np.random.default_rng(0))
+    with pytest.raises(
+        NotEnoughData, match=r"no two samples agree on all factors but factor 'hue', in 6 samples; .*2 or 3"
+    ):
+        z_max_votes(codes, bins, rng=np.random.default_rng(0), factor_names=["hue", "size"])
+
+
+def test_one_factor() -> None:
+    # Z-max variance then fixes nothing: one group, all samples.
+    codes, bins = small_set(M=1, d=2)
+    code, factor, n_groups = z_max_votes(codes, bins, n_votes=40, batch_size=30, rng=np.random.default_rng(0))
+    assert_exact(n_groups, [1])
+    assert_exact(factor, np.zeros(40))
+    assert set(code.tolist()) <= {0, 1}

@@ -1,0 +1,242 @@
+"""Nearest-neighbour mutual information: worked by hand, against a loop over all pairs, and its laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import digamma
+
+from demele.core.errors import NotEnoughData
+from demele.estimation.knn import (
+    knn_factor_information,
+    knn_information_matrix,
+    ksg_information,
+    ross_information,
+    ross_information_matrix,
+    scikit_learn_jitter,
+    tie_fraction,
+)
+from tests.oracles import knn as oracle
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
+
+FloatArray = NDArray[np.float64]
+
+#: Multiples of 0.1: their differences tie in the mind, and differ or not in the last bit.
+tenths = st.integers(-30, 30).map(lambda i: i * 0.1)
+
+
+def test_ross_by_hand() -> None:
+    # k = 1. Label 0 at 0, 1, 4; label 1 at 3, 9. Distance to the nearest of the same label, samples strictly closer:
+    # 0: 1, itself -> 1.  1: 1, itself -> 1.  4: 3, itself and 3 -> 2.
+    # 3: 6, itself and 0, 1, 4 -> 4.  9: 6, itself and 4 -> 2.
+    # psi(n) = -gamma + h(n - 1), h = 0, 1, 3/2, 11/6, 25/12, ...; gamma cancels.
+    # I = h4 + h0 - (3 h2 + 2 h1) / 5 - (h0 + h0 + h1 + h3 + h1) / 5 = 125/60 - 78/60 - 46/60 = 1/60.
+    codes = np.array([[9.0], [1.0], [3.0], [4.0], [0.0]])
+    labels = np.array([1, 0, 1, 0, 0])
+    assert_close(ross_information(codes, labels, n_neighbors=1), [1 / 60], ROUNDING)
+
+
+def test_ross_leaves_out_labels_that_occur_once() -> None:
+    # As above; 3.5 would be closer to 3 and 4 than their neighbours if it counted.
+    codes = np.array([[9.0], [1.0], [3.5], [3.0], [4.0], [0.0]])
+    labels = np.array([1, 0, 4, 1, 0, 0])
+    assert_close(ross_information(codes, labels, n_neighbors=1), [1 / 60], ROUNDING)
+    assert np.isnan(ross_information(codes, np.arange(6))).all()
+
+
+def test_ross_lowers_k_for_small_labels() -> None:
+    # k = 2, label 1 has one neighbour only. 0: second at 4, closer: 0, 1, 3 -> 3.  1: 3, closer: 0, 1, 3 -> 3.
+    # 4: 4, closer: 4, 1, 3 -> 3.  3: k = 1 as above -> 4.  9: 2.
+    # I = h4 + (3 h1 + 2 h0) / 5 - (3 h2 + 2 h1) / 5 - (h2 + h2 + h2 + h3 + h1) / 5
+    #   = 125/60 + 36/60 - 78/60 - (9/2 + 11/6 + 1) / 5 = 83/60 - 88/60 = -1/12.
+    codes = np.array([[9.0], [1.0], [3.0], [4.0], [0.0]])
+    labels = np.array([1, 0, 1, 0, 0])
+    for distances in ("direct", "scikit-learn"):
+        assert_close(ross_information(codes, labels, n_neighbors=2, distances=distances), [-1 / 12], ROUNDING)  # type: ignore[arg-type]
+
+
+def test_ksg_by_hand() -> None:
+    # k = 1, points (0, 0), (1, 3), (3, 1), (7, 8). Distance to the nearest; strictly closer along x; along y:
+    # (0, 0): 3; 0, 1 -> 2; 0, 1 -> 2.   (1, 3): 2; 1, 0 -> 2; 3 -> 1.
+    # (3, 1): 2; 3 -> 1; 1, 0 -> 2.      (7, 8): 6; 7, 3 -> 2; 8, 3 -> 2.
+    # I = h3 + h0 - (h1 + h1 + h0 + h1) / 4 - (h1 + h0 + h1 + h1) / 4 = 11/6 - 3/4 - 3/4 = 1/3.
+    x, y = np.array([[0.0, 1.0, 3.0, 7.0], [0.0, 3.0, 1.0, 8.0]])
+    assert_close(ksg_information(x, y, n_neighbors=1), 1 / 3, ROUNDING)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(tenths, st.integers(0, 3)), min_size=2, max_size=40), st.integers(1, 4))
+def test_ross_agrees_with_all_pairs(rows: list[tuple[float, int]], k: int) -> None:
+    code, labels = map(list, zip(*rows, strict=True))
+    actual = ross_information(np.array(code)[:, None], np.array(labels), n_neighbors=k, distances="direct")
+    assert_close(actual, [oracle.ross(code, labels, k)], ROUNDING)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(tenths, tenths), min_size=5, max_size=40), st.integers(1, 4))
+def test_ksg_agrees_with_all_pairs(rows: list[tuple[float, float]], k: int) -> None:
+    x, y = map(list, zip(*rows, strict=True))
+    assert_close(ksg_information(np.array(x), np.array(y), n_neighbors=k), oracle.ksg(x, y, k), ROUNDING)
+
+
+def test_matrix_agrees_with_all_pairs_on_larger_samples() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.normal(size=(200, 3)) ** 3
+    factors = [rng.integers(0, 4, 200), rng.integers(0, 40, 200)]  # the second has labels below and above 2 k + 1
+    expected = [[oracle.ross(code.tolist(), v.tolist(), 3) for v in factors] for code in codes.T]
+    assert_close(ross_information_matrix(codes, factors, distances="direct"), expected, ROUNDING)
+    x, y = codes[:, 0], codes[:, 1] + codes[:, 0]
+    assert_close(ksg_information(x, y), oracle.ksg(x.tolist(), y.tolist(), 3), ROUNDING)
+
+
+def test_the_kth_neighbour_is_not_counted_by_rounding() -> None:
+    # value + distance rounds to the neighbour, or beyond it; only the difference decides who is closer.
+    code = np.arange(40) * 0.1
+    labels = np.arange(40) % 2
+    radius = np.nextafter(2 * 0.1, 0)
+    by_sum = [int(np.sum(code <= z + radius) - np.sum(code < z - radius)) for z in code]
+    by_difference = [int(np.sum(np.abs(code - z) <= radius)) for z in code]
+    assert by_sum != by_difference
+    actual = ross_information(code[:, None], labels, n_neighbors=1, distances="direct")
+    assert_close(actual, [oracle.ross(code.tolist(), labels.tolist(), 1)], ROUNDING)
+
+
+def test_atoms_are_counted_and_found_by_tie_fraction() -> None:
+    # All equal: every neighbour is at distance 0, every sample on the spot. I = psi(6) + psi(1) - psi(3) - psi(6).
+    codes = np.full((6, 1), 2.5)
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    assert_close(ross_information(codes, labels, n_neighbors=1), [-1.5], ROUNDING)
+    assert_exact(tie_fraction(codes[:, 0]), 1.0)
+    assert_exact(tie_fraction(np.array([3.0, 1.0, 1.0, 1.0, 2.0])), 0.6)
+    assert_exact(tie_fraction(np.array([3.0, 1.0])), 0.0)
+
+
+def test_ross_laws() -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 3, 300)
+    codes = rng.normal(size=(300, 2)) + labels[:, None]
+    plain = ross_information(codes, labels)
+    shuffled = rng.permutation(300)
+    assert_close(ross_information(codes[shuffled], labels[shuffled]), plain, ROUNDING)
+    assert_close(ross_information(-codes, labels), plain, ROUNDING)
+    assert_close(ross_information(codes * 1024.0, labels), plain, ROUNDING)  # a unit that does not round
+    assert_close(ross_information(codes, np.array([2, 9, 0])[labels]), plain, ROUNDING)
+    assert_exact(ross_information(codes[:, ::-1], labels), plain[::-1])
+
+
+def test_ksg_laws() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=300)
+    y = x + rng.normal(size=300)
+    plain = ksg_information(x, y)
+    assert_close(ksg_information(y, x), plain, ROUNDING)
+    assert_close(ksg_information(x, -y), plain, ROUNDING)
+    # A variable with itself: the k-th neighbour bounds both margins, so n_x = n_y = k.
+    for n_neighbors in (1, 3):
+        expected = digamma(300) - digamma(n_neighbors)
+        assert_close(ksg_information(x, x, n_neighbors=n_neighbors), expected, ROUNDING)
+
+
+def test_ksg_needs_more_samples_than_neighbours() -> None:
+    x = np.arange(4.0)
+    assert np.isfinite(ksg_information(x, x[::-1], n_neighbors=3))
+    with pytest.raises(NotEnoughData, match="at least 5 samples, got 4"):
+        ksg_information(x, x, n_neighbors=4)
+
+
+def test_estimates_meet_the_truth() -> None:
+    independent, dependent, ranked, spiked = [], [], [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x, noise, code = rng.normal(size=(3, 300))
+        y = 0.8 * x + 0.6 * noise
+        labels = rng.integers(0, 5, 300)
+        independent.append(ross_information(code[:, None], labels)[0])
+        dependent.append(ksg_information(x, y))
+        factors = [(True, labels % 2), (False, np.exp(3 * y))]
+        codes = np.column_stack([np.maximum(np.abs(x) * (labels % 2), 0), x**3])
+        matrix = knn_information_matrix(codes, factors, jitter_seed=seed, margins="rank")
+        spiked.append(matrix[0, 0])
+        ranked.append(matrix[1, 1])
+    assert_mean(independent, 0.0)
+    assert_mean(dependent, -np.log(1 - 0.8**2) / 2)
+    assert_mean(ranked, -np.log(1 - 0.8**2) / 2)
+    entropy = -0.4 * np.log(0.4) - 0.6 * np.log(0.6)  # the code is 0 for even labels, 3 of 5, and positive for odd ones
+    assert_mean(spiked, entropy)
+
+
+def test_atoms_and_ranks_need_the_noise() -> None:
+    rng = np.random.default_rng(3)
+    labels = np.repeat([0, 1], 500)
+    spiked = np.maximum(rng.normal(size=1000), 0) * labels  # three quarters zero; tells much of the label
+    without = knn_information_matrix(spiked[:, None], [(True, labels)], jitter_seed=None)
+    with_noise = knn_information_matrix(spiked[:, None], [(True, labels)], jitter_seed=0)
+    assert_exact(without, [[0.0]])
+    # Zero: 500 of label 0, about 250 of label 1; positive: label 1. H(v) - H(v | z) = 0.693 - 0.75 * 0.637.
+    assert 0.15 < with_noise[0, 0] < 0.28
+    independent = []
+    for seed in range(40):
+        x, y = np.random.default_rng(seed).permuted(np.tile(np.arange(300.0), (2, 1)), axis=1)
+        independent.append(ksg_information(x, y))
+    error = np.std(independent, ddof=1) / np.sqrt(40)
+    assert np.mean(independent) > 5 * error  # ranks as they are: the distances tie
+
+
+def test_rank_margins_do_not_see_increasing_maps() -> None:
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 4, 200)
+    codes = rng.normal(size=(200, 2)) + labels[:, None] * [1.0, 0.0]
+    target = codes[:, 1] + rng.normal(size=200)
+    factors = [(True, labels), (False, target)]
+    mapped = np.column_stack([np.exp(codes[:, 0]), codes[:, 1] ** 3 * 1e-20])
+    for seed in (5, None):
+        plain = knn_information_matrix(codes, factors, jitter_seed=seed, margins="rank")
+        same = knn_information_matrix(
+            mapped, [(True, labels), (False, np.arctan(target))], jitter_seed=seed, margins="rank"
+        )
+        assert_exact(same, plain)
+    itself = knn_factor_information(factors, jitter_seed=5, margins="rank")
+    assert_exact(knn_factor_information([(True, labels), (False, 1e9 * target)], jitter_seed=5, margins="rank"), itself)
+
+
+def test_the_entropy_of_a_continuous_factor_only_tells_the_sample_size() -> None:
+    rng = np.random.default_rng(6)
+    for n_samples in (300, 3000):
+        for values in (rng.uniform(size=n_samples), rng.normal(size=n_samples) * 1e-3):
+            matrix = knn_factor_information([(False, values)], jitter_seed=0)
+            assert_close(matrix, [[digamma(n_samples) - digamma(4)]], SOLVER)
+
+
+def test_the_entropy_of_a_categorical_factor_is_one() -> None:
+    labels = np.repeat([0, 1, 2], [100, 200, 700])
+    shares = np.array([0.1, 0.2, 0.7])
+    values = [knn_factor_information([(True, labels)], jitter_seed=seed)[0, 0] for seed in range(20)]
+    assert abs(np.mean(values) - -(shares @ np.log(shares))) < 0.01
+
+
+def test_matrices_are_clipped_and_keep_nan() -> None:
+    rng = np.random.default_rng(7)
+    codes = rng.normal(size=(40, 6))
+    factors = [(True, np.arange(40)), (True, rng.integers(0, 2, 40)), (False, rng.normal(size=40))]
+    matrix = knn_information_matrix(codes, factors, jitter_seed=0)
+    assert np.isnan(matrix[:, 0]).all()
+    assert (matrix[:, 1:] >= 0).all()
+    assert (matrix[:, 1:] == 0).any()
+    with pytest.raises(NotEnoughData, match="n_neighbors=40"):
+        knn_information_matrix(codes, factors, n_neighbors=40, jitter_seed=0)
+
+
+def test_nothing_given_is_changed() -> None:
+    rng = np.random.default_rng(8)
+    codes = rng.normal(size=(50, 2))
+    factors: list[tuple[bool, FloatArray]] = [(True, np.arange(50) % 3), (False, rng.normal(size=50))]
+    kept = codes.copy(), factors[0][1].copy(), factors[1][1].copy()
+    for seed in (0, None):
+        knn_information_matrix(codes, factors, jitter_seed=seed)
+        knn_factor_information(factors, jitter_seed=seed)
+    scikit_learn_jitter(codes, 0)
+    scikit_learn_jitter(factors[1][1], 0)
+    assert_exact(codes, kept[0])
+    assert_exact(factors[0][1], kept[1])
+    assert_exact(factors[1][1], kept[2])

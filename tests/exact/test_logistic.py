@@ -1,0 +1,426 @@
+"""Linear probes and ROC areas: hand-worked cases, loop-written oracles, scikit-learn, laws."""
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demele.core.errors import NotConvergedWarning, NotEnoughData
+from demele.estimation import logistic as module
+from demele.estimation.logistic import (
+    explicitness_by_value,
+    multinomial_logistic,
+    one_vs_rest_logistic,
+    rank_auc,
+    scaled_codes,
+)
+from tests.oracles import logistic as oracle
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
+
+Classifier = Literal["one-vs-rest", "multinomial"]
+Probabilities = Literal["normalised", "raw"]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def in_sample(codes: Floats, labels: Ints, n_classes: int, **options: Any) -> Floats:
+    rows = np.arange(len(labels))
+    return explicitness_by_value(codes, labels, n_classes, train_rows=rows, test_rows=rows, **options)
+
+
+def problem(kind: str) -> tuple[Floats, Ints, int]:
+    """Small problems of very different difficulty."""
+    rng = np.random.default_rng(3)
+    X = rng.random((240, 4))
+    bins = np.minimum((4 * X[:, 1]).astype(int), 3)
+    if kind == "noise":
+        return X, rng.integers(4, size=240), 4
+    if kind == "range":  # the ends of a range: nearly separable
+        return X, bins, 4
+    if kind == "dependent columns":
+        return np.column_stack([X, X[:, 1], np.zeros(240), 2 * X[:, 0]]), bins, 4
+    if kind == "separable":
+        labels = np.repeat(np.arange(4), [50, 60, 70, 4])
+        return np.eye(4)[labels], labels, 4
+    if kind == "heavy tails":
+        Z = rng.standard_t(1.5, size=(240, 3))
+        return Z, (Z[:, 0] > 0).astype(int) + (Z[:, 1] > 1), 3
+    if kind == "two classes":
+        return X, (X[:, 0] + 0.5 * X[:, 1] > 1).astype(int), 2
+    wide = rng.random((240, 30))  # solved by conjugate gradients
+    return wide, np.digitize(wide[:, :5].sum(axis=1), [2.0, 3.0]), 3
+
+
+KINDS = ("noise", "range", "dependent columns", "separable", "heavy tails", "two classes", "wide")
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_vs_rest_equals_scikit_learn(kind: str, C: float, balanced: bool) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    X, labels, n_classes = problem(kind)
+    coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C, balanced=balanced)
+    for k in range(n_classes):
+        weight = "balanced" if balanced else None
+        reference = LogisticRegression(C=C, class_weight=weight, solver="newton-cholesky", tol=1e-10, max_iter=500)
+        reference.fit(X, labels == k)
+        assert_close(coef[k], reference.coef_[0], SOLVER)
+        assert_close(intercept[k], reference.intercept_[0], SOLVER)
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "two classes"])
+def test_multinomial_equals_scikit_learn(kind: str, C: float, balanced: bool) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    X, labels, n_classes = problem(kind)
+    coef, intercept = multinomial_logistic(X, labels, n_classes, C=C, balanced=balanced)
+    weight = "balanced" if balanced else None
+    reference = LogisticRegression(C=C, class_weight=weight, solver="lbfgs", tol=1e-9, max_iter=20000)
+    reference.fit(X, labels)
+    ours = np.exp(X @ coef.T + intercept)
+    assert_close(ours / ours.sum(axis=1, keepdims=True), reference.predict_proba(X), SOLVER)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_of_the_definitions_vanish(kind: str, C: float) -> None:
+    X, labels, n_classes = problem(kind)
+    coef, intercept = one_vs_rest_logistic(X, labels, n_classes, C=C)
+    size = C * len(X)
+    for k in range(n_classes):
+        positive = (labels == k).tolist()
+        weights = oracle.balanced_weights([int(value) for value in positive])
+        gradient = oracle.binary_gradient(coef[k].tolist(), float(intercept[k]), X, positive, weights, C)
+        assert_close(np.array(gradient) / size, 0, SOLVER)
+    W, b = multinomial_logistic(X, labels, n_classes, C=C, balanced=True)
+    softmax = oracle.softmax_gradient(W, b, X, labels.tolist(), oracle.balanced_weights(labels.tolist()), C)
+    assert_close(softmax / size, 0, SOLVER)
+
+
+def test_two_softmax_classes_are_one_binary_regression_of_half_the_penalty() -> None:
+    # softmax of (-m, m) is sigmoid(2 m): with u = 2 w the penalty is 2 * |w|^2 / 2 = |u|^2 / 4, half of |u|^2 / 2,
+    # so that C = 1 here is C = 2 there.
+    X, labels, _ = problem("two classes")
+    W, b = multinomial_logistic(X, labels, 2, C=1.0)
+    coef, intercept = one_vs_rest_logistic(X, labels, 2, C=2.0, balanced=False)
+    assert_close(W[1] - W[0], coef[1], SOLVER)
+    assert_close(b[1] - b[0], intercept[1], SOLVER)
+
+
+def test_one_column_by_hand() -> None:
+    # x = -1, -1, -1, +1 with labels 0, 0, 1, 1, C = 1, not balanced. With p = sigmoid(b - w), q = sigmoid(b + w) the
+    # derivative by b gives 3 p + q = 2; the one by w, w - (3 p - 1) + (q - 1) = 0, gives w = 3 p - q. Hence
+    # q = 1 - w / 2 and p = (2 + w) / 6, and logit(q) - logit(p) = 2 w has one root, found here by bisection.
+    def excess(w: float) -> float:
+        p, q = (2 + w) / 6, 1 - w / 2
+        return float(np.log(q / (1 - q)) - np.log(p / (1 - p)) - 2 * w)
+
+    low, high = 1e-9, 2 - 1e-9
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    w = low
+    b = np.log((2 + w) / 6 / (1 - (2 + w) / 6)) + w
+    X = np.array([[-1.0], [-1.0], [-1.0], [1.0]])
+    coef, intercept = one_vs_rest_logistic(X, np.array([0, 0, 1, 1]), 2, balanced=False)
+    assert_close(coef, [[-w], [w]], SOLVER)
+    assert_close(intercept, [-b, b], SOLVER)
+
+
+def test_absent_class_is_nan_and_leaves_the_others_alone() -> None:
+    X, labels, _ = problem("range")
+    coef, intercept = one_vs_rest_logistic(X, np.where(labels == 3, 4, labels), 6)
+    expected, expected_intercept = one_vs_rest_logistic(X, labels, 4)
+    assert_close(coef[[0, 1, 2, 4]], expected, ROUNDING)
+    assert_close(intercept[[0, 1, 2, 4]], expected_intercept, ROUNDING)
+    assert np.isnan(coef[[3, 5]]).all()
+    assert np.isnan(intercept[[3, 5]]).all()
+    softmax, _ = multinomial_logistic(X, np.where(labels == 3, 4, labels), 6)
+    assert_close(softmax[[0, 1, 2, 4]], multinomial_logistic(X, labels, 4)[0], ROUNDING)
+    assert np.isnan(softmax[[3, 5]]).all()
+
+
+def test_a_single_class_has_nothing_to_tell() -> None:
+    coef, intercept = one_vs_rest_logistic(np.ones((5, 2)), np.zeros(5, int), 2)
+    assert np.isnan(coef).all()
+    assert np.isnan(intercept).all()
+    softmax, bias = multinomial_logistic(np.ones((5, 2)), np.zeros(5, int), 1)
+    assert_exact(softmax, [[0.0, 0.0]])
+    assert_exact(bias, [0.0])
+
+
+@pytest.mark.parametrize("fit", [one_vs_rest_logistic, multinomial_logistic])
+def test_weak_penalty_on_separable_rows_separates_them(fit: Any) -> None:
+    X, labels, n_classes = problem("separable")
+    coef, intercept = fit(X, labels, n_classes, C=1e8)
+    assert_exact((X @ coef.T + intercept).argmax(axis=1), labels)
+
+
+@pytest.mark.parametrize("fit", [one_vs_rest_logistic, multinomial_logistic])
+def test_without_a_penalty_separable_rows_have_no_minimum(fit: Any) -> None:
+    X, labels, n_classes = problem("separable")
+    with pytest.warns(NotConvergedWarning, match="a smaller C penalises more"):
+        coef, _ = fit(X, labels, n_classes, C=np.inf)
+    assert np.isfinite(coef).all()
+
+
+def test_columns_that_repeat_share_their_weight() -> None:
+    X, labels, n_classes = problem("range")
+    coef, _ = one_vs_rest_logistic(np.column_stack([X, X[:, 1]]), labels, n_classes, C=1e6)
+    assert_close(coef[:, 1], coef[:, 4], SOLVER)
+
+
+def test_constant_column_has_weight_zero() -> None:
+    X, labels, n_classes = problem("range")
+    coef, _ = one_vs_rest_logistic(X, labels, n_classes)
+    wider, _ = one_vs_rest_logistic(np.column_stack([np.full(len(X), 0.7), X]), labels, n_classes)
+    assert_close(wider[:, 0], 0, ROUNDING)
+    assert_close(wider[:, 1:], coef, SOLVER)
+
+
+def test_both_ways_of_solving_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, labels, n_classes = problem("range")
+    solved = [one_vs_rest_logistic(X, labels, n_classes), multinomial_logistic(X, labels, n_classes)]
+    monkeypatch.setattr(module, "_DIRECT_CODES", 0)
+    monkeypatch.setattr(module, "_DIRECT_PARAMETERS", 0)
+    iterated = [one_vs_rest_logistic(X, labels, n_classes), multinomial_logistic(X, labels, n_classes)]
+    for direct, indirect in zip(solved, iterated, strict=True):
+        assert_close(direct[0], indirect[0], SOLVER)
+        assert_close(direct[1], indirect[1], SOLVER)
+
+
+def test_chunks_and_kept_products_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, labels, n_classes = problem("range")
+    whole = one_vs_rest_logistic(X, labels, n_classes)[0], multinomial_logistic(X, labels, n_classes)[0]
+    monkeypatch.setattr(module, "_CHUNK_ROWS", 7)
+    monkeypatch.setattr(module, "_KEPT_PRODUCTS", 1000)
+    pieces = one_vs_rest_logistic(X, labels, n_classes)[0], multinomial_logistic(X, labels, n_classes)[0]
+    assert_close(pieces[0], whole[0], SOLVER)
+    assert_close(pieces[1], whole[1], SOLVER)
+
+
+def test_an_iteration_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_ITERATIONS", 2)
+    X, labels, n_classes = problem("range")
+    with pytest.warns(NotConvergedWarning, match="4 of 4 logistic regressions"):
+        one_vs_rest_logistic(X, labels, n_classes)
+
+
+def test_auc_by_hand() -> None:
+    # Class 0 has the scores 3, 1, 1; the rest 1, 0, 2, 1. Of 12 pairs: 3 beats 4; each 1 beats one, ties with two:
+    # 2 each. (4 + 2 + 2) / 12 = 2/3.
+    scores = np.array([[3.0, 1, 1, 1, 0, 2, 1], [0, 0, 0, 1, 1, 1, 1.0]]).T
+    labels = np.array([0, 0, 0, 1, 1, 1, 1])
+    assert_close(rank_auc(scores, labels, 2), [2 / 3, 1.0], ROUNDING)
+
+
+def test_auc_of_absent_or_lone_classes_is_nan() -> None:
+    scores = np.arange(12.0).reshape(4, 3)
+    assert_exact(rank_auc(scores, np.array([0, 0, 2, 2]), 3), [0.0, np.nan, 1.0])
+    assert np.isnan(rank_auc(scores, np.zeros(4, int), 3)).all()
+    scores[1, 2] = np.nan
+    assert_exact(rank_auc(scores, np.array([0, 0, 2, 2]), 3), [0.0, np.nan, np.nan])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(-3, 3), min_size=4, max_size=4)), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_auc_equals_counting_pairs(rows: list[tuple[int, list[int]]]) -> None:
+    labels = np.array([label for label, _ in rows])
+    scores = np.array([values for _, values in rows], float)
+    areas = rank_auc(scores, labels, 4)
+    for k in range(4):
+        assert_close(areas[k], oracle.auc(scores[:, k].tolist(), (labels == k).tolist()), ROUNDING)
+    assert_exact(rank_auc(scores**3 - 7, labels, 4), areas)  # only the order of the scores counts
+    assert_close(rank_auc(-scores, labels, 4), 1 - areas, ROUNDING)
+    assert_close(rank_auc(scores[::-1], labels[::-1], 4), areas, ROUNDING)
+
+
+def test_auc_equals_scikit_learn() -> None:
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(5)
+    labels = rng.integers(5, size=2000)
+    scores = np.round(rng.random((2000, 5)), 2) + 0.1 * np.eye(5)[labels]
+    expected = [roc_auc_score(labels == k, scores[:, k]) for k in range(5)]
+    assert_close(rank_auc(scores, labels, 5), expected, ROUNDING)
+
+
+@pytest.mark.parametrize("scaling", ["min-max", "standard"])
+def test_scaling_comes_from_the_training_rows(scaling: Literal["min-max", "standard"]) -> None:
+    # Training column 1, 5, 3, 3: range 4, mean 3, variance (4 + 4) / 4 = 2.
+    train, test = scaled_codes(np.array([[1.0], [5], [3], [3]]), np.array([[7.0]]), scaling=scaling)
+    expected = [0, 1, 0.5, 0.5] if scaling == "min-max" else np.array([-2, 2, 0, 0]) / np.sqrt(2)
+    assert_close(train[:, 0], expected, ROUNDING)
+    assert_close(test[0, 0], 1.5 if scaling == "min-max" else 4 / np.sqrt(2), ROUNDING)
+
+
+@pytest.mark.parametrize("scaling", ["min-max", "standard"])
+def test_numerically_constant_columns_become_zero(scaling: Literal["min-max", "standard"]) -> None:
+    column = 1e9 + 1e-5 * np.arange(4)
+    tiny = 1e-200 * np.array([1.0, 2, 4, 8])
+    codes = np.column_stack([column, tiny, np.zeros(4)])
+    train, test = scaled_codes(codes[:3], codes[3:] + 5, scaling=scaling)
+    assert_exact(train[:, [0, 2]], np.zeros((3, 2)))
+    assert_exact(test[:, [0, 2]], np.zeros((1, 2)))
+    assert_close(np.ptp(train[:, 1]), 1.0 if scaling == "min-max" else 3 / np.std([1, 2, 4]), ROUNDING)
+
+
+def test_explicitness_of_a_two_level_code_by_hand() -> None:
+    # z = 0, 0, 0, 1 for value 0; 0, 1 for value 1; 1, 1 for value 2. A raw score takes two values, so that
+    # AUC_k = 1/2 + |P(z = 1 | k) - P(z = 1 | rest)| / 2. Shares (1/4, 1/2, 1), of the rest 3/4, 3/6, 2/6.
+    codes = np.array([0.0, 0, 0, 1, 0, 1, 1, 1])[:, None]
+    labels = np.array([0, 0, 0, 0, 1, 1, 2, 2])
+    assert_close(in_sample(codes, labels, 3, probabilities="raw"), [0.75, 0.5, 5 / 6], ROUNDING)
+
+
+@pytest.mark.parametrize("K", [5, 8])
+def test_raw_scores_part_a_value_from_its_larger_side(K: int) -> None:
+    # z = v: a linear score of bin k orders all rows along v, and beats the larger of the two sides of the bin.
+    v = (np.arange(40 * K) + 0.5) / (40 * K)
+    areas = in_sample(v[:, None], (v * K).astype(int), K, probabilities="raw")
+    assert_close(areas, [max(k, K - 1 - k) / (K - 1) for k in range(K)], ROUNDING)
+
+
+@pytest.mark.parametrize("probabilities", get_args(Probabilities))
+@pytest.mark.parametrize("classifier", get_args(Classifier))
+@pytest.mark.parametrize("scaling", ["min-max", "standard"])
+def test_explicitness_equals_scikit_learn_on_unseen_rows(
+    classifier: Classifier, probabilities: Probabilities, scaling: Literal["min-max", "standard"]
+) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    rng = np.random.default_rng(11)
+    v = rng.random((600, 3))
+    codes = v @ rng.random((3, 5)) + 0.1 * rng.random((600, 5))
+    labels = np.minimum((4 * v[:, 0]).astype(int), 3)
+    train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
+    options: dict[str, Any] = {"classifier": classifier, "probabilities": probabilities, "scaling": scaling}
+    areas = explicitness_by_value(codes, labels, 4, train_rows=train, test_rows=test, C=3.0, **options)
+
+    scaler = (MinMaxScaler() if scaling == "min-max" else StandardScaler()).fit(codes[train])
+    solver: dict[str, Any] = {"tol": 1e-10, "max_iter": 20000, "class_weight": "balanced", "C": 3.0}
+    base = LogisticRegression(solver="newton-cholesky", **solver)
+    model = OneVsRestClassifier(base) if classifier == "one-vs-rest" else LogisticRegression(**solver)
+    model.fit(scaler.transform(codes[train]), labels[train])
+    judge = model.predict_proba if probabilities == "normalised" else model.decision_function
+    scores = judge(scaler.transform(codes[test]))
+    assert_close(areas, [roc_auc_score(labels[test] == k, scores[:, k]) for k in range(4)], SOLVER)
+
+
+def test_normalised_scores_are_shares_of_the_sigmoids() -> None:
+    X, labels, n_classes = problem("range")
+    scaled, _ = scaled_codes(X, X, scaling="min-max")
+    coef, intercept = one_vs_rest_logistic(scaled, labels, n_classes)
+    shares = oracle.sigmoid_shares(scaled @ coef.T + intercept)
+    expected = [oracle.auc(shares[:, k].tolist(), (labels == k).tolist()) for k in range(n_classes)]
+    assert_close(in_sample(X, labels, n_classes), expected, ROUNDING)
+
+
+def test_published_figures_of_the_identity_code() -> None:
+    # One review prints 2 mean(AUC) - 1 = 0.955 (four codes), 0.9445 (eight codes) for one implementation and 0.557
+    # for another, with N = 20000 and 10 bins: the first divides by the sum over the values, the second does not.
+    for M, published in ((4, 0.955), (8, 0.9445)):
+        v = np.random.default_rng(M).random((20000, M))
+        bins = np.minimum((10 * v).astype(int), 9)
+        normalised = [2 * in_sample(v, bins[:, i], 10).mean() - 1 for i in range(M)]
+        raw = [2 * in_sample(v, bins[:, i], 10, probabilities="raw").mean() - 1 for i in range(4)]
+        assert_mean(normalised, published)
+        assert_mean(raw, 0.557)
+
+
+def test_two_values_rank_alike_in_every_way() -> None:
+    X, labels, _ = problem("two classes")
+    X[::3] = X[1]
+    first = in_sample(X, labels, 2, probabilities="raw")
+    assert_close(first[0], first[1], ROUNDING)
+    assert_close(in_sample(X, labels, 2, probabilities="normalised"), first, ROUNDING)
+    softmax = in_sample(X, labels, 2, classifier="multinomial", probabilities="raw", C=0.5)
+    assert_close(in_sample(X, labels, 2, classifier="multinomial", C=0.5), softmax, ROUNDING)
+
+
+def test_equal_codes_stay_tied() -> None:
+    # Three distinct rows of codes, many samples: scores of equal rows must not differ in the last bit.
+    rng = np.random.default_rng(2)
+    kinds = rng.random((3, 7))
+    which = rng.integers(3, size=501)
+    labels = np.sort(rng.integers(3, size=501))
+    tied = in_sample(kinds[which], labels, 3, probabilities="raw")
+    scaled, three = scaled_codes(kinds[which], kinds, scaling="min-max")
+    coef, intercept = one_vs_rest_logistic(scaled, labels, 3)
+    scores = (three @ coef.T + intercept)[which]
+    expected = [oracle.auc(scores[:, k].tolist(), (labels == k).tolist()) for k in range(3)]
+    assert_close(tied, expected, ROUNDING)
+
+
+@given(
+    exponent=st.integers(-150, 150),
+    shift=st.floats(-100, 100),
+    sign=st.sampled_from([1.0, -1.0]),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=15, deadline=None)
+def test_unit_and_order_of_the_codes_do_not_matter(exponent: int, shift: float, sign: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, labels, n_classes = problem("range")
+    order = rng.permutation(X.shape[1])
+    unit = sign * 10.0**exponent
+    moved = (X[:, order] + shift) * np.array([unit, 1.0, 1e6, -1.0])
+    for options in ({}, {"probabilities": "raw"}, {"classifier": "multinomial", "scaling": "standard"}):
+        assert_close(in_sample(moved, labels, n_classes, **options), in_sample(X, labels, n_classes, **options), SOLVER)
+
+
+def test_constant_codes_change_nothing_and_tell_nothing() -> None:
+    X, labels, n_classes = problem("range")
+    wider = np.column_stack([np.full(len(X), 1e7), X])
+    assert_close(in_sample(wider, labels, n_classes), in_sample(X, labels, n_classes), SOLVER)
+    assert_exact(in_sample(np.ones((len(X), 2)), labels, n_classes), np.full(n_classes, 0.5))
+
+
+def test_unannotated_rows_are_left_out() -> None:
+    X, labels, n_classes = problem("range")
+    missing = np.arange(len(X)) % 5 == 0
+    kept = np.flatnonzero(~missing)
+    expected = explicitness_by_value(X, labels, n_classes, train_rows=kept, test_rows=kept)
+    assert_exact(in_sample(X, np.where(missing, -1, labels), n_classes), expected)
+
+
+def test_values_seen_on_one_side_only_are_nan() -> None:
+    X, labels, _ = problem("range")
+    train, test = np.flatnonzero(labels != 3), np.flatnonzero(labels != 1)
+    for classifier in get_args(Classifier):
+        areas = explicitness_by_value(X, labels, 4, train_rows=train, test_rows=test, classifier=classifier)
+        assert_exact(np.isnan(areas), [False, True, False, True])
+
+
+def test_a_single_training_value_is_an_error() -> None:
+    X, labels, n_classes = problem("range")
+    with pytest.raises(NotEnoughData, match="at least 2 values of the factor in its training rows, got 1"):
+        explicitness_by_value(
+            X, labels, n_classes, train_rows=np.flatnonzero(labels == 2), test_rows=np.arange(len(labels))
+        )
+
+
+def test_noise_tells_nothing_about_unseen_rows() -> None:
+    scores = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        codes, labels = rng.random((400, 4)), rng.integers(3, size=400)
+        rows = np.arange(400)
+        scores.append(explicitness_by_value(codes, labels, 3, train_rows=rows[:200], test_rows=rows[200:]).mean())
+    assert_mean(scores, 0.5)
+
+
+def test_perfect_codes_reach_one() -> None:
+    labels = np.random.default_rng(0).integers(4, size=300)
+    for classifier in get_args(Classifier):
+        assert_exact(in_sample(np.eye(4)[labels], labels, 4, classifier=classifier), np.ones(4))
