@@ -8,25 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.oracles import cells as oracle
-from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 from demele.core.errors import NotEnoughData
-from demele.estimation import cells
 from demele.estimation.cells import (
-    CellExtremes,
     FactorCells,
-    crossed_deviations,
-    crossed_from_extremes,
-    dependency_picture,
     disentanglement_scores,
     domain_shift_robustness,
     general_irs,
     general_irs_from_cells,
-    irs_score,
     summarise_cells,
+)
+from demele.estimation.dependency import dependency_picture
+from demele.estimation.extremes import (
+    CellExtremes,
+    crossed_deviations,
+    crossed_from_extremes,
+    irs_score,
     summarise_extremes,
 )
+from tests.oracles import cells as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 Array = NDArray[Any]
 
@@ -517,7 +518,3 @@ def test_disagreement_in_the_picture_is_mpida() -> None:
     picture = dependency_picture(codes, bins, 0, 1, [5, 4, 3, 5])
     farthest = np.maximum(picture.do_high - picture.mean, picture.mean - picture.do_low)
     assert_close(farthest / codes[:, 0].std(), result.mpida, ROUNDING)
-
-
-def test_public_names_exist() -> None:
-    assert all(hasattr(cells, name) for name in cells.__all__)

@@ -92,15 +92,12 @@ def test_active_codes_do_not_depend_on_the_unit() -> None:
 
 
 def test_z_diff_points_of_a_single_pair() -> None:
-    # Each value of each factor is held by two samples, so all pairs of a point are known up to their value. Code 0
-    # differs by 4 within either pair of factor 0 and by 1 or 3 within those of factor 1; deviation sqrt(17) / 2.
-    codes = np.array([[0.0], [4], [1], [5]]) + np.array([0.0, 0, 0, 2])[:, None]
+    # Each value of each factor is held by two samples: factor 0 pairs 0 with 4 and 1 with 5, both differ by 4, factor 1
+    # pairs 0 with 1 and 4 with 5, both differ by 1. Squared deviations from 2.5: 6.25 + 2.25 + 2.25 + 6.25 = 4 * 4.25.
     codes = np.array([[0.0], [4], [1], [5]])
     bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    deviation = np.sqrt(np.mean((codes - 2.5) ** 2))
-    assert_close(deviation, np.sqrt(4.25), ROUNDING)
     points, factors = z_diff_points(codes, bins, n_points=60, batch_size=5, rng=np.random.default_rng(0))
-    assert_close(points[:, 0], np.where(factors == 0, 4, 1) / deviation, ROUNDING)
+    assert_close(points[:, 0], np.where(factors == 0, 4, 1) / np.sqrt(4.25), ROUNDING)
 
 
 def test_z_diff_points_of_a_constant_code_are_zero() -> None:
@@ -112,11 +109,12 @@ def test_z_diff_points_of_a_constant_code_are_zero() -> None:
 
 
 def test_z_diff_accuracy_is_the_share_of_points_named_rightly() -> None:
-    # Trained to part 0 from 1 at about 0.5; of five test points the last two lie on the wrong side.
-    train, factors = np.array([[0.0], [0.1], [0.9], [1.0]]), np.array([0, 0, 1, 1])
-    test, truth = np.array([[0.0], [0.2], [0.8], [0.9], [0.1]]), np.array([0, 0, 1, 0, 1])
-    assert_exact(z_diff_accuracy(train, factors, test, truth), 0.6)
-    assert_exact(z_diff_accuracy(1e-9 * train, factors, 1e-9 * test, truth), 0.6)
+    # Trained to part 0 from 1 at about 0.5; of six test points two lie on the wrong side. In a tiny unit an
+    # unscaled classifier would only see that factor 0 has more points.
+    train, factors = np.array([[0.0], [0.05], [0.1], [0.9], [1.0]]), np.array([0, 0, 0, 1, 1])
+    test, truth = np.array([[0.0], [0.2], [0.8], [0.9], [0.1], [0.8]]), np.array([0, 0, 1, 0, 1, 1])
+    assert_exact(z_diff_accuracy(train, factors, test, truth), 4 / 6)
+    assert_exact(z_diff_accuracy(1e-9 * train, factors, 1e-9 * test, truth), 4 / 6)
 
 
 def test_z_diff_accuracy_counts_factors_never_trained_as_errors() -> None:
@@ -150,7 +148,12 @@ def test_batch_variances_equal_the_oracle(monkeypatch: pytest.MonkeyPatch) -> No
     codes, _ = small_set(n=12)
     seen: list[Floats] = []
     original = module._first_extreme
-    monkeypatch.setattr(module, "_first_extreme", lambda ratios: (seen.append(ratios), original(ratios))[1])
+
+    def recording(ratios: Floats) -> npt.NDArray[np.intp]:
+        seen.append(ratios)
+        return original(ratios)
+
+    monkeypatch.setattr(module, "_first_extreme", recording)
     z_min_votes(codes, np.zeros((12, 1), int), n_votes=200, batch_size=11, rng=np.random.default_rng(0))
     expected = np.array([oracle.relative_variances(codes, [r for r in range(12) if r != out]) for out in range(12)])
     distance = np.abs(seen[0][:, None, :] - expected[None]).max(axis=2)
@@ -179,13 +182,23 @@ def test_without_active_codes_every_vote_is_for_the_first() -> None:
         assert set(factor.tolist()) == {0, 1, 2}
 
 
-def test_equal_codes_in_other_units_are_ties_for_the_first() -> None:
+def test_a_constant_code_does_not_win_where_no_other_varies() -> None:
+    # Code 1 is the value of factor 1, so it stands still whenever factor 0 alone varies; code 0 always does.
+    bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    codes = np.column_stack([np.full(4, 0.3), bins[:, 1]])
+    code, factor, _ = z_max_votes(codes, bins, n_votes=30, rng=np.random.default_rng(0))
+    assert set(factor.tolist()) == {0, 1}
+    assert_exact(code, np.ones(30))
+
+
+@pytest.mark.parametrize("batch_size", [20, 1000])
+def test_equal_codes_in_other_units_are_ties_for_the_first(batch_size: int) -> None:
     codes, bins = small_set(d=1, M=1)
     copies = np.column_stack([codes, codes / 3e5, 7 * codes + 1])
-    code, _ = z_min_votes(copies, bins, n_votes=80, batch_size=20, rng=np.random.default_rng(0))
+    code, _ = z_min_votes(copies, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
     assert_exact(code, np.zeros(80))
     levels = np.column_stack([bins, bins / 3e5, 7 * bins + 0.1]).astype(float)  # variance 0 in every group
-    code, _ = z_min_votes(levels, bins, n_votes=80, batch_size=20, rng=np.random.default_rng(0))
+    code, _ = z_min_votes(levels, bins, n_votes=80, batch_size=batch_size, rng=np.random.default_rng(0))
     assert_exact(code, np.zeros(80))
 
 

@@ -1,5 +1,7 @@
 """Nearest-neighbour mutual information: worked by hand, against a loop over all pairs, and its laws."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,8 +21,6 @@ from demele.estimation.knn import (
 )
 from tests.oracles import knn as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
-
-FloatArray = NDArray[np.float64]
 
 #: Multiples of 0.1: their differences tie in the mind, and differ or not in the last bit.
 tenths = st.integers(-30, 30).map(lambda i: i * 0.1)
@@ -53,7 +53,7 @@ def test_ross_lowers_k_for_small_labels() -> None:
     codes = np.array([[9.0], [1.0], [3.0], [4.0], [0.0]])
     labels = np.array([1, 0, 1, 0, 0])
     for distances in ("direct", "scikit-learn"):
-        assert_close(ross_information(codes, labels, n_neighbors=2, distances=distances), [-1 / 12], ROUNDING)  # type: ignore[arg-type]
+        assert_close(ross_information(codes, labels, n_neighbors=2, distances=distances), [-1 / 12], ROUNDING)
 
 
 def test_ksg_by_hand() -> None:
@@ -92,7 +92,7 @@ def test_matrix_agrees_with_all_pairs_on_larger_samples() -> None:
 
 def test_the_kth_neighbour_is_not_counted_by_rounding() -> None:
     # value + distance rounds to the neighbour, or beyond it; only the difference decides who is closer.
-    code = np.arange(40) * 0.1
+    code = np.array([i * 0.1 for i in range(40)])
     labels = np.arange(40) % 2
     radius = np.nextafter(2 * 0.1, 0)
     by_sum = [int(np.sum(code <= z + radius) - np.sum(code < z - radius)) for z in code]
@@ -230,7 +230,7 @@ def test_matrices_are_clipped_and_keep_nan() -> None:
 def test_nothing_given_is_changed() -> None:
     rng = np.random.default_rng(8)
     codes = rng.normal(size=(50, 2))
-    factors: list[tuple[bool, FloatArray]] = [(True, np.arange(50) % 3), (False, rng.normal(size=50))]
+    factors: list[tuple[bool, NDArray[Any]]] = [(True, np.arange(50) % 3), (False, rng.normal(size=50))]
     kept = codes.copy(), factors[0][1].copy(), factors[1][1].copy()
     for seed in (0, None):
         knn_information_matrix(codes, factors, jitter_seed=seed)

@@ -20,7 +20,7 @@ from tests.tolerances import ROUNDING, assert_close
 FloatArray = NDArray[np.float64]
 
 
-def theirs(codes: FloatArray, factor: tuple[bool, NDArray[Any]], n_neighbors: int, seed: int) -> FloatArray:
+def theirs(codes: NDArray[Any], factor: tuple[bool, NDArray[Any]], n_neighbors: int, seed: int) -> FloatArray:
     categorical, values = factor
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
@@ -30,7 +30,7 @@ def theirs(codes: FloatArray, factor: tuple[bool, NDArray[Any]], n_neighbors: in
 
 
 def codes_of(kind: str, rng: np.random.Generator, labels: NDArray[np.int64]) -> FloatArray:
-    codes = rng.normal(size=(len(labels), 3)) + labels[:, None] * [1.0, 0.2, 0.0]
+    codes = rng.normal(size=(len(labels), 3)) + labels[:, None] % 10 * [1.0, 0.2, 0.0]
     return {
         "plain": codes,
         "column order": np.asfortranarray(codes),
@@ -45,14 +45,14 @@ def codes_of(kind: str, rng: np.random.Generator, labels: NDArray[np.int64]) -> 
 @pytest.mark.parametrize(
     "kind", ["plain", "column order", "far from zero", "spiked", "rounded", "constant", "heavy tails"]
 )
-@pytest.mark.parametrize(("n_samples", "n_labels"), [(8, 2), (60, 25), (500, 10), (1500, 300)])
+@pytest.mark.parametrize(("n_samples", "n_labels"), [(8, 2), (60, 25), (500, 10), (400, 60)])
 def test_information_matrix(kind: str, n_samples: int, n_labels: int) -> None:
     rng = np.random.default_rng([n_samples, n_labels])
     labels = rng.integers(0, n_labels, n_samples)  # many labels: singletons, and labels below and above 2 k + 1
     codes = codes_of(kind, rng, labels)
     target = codes[:, 0] + rng.normal(size=n_samples)
     factors = [(True, labels), (False, target), (True, labels // 2), (False, np.round(target))]
-    for n_neighbors, seed in ((3, 0), (1, 11), (5, 2)):
+    for n_neighbors, seed in ((3, 0), (2, 11)):
         actual = knn_information_matrix(codes, factors, n_neighbors=n_neighbors, jitter_seed=seed)
         expected = np.stack([theirs(codes, factor, n_neighbors, seed) for factor in factors], axis=1)
         assert_close(actual, expected, ROUNDING)

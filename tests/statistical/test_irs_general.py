@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.tolerances import ROUNDING, assert_close, assert_mean
 
-from demele.estimation.cells import crossed_deviations, dependency_picture, general_irs, irs_score
+from demele.estimation.cells import general_irs
+from demele.estimation.dependency import dependency_picture
+from demele.estimation.extremes import crossed_deviations, irs_score
+from tests.tolerances import ROUNDING, assert_close, assert_mean
 
 Array = NDArray[Any]
 

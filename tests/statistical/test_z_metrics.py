@@ -44,14 +44,14 @@ def uniform_factors(seed: int, n: int, M: int, n_bins: int) -> tuple[Floats, Int
 def test_factors_are_drawn_uniformly() -> None:
     codes, bins = uniform_factors(0, 400, 4, 2)
     for draw in (z_diff_points, z_min_votes, z_max_votes):
-        factors = draw(codes, bins, batch_size=3, rng=np.random.default_rng(1))[1]  # type: ignore[operator]
+        factors = draw(codes, bins, batch_size=3, rng=np.random.default_rng(1))[1]
         for i in range(4):
             assert_mean(factors == i, 1 / 4)
 
 
 def test_every_pair_has_its_chance() -> None:
     # |2^a - 2^b| names the pair {a, b}. Rows 6 (alone) and 10 (not annotated) are in no pair of factor 0.
-    codes = 2.0 ** np.arange(len(UNEVEN))[:, None]
+    codes = np.exp2(np.arange(float(len(UNEVEN))))[:, None]
     bins = np.column_stack([UNEVEN, HALVES])
     points, factors = z_diff_points(codes, bins, n_points=20000, batch_size=1, rng=np.random.default_rng(2))
     drawn = np.rint(points[:, 0] * codes.std())
@@ -147,8 +147,7 @@ def test_units_of_the_codes_do_not_matter(scale: Any) -> None:
     assert_exact(diff_accuracy(*scaled), diff_accuracy(*plain))
     for draw in (z_min_votes, z_max_votes):
         one, two = (
-            draw(z, bins, n_votes=800, rng=np.random.default_rng(9), **settings)  # type: ignore[operator]
-            for z in (codes, codes * scale)
+            draw(z, bins, n_votes=800, rng=np.random.default_rng(9), **settings) for z in (codes, codes * scale)
         )
         assert_exact(one[0], two[0])
         assert 0.3 < vote_accuracy(one, 4, 4) < 0.95

@@ -188,21 +188,22 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
     InputError, InputTypeError, NotEnoughData
     """
     columns, names = _columns(codes, argument, default="z")
+    if not names:
+        raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
+    if (len(columns) if isinstance(columns, np.ndarray) else len(columns[0])) == 0:
+        raise NotEnoughData(f"{argument}: expected at least 2 rows, got none")
     if isinstance(columns, np.ndarray):
         values = _real_matrix(columns, names, argument)
     else:
         values = np.column_stack(
             [_real_column(column, name, argument) for column, name in zip(columns, names, strict=True)]
         )
-    if values.shape[1] == 0:
-        raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
-    if values.shape[0] == 0:
-        raise NotEnoughData(f"{argument}: expected at least 2 rows, got none")
     low, high = _extremes(values)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         _raise_non_finite(values, names, argument)
-    if not np.isfinite(high - low).all():
-        name = names[int(np.flatnonzero(~np.isfinite(high - low))[0])]
+    wide = _too_wide(low, high)
+    if wide.any():
+        name = names[int(np.flatnonzero(wide)[0])]
         raise InputError(f"{argument}: the range of column {name!r} exceeds the largest float; rescale it")
     return Codes(values, names, low, high)
 
@@ -236,6 +237,8 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     for factor in read:
         if factor.n_annotated == 0:
             raise NotEnoughData(f"factors: column {factor.name!r} has no annotated row at all; leave it out")
+        if _too_wide(factor.low, factor.high).any():
+            raise InputError(f"factors: the range of column {factor.name!r} exceeds the largest float; rescale it")
     if missing == "raise" and not all(factor.complete for factor in read):
         _raise_missing(read)
     ambiguous = tuple(
@@ -255,18 +258,18 @@ def _columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | 
         raise InputTypeError(f"{argument}: expected a table (n_samples, n_columns), got None")
     if isinstance(data, str | bytes):
         raise InputTypeError(f"{argument}: expected a table of numbers, got a string; load the file first")
-    data = _from_tensor(_from_sparse(data, argument))
+    data = _from_tensor(_from_sparse(data, argument), argument)
     frame = _from_frame(data, argument)
     if frame is not None:
         return frame
     if isinstance(data, np.ma.MaskedArray):
-        if np.issubdtype(data.dtype, np.number) and not np.issubdtype(data.dtype, np.complexfloating):
+        if np.issubdtype(data.dtype, np.floating):
             data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
-        else:
+        elif np.ma.getmaskarray(data).any():  # integers and strings stay what they are, so that they stay classes
             filled = np.ma.getdata(data).astype(object)
             filled[np.ma.getmaskarray(data)] = None
             data = filled
-    array = data if isinstance(data, np.ndarray) else _from_list(data, argument)
+    array = np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
     if array.ndim == 1 and argument == "factors":
         array = array[:, None]
     if array.ndim != 2:
@@ -293,10 +296,16 @@ def _from_sparse(data: object, argument: str) -> object:
     return matrix.toarray()
 
 
-def _from_tensor(data: object) -> object:
+def _from_tensor(data: object, argument: str) -> object:
     """Bring a PyTorch (or any ``__array__``-less) tensor to NumPy, from any device."""
     if isinstance(data, list | tuple) and data and hasattr(data[0], "detach"):
-        return np.stack([np.asarray(_from_tensor(item)) for item in data])
+        parts = [np.asarray(_from_tensor(item, argument)) for item in data]
+        odd = next((index for index, part in enumerate(parts) if part.shape != parts[0].shape), None)
+        if odd is not None:
+            raise InputError(
+                f"{argument}: expected rows of equal length, row 0 has shape {parts[0].shape} and row {odd} does not"
+            )
+        return np.stack(parts)
     if hasattr(data, "detach") and hasattr(data, "cpu"):
         tensor = cast(Any, data).detach().cpu()
         if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":
@@ -311,26 +320,31 @@ def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]
     if module in ("numpy", "builtins"):
         return None
     narwhals = importlib.import_module("narwhals")
-    native = narwhals.from_native(data, pass_through=True, allow_series=True)
+    try:
+        native = narwhals.from_native(data, pass_through=True, allow_series=True)
+    except narwhals.exceptions.DuplicateError:
+        native = None
     if native is data:
         return None
     if isinstance(native, narwhals.LazyFrame):
         native = native.collect()
     if isinstance(native, narwhals.Series):
         return [_series(native)], (str(native.name) if native.name is not None else "column",)
-    names = tuple(str(name) for name in native.columns)
+    names = tuple(str(name) for name in (cast(Any, data) if native is None else native).columns)
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InputError(f"{argument}: expected distinct column names, got {repeated[0]!r} more than once; rename")
-    return [_series(native[name]) for name in native.columns], names
+    return [_series(series) for series in native.iter_columns()], names
 
 
 def _series(series: Any) -> Any:
-    """Return a column as an array or, where it has missing or non-numeric values, as an object the readers know."""
+    """Return a column as a pandas series, where it is one, or as an array."""
     native = series.to_native()
     if type(native).__module__.startswith("pandas"):
         return native
-    return series.to_pandas()
+    if series.dtype.is_integer() and series.null_count():  # as an array they would be floats
+        return np.array(series.to_list(), dtype=object)
+    return series.to_numpy()
 
 
 def _from_list(data: object, argument: str) -> NDArray[Any]:
@@ -339,12 +353,14 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
             f"{argument}: expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
         )
     if isinstance(data, list | tuple) and any(isinstance(row, list | tuple) for row in data):
-        lengths = [len(row) if isinstance(row, list | tuple) else -1 for row in data]
+        lengths = [len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in data]
         odd = next((index for index, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
-            raise InputError(
-                f"{argument}: expected rows of equal length, row 0 has {lengths[0]} values and row {odd} does not"
+            first, other = (
+                f"row {index} {'is one value' if lengths[index] < 0 else f'has {lengths[index]} values'}"
+                for index in (0, odd)
             )
+            raise InputError(f"{argument}: expected rows of equal length, got others: {first}, {other}")
         kinds = {type(value) for row in data for value in row}
         if (str in kinds and len(kinds) > 1) or type(None) in kinds:
             return np.array(data, dtype=object)
@@ -371,7 +387,7 @@ def _real_matrix(array: NDArray[Any], names: tuple[str, ...], argument: str) -> 
 def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     """One column of real numbers as floats, whatever it came as; missing values become NaN."""
     if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
-        column = _series_to_numpy(column)
+        column = _series_to_numpy(column, keep_kind=False)
     column = np.asarray(column)
     if column.dtype.kind in "fiu":
         return column
@@ -384,7 +400,7 @@ def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
             if value is None or _is_missing(value):
                 result[row] = np.nan
             elif isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, np.complexfloating):
-                result[row] = float(value)
+                result[row] = _as_float(value)
             else:
                 wrong.append(row)
         if not wrong:
@@ -400,12 +416,39 @@ def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     )
 
 
-def _series_to_numpy(series: Any) -> NDArray[Any]:
-    """Return a pandas series as an array; nullable numbers become floats with NaN, other columns keep their kind."""
+def _series_to_numpy(series: Any, *, keep_kind: bool) -> NDArray[Any]:
+    """Return a pandas series as an array.
+
+    Nullable numbers become floats with NaN; with ``keep_kind``, integers and booleans stay so, with None in an object
+    array where values are missing.
+    """
     kind = getattr(series.dtype, "kind", "O")
-    if kind in "iufb" and not isinstance(series.dtype, np.dtype):
-        return cast("NDArray[Any]", series.to_numpy(dtype=np.float64, na_value=np.nan))
-    return cast("NDArray[Any]", series.to_numpy())
+    result: NDArray[Any]
+    if kind == "M":  # dates with a time zone would be objects
+        result = series.to_numpy(dtype="datetime64[ns]")
+    elif kind not in "iufb" or isinstance(series.dtype, np.dtype):
+        result = series.to_numpy()
+    elif kind == "f" or not keep_kind:
+        result = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif series.hasnans:
+        result = series.to_numpy(dtype=object, na_value=None)
+    else:
+        result = series.to_numpy(dtype={"i": np.int64, "u": np.uint64, "b": np.bool_}[kind])
+    return result
+
+
+def _as_float(value: Any) -> float:
+    """Return a number as a float; an integer beyond the largest float is infinite, and refused as such."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _too_wide(low: Any, high: Any) -> NDArray[np.bool_]:
+    """Whether a range is beyond the largest float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.isinf(np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64))
 
 
 def _is_missing(value: object) -> bool:
@@ -472,13 +515,7 @@ def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
     if type(column).__module__.startswith("pandas"):
         if str(column.dtype) == "category":
             return _categorical(column, name, given)
-        if column.dtype.kind not in "iufb" or isinstance(column.dtype, np.dtype):
-            column = column.to_numpy()
-        elif column.hasnans:
-            column = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            given = given or "categorical" if not (column[~np.isnan(column)] % 1).any() else given
-        else:
-            column = column.to_numpy(dtype=column.dtype.numpy_dtype)
+        column = _series_to_numpy(column, keep_kind=True)
     column = np.asarray(column)
     if column.dtype.kind == "c":
         raise InputTypeError(f"factors: expected real numbers or classes in column {name!r}, got complex numbers")
@@ -518,7 +555,7 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
         if value is None or _is_missing(value):
             result[row] = np.nan
         elif isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-            result[row] = value
+            result[row] = _as_float(value)
         else:
             return None
     return result
@@ -577,7 +614,7 @@ def _first(column: Any) -> object:
 
 def _integer_levels(column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
     low, high = int(column.min()), int(column.max())
-    if high - low > 4 * len(column) + 1000:
+    if high - low > 4 * len(column) + 1000 or high > np.iinfo(np.int64).max:
         distinct, inverse = np.unique(column, return_inverse=True)
         return inverse, tuple(str(value) for value in distinct)
     shifted = column.astype(np.int64) - low if low or column.dtype != np.int64 else column
@@ -594,14 +631,15 @@ def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     if isinstance(getattr(column, "dtype", None), pd.CategoricalDtype):
         column = column.cat.remove_unused_categories()
         return np.asarray(column.cat.codes, dtype=np.intp), tuple(str(level) for level in column.cat.categories)
-    series = pd.Series(np.asarray(column))
+    column = np.asarray(column)
+    series = pd.Series(column, dtype=object if column.dtype == object else None)
     if series.dtype == object:
-        types = {type(value) for value in series if not pd.isna(value)}
+        types = {type(value) for value in series if value is not None and not _is_missing(value)}
         if not all(issubclass(kind, str | bool | int | float | np.generic) for kind in types):
             odd = next(kind.__name__ for kind in types if not issubclass(kind, str | bool | int | float | np.generic))
             raise InputTypeError(f"factors: expected numbers or classes in column {name!r}, got values of type {odd}")
         if len(types) > 1:
-            series = series.map(lambda value: value if pd.isna(value) else str(value))
+            series = series.map(lambda value: None if value is None or _is_missing(value) else str(value))
     indices, levels = pd.factorize(series, sort=True)
     return np.asarray(indices, dtype=np.intp), tuple(str(level) for level in levels)
 

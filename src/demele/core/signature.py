@@ -5,6 +5,8 @@ what the call met: ``mig(binning=EqualWidth(bins=10), seed=0)  # n=1797, protoco
 """
 
 import ast
+import io
+import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -60,10 +62,10 @@ class Signature:
         Option objects such as ``EqualWidth(bins=10)`` come back as :class:`OptionText`, which prints as it was
         written; :mod:`demele.metrics.replay` turns them into the objects.
         """
-        call_text, _, context_text = text.partition("#")
         try:
-            call = ast.parse(call_text.strip(), mode="eval").body
-        except SyntaxError as error:
+            call = ast.parse(text.strip(), mode="eval").body
+            context_text = _comment(text.strip())
+        except (SyntaxError, ValueError, tokenize.TokenError) as error:
             raise InputError(f"signature: {text!r} is not a call such as mig(seed=0)  # n=100") from error
         if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
             raise InputError(f"signature: {text!r} is not a call such as mig(seed=0)  # n=100")
@@ -87,6 +89,12 @@ class OptionText:
         return f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self.arguments)})"
 
 
+def _comment(text: str) -> str:
+    """Return the comment of one line of Python: a "#" within a string is not one."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return next((token.string.lstrip("#") for token in tokens if token.type == tokenize.COMMENT), "")
+
+
 def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key!r}: {_text(item)}" for key, item in value.items()) + "}"
@@ -97,6 +105,8 @@ def _literal(node: ast.expr) -> object:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         pairs = tuple((keyword.arg or "", _literal(keyword.value)) for keyword in node.keywords)
         return OptionText(node.func.id, pairs)
+    if isinstance(node, ast.Name) and node.id in ("inf", "nan"):  # as Python prints them
+        return float(node.id)
     try:
         value: object = ast.literal_eval(node)
     except ValueError as error:

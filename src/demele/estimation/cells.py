@@ -1,531 +1,45 @@
-r"""Interventional robustness: how far codes move when factors other than the one of interest change.
+r"""Interventional robustness, general form for confounded factors (Suter et al., 2019, sections 4 and 5.1).
 
-Two estimators of the same idea (Suter et al., 2019, "Robustly disentangled causal mechanisms"), each in two steps, so
-that data may come whole, in chunks, or from several machines:
-
-=================  ==============================  =========================================
-form               summary (states add up)         scores from the summary
-=================  ==============================  =========================================
-crossed (sec. 5.2) :func:`summarise_extremes`      :func:`crossed_from_extremes`
-general (sec. 5.1) :func:`summarise_cells`         :func:`general_irs_from_cells`
-=================  ==============================  =========================================
-
-:func:`crossed_deviations` and :func:`general_irs` do both steps. A *value* is one level of one factor; a *cell* is one
-combination of levels of several factors. Factors arrive as integer bins from 0; -1 marks a row that is not annotated.
-
-Sums are taken about a reference value (the mean of the first rows seen), so that a code far from 0 loses no digits.
-Squares are summed too: codes whose spread is beyond 1e150, or below 1e-150, must be rescaled first.
+Two steps, so that data may come whole, in chunks, or from several machines: :func:`summarise_cells`, whose states add
+up, and :func:`general_irs_from_cells`; :func:`general_irs` does both. A *cell* is one combination of levels of several
+factors. Factors arrive as integer bins from 0; -1 marks a row that is not annotated.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
+from demele.estimation.moments import (
+    ROUNDING,
+    BoolArray,
+    CodeMoments,
+    FloatArray,
+    IntArray,
+    ValueOrder,
+    chunks,
+    code_rows,
+    divide,
+    largest_distance,
+    smallest_unsigned,
+)
 
 __all__ = [
-    "CellExtremes",
-    "CodeMoments",
-    "CrossedIRS",
-    "DependencyPicture",
     "FactorCells",
     "GeneralIRS",
-    "crossed_deviations",
-    "crossed_from_extremes",
-    "dependency_picture",
     "disentanglement_scores",
     "domain_shift_robustness",
     "general_irs",
     "general_irs_from_cells",
-    "irs_score",
     "summarise_cells",
-    "summarise_extremes",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.integer[Any]]
-BoolArray = NDArray[np.bool_]
-
-#: Rows handled at a time: their codes stay in the processor's cache, and a file larger than the memory can be read.
-_CHUNK = 1 << 13
 #: A table with one slot for every possible cell is used up to this many slots whatever the number of rows.
 _SMALL_TABLE = 1 << 12
-#: Cell means that differ by less than this many standard deviations differ by rounding only.
-_ROUNDING = 1e-10
-
-
-def _chunks(n_rows: int) -> Iterator[slice]:
-    for start in range(0, n_rows, _CHUNK):
-        yield slice(start, min(start + _CHUNK, n_rows))
-
-
-def _code_rows(codes: NDArray[Any], rows: slice) -> FloatArray:
-    """Rows of codes with one contiguous line per code, shape (n_codes, n)."""
-    return np.ascontiguousarray(codes[rows].T, dtype=np.float64)
-
-
-def _smallest_unsigned(largest: int) -> np.dtype[Any]:
-    return np.min_scalar_type(max(largest, 0))
-
-
-def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Quotient that is NaN, without a warning, where the denominator is 0."""
-    out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0)
-    return out
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# What every summary knows of each code over all rows
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CodeMoments:
-    """Sums and extremes of each code over all rows of a summary; all arrays have shape (n_codes,).
-
-    Attributes
-    ----------
-    n : int
-        Rows.
-    reference : ndarray
-        The value about which sums are taken; fixed by the first rows, any value inside the data will do.
-    total, squares : ndarray
-        Sums of z - reference and of its square.
-    low, high : ndarray
-        Smallest and largest z - reference; inf and -inf if there are no rows.
-    """
-
-    n: int
-    reference: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    @classmethod
-    def empty(cls, n_codes: int) -> Self:
-        """Return the summary of no rows, the identity of :meth:`merge`."""
-        zeros = np.zeros(n_codes)
-        return cls(0, zeros, zeros, zeros, np.full(n_codes, np.inf), np.full(n_codes, -np.inf))
-
-    @classmethod
-    def of_rows(cls, rows: FloatArray, reference: FloatArray) -> tuple[Self, FloatArray]:
-        """Summarise rows (n_codes, n); also return them centred on the reference."""
-        centred = rows - reference[:, np.newaxis]
-        squares = np.einsum("ij,ij->i", centred, centred)
-        extremes = centred.min(axis=1), centred.max(axis=1)
-        return cls(rows.shape[1], reference, centred.sum(axis=1), squares, *extremes), centred
-
-    def rebased(self, reference: FloatArray) -> Self:
-        """Return the same summary with sums about another reference."""
-        shift = self.reference - reference
-        squares = self.squares + shift * (2.0 * self.total + self.n * shift)
-        total = self.total + self.n * shift
-        return type(self)(self.n, reference, total, squares, self.low + shift, self.high + shift)
-
-    def merge(self, other: Self) -> Self:
-        """Return the summary of the rows of both."""
-        if not self.n or not other.n:
-            return self if self.n else other
-        other = other.rebased(self.reference)
-        return type(self)(
-            self.n + other.n,
-            self.reference,
-            self.total + other.total,
-            self.squares + other.squares,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
-
-    @property
-    def constant(self) -> BoolArray:
-        """Codes with a single value."""
-        return ~(self.low < self.high)
-
-    @property
-    def deviation(self) -> FloatArray:
-        """Standard deviation (divisor n) of each code; exactly 0 for a constant one, NaN if there are no rows."""
-        if not self.n:
-            return np.full(len(self.total), np.nan)
-        variance = self.squares / self.n - (self.total / self.n) ** 2
-        return np.where(self.constant, 0.0, np.sqrt(np.maximum(variance, 0.0)))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Crossed form
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CellExtremes:
-    """Number, sum, smallest and largest of every code for every value of every factor: all that crossed IRS needs.
-
-    The values of factor i stand in the columns ``offsets[i]:offsets[i + 1]``.
-
-    Attributes
-    ----------
-    offsets : ndarray of int, shape (n_factors + 1,)
-        Where the values of each factor start.
-    count : ndarray of int, shape (n_values,)
-        Rows with that value; rows that are not annotated (bin -1) are counted nowhere.
-    total : ndarray, shape (n_codes, n_values)
-        Sums of z - reference.
-    low, high : ndarray, shape (n_codes, n_values)
-        Extremes of z - reference; inf and -inf for a value without rows.
-    moments : CodeMoments
-        The codes over all rows, annotated or not; it holds the reference.
-    """
-
-    offsets: NDArray[np.intp]
-    count: NDArray[np.int64]
-    total: FloatArray
-    low: FloatArray
-    high: FloatArray
-    moments: CodeMoments
-
-    @classmethod
-    def empty(cls, n_codes: int, n_bins: Sequence[int]) -> Self:
-        """Return the summary of no rows, the identity of :meth:`merge`."""
-        offsets = np.concatenate(([0], np.cumsum(n_bins, dtype=np.intp)))
-        shape = (n_codes, int(offsets[-1]))
-        return cls(
-            offsets,
-            np.zeros(shape[1], dtype=np.int64),
-            np.zeros(shape),
-            np.full(shape, np.inf),
-            np.full(shape, -np.inf),
-            CodeMoments.empty(n_codes),
-        )
-
-    def merge(self, other: Self) -> Self:
-        """Return the summary of the rows of both; order and grouping matter to rounding only."""
-        if not np.array_equal(self.offsets, other.offsets):
-            raise ValueError("the two summaries count different bins; fix the bins before the first batch")
-        moments = self.moments.merge(other.moments)
-        mine, theirs = self._rebased(moments.reference), other._rebased(moments.reference)
-        return type(self)(
-            self.offsets,
-            self.count + other.count,
-            mine[0] + theirs[0],
-            np.minimum(mine[1], theirs[1]),
-            np.maximum(mine[2], theirs[2]),
-            moments,
-        )
-
-    def _rebased(self, reference: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        shift = (self.moments.reference - reference)[:, np.newaxis]
-        return self.total + shift * self.count, self.low + shift, self.high + shift
-
-
-@dataclass(frozen=True, slots=True)
-class CrossedIRS:
-    """Deviations of codes within the values of factors, see :func:`crossed_deviations`.
-
-    Attributes
-    ----------
-    matrix : ndarray, shape (n_codes, n_factors)
-        1 - (mean deviation within the factor's values) / (deviation over all rows), at most 1, best 1. NaN in the row
-        of an inactive code and in the column of a factor that no row is annotated for.
-    max_deviation : ndarray, shape (n_codes,)
-        Largest (or quantile of the) distance of the code from its mean, in standard deviations of that code, hence
-        without unit; 0 for an inactive code.
-    deviation : ndarray, shape (n_codes,)
-        Standard deviation of each code, in its own unit: ``max_deviation * deviation`` is the distance itself.
-    inactive : ndarray of bool, shape (n_codes,)
-        Codes that do not vary (or not at the chosen quantile).
-    n_rows : ndarray of int, shape (n_factors,)
-        Rows annotated for each factor.
-    n_values : ndarray of int, shape (n_factors,)
-        Values of each factor that occur.
-    fewest_rows : ndarray of int, shape (n_factors,)
-        Rows of the rarest value that occurs (0 if none does). A value with one row has deviation 0, and few rows
-        deviate less than many, so scores of small samples are too high: look here before believing one.
-    """
-
-    matrix: FloatArray
-    max_deviation: FloatArray
-    deviation: FloatArray
-    inactive: BoolArray
-    n_rows: NDArray[np.int64]
-    n_values: NDArray[np.int64]
-    fewest_rows: NDArray[np.int64]
-
-
-ValueWeights = Literal["frequency", "uniform"]
-
-
-def crossed_deviations(
-    codes: FloatArray,
-    factor_bins: IntArray,
-    n_bins: Sequence[int],
-    *,
-    quantile: float = 1.0,
-    value_weights: ValueWeights = "frequency",
-) -> CrossedIRS:
-    r"""Interventional robustness of each code given each factor, for factors that vary independently of one another.
-
-    .. math::
-        \mathrm{zdev}_{ijk} = \max_{n: v_i = k} |z_j - \bar z_{jk}|, \qquad
-        R_{ji} = 1 - \frac{\sum_k w_{ik}\, \mathrm{zdev}_{ijk}}{\max_{n: v_i \text{ known}} |z_j - \bar z_j|}
-
-    If knowing factor i fixes code j, whatever the other factors do, R is 1; if it does not help, R is about 0.
-
-    Parameters
-    ----------
-    codes : ndarray, shape (n_samples, n_codes)
-        May be memory-mapped, and of any real type; it is read once, in chunks (``quantile`` 1).
-    factor_bins : ndarray of int, shape (n_samples, n_factors)
-        Values as integers from 0; -1 where the row is not annotated for the factor.
-    n_bins : sequence of int
-        Number of possible values of each factor.
-    quantile : float in (0, 1], default 1
-        The quantile of the distances that stands for the maximum, in the numerator *and* in the denominator; below 1
-        outliers matter less, and all samples are needed instead of a summary.
-    value_weights : {"frequency", "uniform"}
-        Mean over the values that occur: by their share of the annotated rows (source 003: the expectation over the
-        factor) or each value alike (the review and public code).
-
-    Returns
-    -------
-    CrossedIRS
-
-    Notes
-    -----
-    A factor that is annotated on some rows only is judged on these rows, in the numerator and in the denominator, so
-    that missing annotations alone never look like robustness. A constant factor scores 0: it fixes nothing.
-
-    A linear map of a code changes nothing but rounding. Independent noise scores above 0 for few rows, since small
-    groups deviate less, and about 0 (a little below included) for many; the copy of a uniform factor that was cut into
-    K bins scores about 1 - 1/K, not 1.
-
-    Public code (disentanglement_lib, and the review's) always weighs values alike; the former takes the quantile (0.99
-    by default) in the numerator but the maximum in the denominator, which gives noise a score above 0 for any number
-    of rows.
-
-    Cost: O(N d M); about 4 ms for N = 20000, d = M = 8. With ``quantile`` < 1: about 30 ms.
-
-    References
-    ----------
-    Suter, Miladinovic, Schölkopf, Bauer (2019), Robustly disentangled causal mechanisms, section 5.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes = np.array([[0.0, 5.0], [0.0, 1.0], [3.0, 2.0], [3.0, 4.0]])
-    >>> shape = np.array([[0], [0], [1], [1]])
-    >>> crossed_deviations(codes, shape, [2]).matrix
-    array([[1.  ],
-           [0.25]])
-    """
-    if quantile < 1.0:
-        return _crossed_quantiles(codes, factor_bins, n_bins, quantile, value_weights)
-    return crossed_from_extremes(summarise_extremes(codes, factor_bins, n_bins), value_weights=value_weights)
-
-
-def summarise_extremes(codes: NDArray[Any], factor_bins: IntArray, n_bins: Sequence[int]) -> CellExtremes:
-    """Return the :class:`CellExtremes` of codes (n_samples, n_codes) and bins (n_samples, n_factors), in one pass.
-
-    Merging the summaries of parts of the rows gives the summary of all, to rounding. Cost: O(N d M) time, and the
-    memory of one chunk of 8192 rows.
-    """
-    state = CellExtremes.empty(codes.shape[1], n_bins)
-    moments = state.moments
-    for rows in _chunks(len(codes)):
-        lines = _code_rows(codes, rows)
-        part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
-        moments = moments.merge(part)
-        for i, size in enumerate(n_bins):
-            groups = _Groups.of(factor_bins[rows, i], size)
-            columns = state.offsets[i] + groups.present
-            ordered = centred.take(groups.order, axis=1)
-            state.count[columns] += groups.count
-            state.total[:, columns] += groups.reduce(np.add, ordered)
-            state.low[:, columns] = np.minimum(state.low[:, columns], groups.reduce(np.minimum, ordered))
-            state.high[:, columns] = np.maximum(state.high[:, columns], groups.reduce(np.maximum, ordered))
-    return replace(state, moments=moments)
-
-
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """Rows put together by value: the values that occur, their rows, and the order that puts equal values side by side.
-
-    Rows without a value (-1) are left out of ``order``.
-    """
-
-    present: NDArray[np.intp]
-    count: NDArray[np.intp]
-    order: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, bins: IntArray, size: int) -> Self:
-        # Small unsigned integers are sorted by radix, in linear time; -1 becomes 0 and comes first.
-        keys = (bins + 1).astype(_smallest_unsigned(size))
-        count = np.bincount(keys, minlength=size + 1)
-        order = np.argsort(keys, kind="stable")[count[0] :]
-        present = np.flatnonzero(count[1:])
-        return cls(present, count[1:][present], order)
-
-    @property
-    def starts(self) -> NDArray[np.intp]:
-        return np.cumsum(self.count) - self.count
-
-    def reduce(self, operation: np.ufunc, ordered: FloatArray) -> FloatArray:
-        """Reduce the last axis of values that stand in ``order`` to one number per present value."""
-        reduced: FloatArray = operation.reduceat(ordered, self.starts, axis=-1)
-        return reduced
-
-    def parts(self, ordered: FloatArray) -> Iterator[FloatArray]:
-        """Yield the stretch of the last axis that belongs to each present value."""
-        for start, n in zip(self.starts, self.count, strict=True):
-            yield ordered[..., start : start + n]
-
-
-def crossed_from_extremes(extremes: CellExtremes, *, value_weights: ValueWeights = "frequency") -> CrossedIRS:
-    """Return what :func:`crossed_deviations` does (with ``quantile`` 1), from the summary; cost free of N."""
-    moments = extremes.moments
-    n_factors = len(extremes.offsets) - 1
-    within = np.full((len(moments.total), n_factors), np.nan)
-    overall = within.copy()
-    counts = []
-    for i in range(n_factors):
-        columns = np.arange(extremes.offsets[i], extremes.offsets[i + 1])
-        columns = columns[extremes.count[columns] > 0]
-        counts.append(extremes.count[columns])
-        if not len(columns):
-            continue
-        total, low, high = extremes.total[:, columns], extremes.low[:, columns], extremes.high[:, columns]
-        deviations = _largest_distance(total, counts[i], low, high)
-        within[:, i] = _mean_over_values(deviations, counts[i], value_weights)
-        overall[:, i] = _largest_distance(total.sum(axis=1), counts[i].sum(), low.min(axis=1), high.max(axis=1))
-    if moments.n:
-        largest = _largest_distance(moments.total, moments.n, moments.low, moments.high)
-    else:
-        largest = np.zeros(len(moments.total))
-    return _crossed(within, overall, largest, moments, counts)
-
-
-def _largest_distance(total: FloatArray, count: Any, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Distance from the mean to the farther extreme; exactly 0 where the extremes are equal."""
-    mean = np.clip(total / count, low, high)  # rounding may put a mean outside its own extremes
-    distance: FloatArray = np.maximum(high - mean, mean - low)
-    return distance
-
-
-def _mean_over_values(deviations: FloatArray, count: IntArray, value_weights: ValueWeights) -> FloatArray:
-    weights = count / count.sum() if value_weights == "frequency" else np.full(len(count), 1.0 / len(count))
-    mean: FloatArray = (deviations * weights).sum(axis=-1)
-    return mean
-
-
-def _crossed(
-    within: FloatArray,
-    overall: FloatArray,
-    largest: FloatArray,
-    moments: CodeMoments,
-    counts: Sequence[IntArray],
-) -> CrossedIRS:
-    inactive = moments.constant | ~(largest > 0.0)
-    deviation = moments.deviation
-    matrix = 1.0 - _divide(within, overall)
-    matrix[inactive] = np.nan
-    return CrossedIRS(
-        matrix=matrix,
-        max_deviation=np.divide(largest, deviation, out=np.zeros_like(largest), where=~inactive),
-        deviation=deviation,
-        inactive=inactive,
-        n_rows=np.array([count.sum() for count in counts], dtype=np.int64),
-        n_values=np.array([len(count) for count in counts], dtype=np.int64),
-        fewest_rows=np.array([count.min() if len(count) else 0 for count in counts], dtype=np.int64),
-    )
-
-
-def _crossed_quantiles(
-    codes: FloatArray, factor_bins: IntArray, n_bins: Sequence[int], quantile: float, value_weights: ValueWeights
-) -> CrossedIRS:
-    """Crossed form with a quantile in place of the maximum: needs every row, and a few copies of the codes."""
-    lines = _code_rows(codes, slice(None))
-    moments, centred = CodeMoments.of_rows(lines, lines.mean(axis=1))
-    largest = _distance_quantile(centred, quantile)
-    within = np.full((len(lines), len(n_bins)), np.nan)
-    overall = within.copy()
-    counts = []
-    for i, size in enumerate(n_bins):
-        groups = _Groups.of(factor_bins[:, i], size)
-        counts.append(groups.count)
-        if not len(groups.order):
-            continue
-        ordered = centred.take(groups.order, axis=1)
-        deviations = [_distance_quantile(part, quantile) for part in groups.parts(ordered)]
-        within[:, i] = _mean_over_values(np.stack(deviations, axis=1), groups.count, value_weights)
-        complete = len(groups.order) == len(codes)
-        overall[:, i] = largest if complete else _distance_quantile(ordered, quantile)
-    return _crossed(within, overall, largest, moments, counts)
-
-
-def _distance_quantile(values: FloatArray, quantile: float) -> FloatArray:
-    """Quantile, over the last axis, of the distances from the mean."""
-    mean = np.clip(values.mean(axis=-1), values.min(axis=-1), values.max(axis=-1))
-    distances = np.abs(values - mean[..., np.newaxis])
-    noise = 1e-14 * distances.max(axis=-1)  # a value that equals the mean but for rounding is at distance 0
-    result: FloatArray = np.quantile(distances, quantile, axis=-1, overwrite_input=True)
-    return np.where(result > noise, result, 0.0)
-
-
-def irs_score(
-    matrix: FloatArray, max_deviation: FloatArray, weights: Literal["deviation", "uniform"] = "deviation"
-) -> tuple[FloatArray, float]:
-    r"""Score of each code, and of all codes, from a matrix of robustness given each factor.
-
-    .. math::
-        \mathrm{IRS}_j = \max_i R_{ji}, \qquad \mathrm{IRS} = \sum_j w_j\, \mathrm{IRS}_j \Big/ \sum_j w_j
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n_codes, n_factors)
-        ``CrossedIRS.matrix``, or the matrix of :func:`disentanglement_scores`; NaN where undefined.
-    max_deviation : ndarray, shape (n_codes,)
-        ``CrossedIRS.max_deviation``: largest distances from the mean in standard deviations of the code.
-    weights : {"deviation", "uniform"}
-        w: ``max_deviation`` (source 003), or 1 (the review).
-
-    Returns
-    -------
-    per_code : ndarray, shape (n_codes,)
-        At most 1, best 1; NaN for a code that is undefined given every factor.
-    value : float
-        Mean over the codes that are defined; NaN if none is.
-
-    Notes
-    -----
-    In print, and in public code, the weights are largest distances in the codes' own units, so that a useless code
-    stretched a hundredfold pulls the score down to its own (two codes, one perfect and one noise: 0.45 becomes 0.009).
-    No choice of unit can matter here: weights are counted in standard deviations. What the weight was meant for
-    remains, that codes with far-reaching extremes count more; among codes that have the same distribution up to unit
-    all weights are equal. Values differ from print as far as the codes' standard deviations differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> per_code, value = irs_score(np.array([[0.2, 0.9], [0.5, 0.1]]), np.array([3.0, 1.0]))
-    >>> per_code, value
-    (array([0.9, 0.5]), 0.8)
-    """
-    per_code = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=1, initial=-np.inf)
-    defined = np.isfinite(per_code)
-    per_code = np.where(defined, per_code, np.nan)
-    weight = max_deviation[defined] if weights == "deviation" else np.ones(int(defined.sum()))
-    value = float(_divide(np.asarray((weight * per_code[defined]).sum()), np.asarray(weight.sum())))
-    return per_code, value
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# General form
-# ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -609,7 +123,7 @@ class FactorCells:
     @classmethod
     def empty(cls, n_codes: int, sizes: Sequence[int]) -> Self:
         """Return the summary of no rows, the identity of :meth:`merge`."""
-        levels = np.zeros((len(sizes), 0), dtype=_smallest_unsigned(max(sizes, default=1) - 1))
+        levels = np.zeros((len(sizes), 0), dtype=smallest_unsigned(max(sizes, default=1) - 1))
         return cls(
             tuple(map(int, sizes)), levels, np.zeros(0, np.int64), np.zeros((n_codes, 0)), CodeMoments.empty(n_codes)
         )
@@ -658,8 +172,8 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Seq
     count = np.zeros(n_slots, dtype=np.int64)
     total = np.zeros((n_codes, n_slots))
     moments = CodeMoments.empty(n_codes)
-    for rows in _chunks(n_rows):
-        lines = _code_rows(codes, rows)
+    for rows in chunks(n_rows):
+        lines = code_rows(codes, rows)
         part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
         moments = moments.merge(part)
         if cells is None:
@@ -674,7 +188,7 @@ def summarise_cells(codes: NDArray[Any], columns: Sequence[IntArray], sizes: Seq
         decoded = np.unravel_index(observed, sizes) if sizes else ()
     else:
         decoded = (column[cells.example] for column in columns)
-    levels = np.empty((len(sizes), len(count)), dtype=_smallest_unsigned(max(sizes, default=1) - 1))
+    levels = np.empty((len(sizes), len(count)), dtype=smallest_unsigned(max(sizes, default=1) - 1))
     for line, level in zip(levels, decoded, strict=True):
         line[:] = level
     return FactorCells(sizes, levels, count, total, moments)
@@ -882,7 +396,7 @@ def general_irs_from_cells(
     empida, normaliser = float(frequency @ mpida), float(distance.max())
     settings = cells.partition(nuisance).n
     return GeneralIRS(
-        value=1.0 - empida / normaliser if normaliser > _ROUNDING else np.nan,
+        value=1.0 - empida / normaliser if normaliser > ROUNDING else np.nan,
         empida=empida,
         normaliser=normaliser,
         situations=_levels(cells, interest, worlds.situations.example),
@@ -1035,125 +549,15 @@ def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray) -> FloatA
     normaliser = np.zeros(len(cells.total))
     for j, line in enumerate(cells.total):
         mean = line / cells.count
-        normaliser[j] = _largest_distance(line.sum(), moments.n, mean.min(), mean.max())
+        normaliser[j] = largest_distance(line.sum(), moments.n, mean.min(), mean.max())
     for i, size in enumerate(cells.sizes):
-        groups = _Groups.of(cells.levels[i].astype(np.int64), size)
+        groups = ValueOrder.of(cells.levels[i].astype(np.int64), size)
         cell_rows = cells.count[groups.order].astype(np.float64)
         rows = groups.reduce(np.add, cell_rows)
         for j, line in enumerate(cells.total):
             total = line[groups.order]
             mean = total / cell_rows
             low, high = groups.reduce(np.minimum, mean), groups.reduce(np.maximum, mean)
-            empida[j, i] = (rows / moments.n) @ _largest_distance(groups.reduce(np.add, total), rows, low, high)
-    normaliser[moments.constant | ~(normaliser > _ROUNDING * moments.deviation)] = 0.0
-    return 1.0 - _divide(empida, normaliser[:, np.newaxis])
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Picture
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class DependencyPicture:
-    """How one code follows one factor, and how far the other factors push it; all arrays (n_values,).
-
-    In the unit of the code. NaN where a value has no rows.
-
-    Attributes
-    ----------
-    count : ndarray of int
-        Rows with the value.
-    mean : ndarray
-        Conditional mean of the code.
-    low, high : ndarray
-        Smallest and largest code within the value.
-    lower, upper : ndarray
-        Quantiles of the code within the value, see ``quantiles``.
-    quantiles : (float, float)
-        Which.
-    do_low, do_high : ndarray
-        Smallest and largest E[z | value, do(all other factors = g)] over the combinations g seen with the value: the
-        range that the other factors cause, without the noise within a combination as far as it averages out. Only rows
-        annotated for all factors count. The larger distance from the mean is the disagreement (MPIDA) at this value.
-    combinations : ndarray of int
-        Combinations of the other factors seen with the value. If it comes near ``count``, combinations have about one
-        row each, and ``do_low``, ``do_high`` are no more than ``low``, ``high``.
-    """
-
-    count: NDArray[np.int64]
-    mean: FloatArray
-    low: FloatArray
-    high: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    quantiles: tuple[float, float]
-    do_low: FloatArray
-    do_high: FloatArray
-    combinations: NDArray[np.int64]
-
-
-def dependency_picture(
-    codes: NDArray[Any],
-    factor_bins: IntArray,
-    code: int,
-    factor: int,
-    n_bins: Sequence[int],
-    *,
-    quantiles: tuple[float, float] = (0.05, 0.95),
-) -> DependencyPicture:
-    """Return what a drawing of one code against one factor needs.
-
-    Parameters
-    ----------
-    codes : ndarray, shape (n_samples, n_codes)
-        Only column ``code`` is read.
-    factor_bins : ndarray of int, shape (n_samples, n_factors)
-        Values from 0; -1 where the row is not annotated.
-    code, factor : int
-        Columns.
-    n_bins : sequence of int
-        Number of possible values of each factor.
-    quantiles : (float, float), default (0.05, 0.95)
-        Of the code within a value.
-
-    Notes
-    -----
-    A flat band around a moving mean: the code follows this factor and no other. A wide band around a flat mean: it
-    follows others. Cost: O(N n_factors).
-
-    References
-    ----------
-    Suter et al. (2019), section 6, the visualisation of dependency structures.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> code = np.array([[0.0], [1.0], [4.0], [6.0]])
-    >>> picture = dependency_picture(code, factors, 0, 0, [2, 2])
-    >>> picture.mean, picture.do_low, picture.do_high
-    (array([0.5, 5. ]), array([0., 4.]), array([1., 6.]))
-    """
-    size = n_bins[factor]
-    groups = _Groups.of(factor_bins[:, factor], size)
-    column = np.asarray(codes[:, code], dtype=np.float64)
-    values = column[groups.order]
-    count = np.zeros(size, dtype=np.int64)
-    count[groups.present] = groups.count
-    drawn = np.full((7, size), np.nan)
-    for k, part in zip(groups.present, groups.parts(values), strict=True):
-        low, high = part.min(), part.max()
-        drawn[:5, k] = np.clip(part.mean(), low, high), low, high, *np.quantile(part, quantiles)
-
-    combinations = np.zeros(size, dtype=np.int64)
-    complete = (factor_bins >= 0).all(axis=1)
-    if complete.any():
-        cells = summarise_cells(column[complete, np.newaxis], list(factor_bins[complete].T), n_bins)
-        seen = _Groups.of(cells.levels[factor].astype(np.int64), size)
-        means = (cells.moments.reference[0] + cells.total[0] / cells.count)[seen.order]
-        drawn[5, seen.present] = seen.reduce(np.minimum, means)
-        drawn[6, seen.present] = seen.reduce(np.maximum, means)
-        combinations[seen.present] = seen.count
-    mean, low, high, lower, upper, do_low, do_high = drawn
-    return DependencyPicture(count, mean, low, high, lower, upper, quantiles, do_low, do_high, combinations)
+            empida[j, i] = (rows / moments.n) @ largest_distance(groups.reduce(np.add, total), rows, low, high)
+    normaliser[moments.constant | ~(normaliser > ROUNDING * moments.deviation)] = 0.0
+    return 1.0 - divide(empida, normaliser[:, np.newaxis])

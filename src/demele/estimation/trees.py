@@ -45,6 +45,18 @@ Mask = NDArray[np.bool_]
 TIE = 1e-10
 #: Bins per code in boosting.
 MAX_BINS = 256
+#: Just below the largest block that can raise the thresholds of glibc's allocator.
+HELD_BYTES = 31 << 20
+
+
+def _hold_freed_memory() -> None:
+    """Let the allocator keep the arrays of one level for the next.
+
+    glibc gives large freed blocks back to the system, until it has seen a still larger one freed. Without this, the
+    arrays of every level are mapped anew, which takes as long as the work on them. The block is never touched, so it
+    costs nothing.
+    """
+    np.empty(HELD_BYTES, dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +80,12 @@ class Presorted:
     @property
     def n_codes(self) -> int:
         """Number of codes."""
-        return self.order.shape[0]
+        return len(self.order)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.order.shape[1]
+        return int(self.order.shape[1])
 
     def subset(self, rows: Ints) -> "Presorted":
         """Return the same for some rows, renumbered from 0; ranks keep the meaning they had. Sorts nothing."""
@@ -225,7 +237,7 @@ class _Variance:
         deviation *= 1 / in_left + 1 / in_right
         return deviation
 
-    def decrease(self, level: _Level, quality: Floats) -> Floats:  # noqa: ARG002 - the protocol's signature
+    def decrease(self, level: _Level, quality: Floats) -> Floats:
         return quality * self.unit**2
 
 
@@ -424,6 +436,7 @@ def grow_trees(
     >>> trees.value[:, 0], trees.decrease
     (array([1., 0., 4.]), array([12.,  0.,  0.]))
     """
+    _hold_freed_memory()
     n_trees, n_rows = members.shape
     criterion: _Criterion
     if n_classes is None:
@@ -433,9 +446,7 @@ def grow_trees(
     in_tree = members[:, presorted.order].transpose(1, 0, 2)
     slots = presorted.order[:, None, :] + np.arange(n_trees)[:, None] * n_rows
     roots = np.arange(n_trees)
-    level = _Level(
-        criterion.lines(slots[in_tree].reshape(presorted.n_codes, -1)), members.sum(axis=1), roots, roots
-    )
+    level = _Level(criterion.lines(slots[in_tree].reshape(presorted.n_codes, -1)), members.sum(axis=1), roots, roots)
 
     table: list[dict[str, NDArray[Any]]] = []
     n_nodes = n_trees
@@ -518,7 +529,8 @@ def importances_by_depth(trees: Trees, n_codes: int, n_trees: int, depths: Seque
         [np.bincount(cell, np.where(trees.depth < depth, trees.decrease, 0.0), n_trees * n_codes) for depth in depths]
     ).reshape(len(depths), n_trees, n_codes)
     total = sums.sum(axis=2, keepdims=True)
-    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    shares: Floats = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    return shares
 
 
 class Bins:
@@ -537,6 +549,7 @@ class Bins:
     def __init__(self, presorted: Presorted) -> None:
         from scipy.sparse import csc_array
 
+        _hold_freed_memory()
         self.cuts = [_cuts(rank[order]) for order, rank in zip(presorted.order, presorted.rank, strict=True)]
         self.binned = self.apply(presorted.rank)
         n_codes, n_rows = self.binned.shape
@@ -552,7 +565,7 @@ class Bins:
         return np.stack(lines).astype(np.uint8)
 
     def sums(self, columns: Floats) -> Floats:
-        """Sums of columns (n_rows, ...) over every bin: (n_codes, n_bins, ...)."""
+        """Sum columns (n_rows, ...) over every bin: (n_codes, n_bins, ...)."""
         flat: Floats = self._indicators @ columns.reshape(len(columns), -1)
         return flat.reshape(*self.counts.shape, *columns.shape[1:])
 
@@ -585,7 +598,7 @@ class StageTrees:
     @property
     def depth(self) -> int:
         """Splits on every path."""
-        return self.feature.shape[1].bit_length()
+        return int(self.feature.shape[1]).bit_length()
 
     def leaves(self, binned: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Leaf (0, 1, ...) that every row reaches in every tree: (n_outputs, n_rows)."""

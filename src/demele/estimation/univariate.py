@@ -247,8 +247,8 @@ def svc_lines(
 
 def _unit_vectors(columns: FloatArray, threshold: float) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Centre columns and bring them to length 1; say which vary."""
-    magnitude = np.abs(columns).max(axis=0)
-    scaled = columns / np.where(magnitude > 0, magnitude, 1.0)  # squares of any unit stay within range
+    # Squares of any unit are to stay within range; powers of two do not round.
+    scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])
     centred = scaled - scaled.mean(axis=0)
     centred -= centred.mean(axis=0)  # what rounding left of a mean much larger than the deviations
     squares = np.square(centred).sum(axis=0)

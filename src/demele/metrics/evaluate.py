@@ -112,7 +112,7 @@ def evaluate(
     >>> factors = np.random.default_rng(0).random((1000, 2))
     >>> evaluation = demele.evaluate(2 * factors, factors, ["mig", "modularity"])
     >>> [round(score.value, 2) for score in evaluation]
-    [0.97, 1.0]
+    [0.98, 1.0]
     """
     named = metrics is not None
     run = Run.checked(

@@ -596,7 +596,6 @@ def explicitness(
     probabilities: Literal["normalised", "raw"] = "normalised",
     penalty: float = 1.0,
     scaling: Literal["min-max", "standard"] = "min-max",
-    class_weight: Literal["balanced"] | None = "balanced",
     score_on: Literal["unseen", "training"] = "unseen",
     n_train: int | None = None,
     n_test: int | None = None,
@@ -618,11 +617,10 @@ def explicitness(
     probabilities : {"normalised", "raw"}
         One-vs-rest probabilities divided by their sum over the values, as a multi-class classifier gives them, or
         each as it is. Matters for a factor that one code follows monotonically: its middle values cannot be told by
-        one linear function, so ``"raw"`` gives a perfect code about 0.56.
+        one linear function, so ``"raw"`` gives a perfect code about 0.56. All values weigh the same in training.
     penalty : float, default 1.0
         Inverse strength C of the quadratic penalty.
     scaling : {"min-max", "standard"}
-    class_weight : {"balanced", None}
     score_on : {"unseen", "training"}
         Rows on which the AUC is measured. On the training rows noise scores above 0.
     n_train, n_test : int, optional
@@ -658,7 +656,6 @@ def explicitness(
         "probabilities": probabilities,
         "penalty": penalty,
         "scaling": scaling,
-        "class_weight": class_weight,
         "score_on": score_on,
         "n_train": n_train,
         "n_test": n_test,

@@ -40,7 +40,7 @@ _BINNINGS: dict[str, type[Any]] = {
     "Adaptive": Adaptive,
     "Edges": Edges,
 }
-_BINNING_WORDS = {"equal-width": EqualWidth, "equal-frequency": EqualFrequency, "quantile": EqualFrequency}
+_BINNING_WORDS: dict[str, type[EqualWidth] | type[EqualFrequency]] = {"equal-width": EqualWidth, "equal-frequency": EqualFrequency, "quantile": EqualFrequency}
 
 
 def as_binning(bins: object) -> Binning:
@@ -59,12 +59,12 @@ def as_binning(bins: object) -> Binning:
         word, _, count = bins.partition(":")
         if word == "adaptive" and not count:
             return Adaptive()
-        if bins.isdigit():
+        if bins.isdecimal():
             return EqualWidth(int(bins))
-        if word in _BINNING_WORDS and (count.isdigit() or not count):
+        if word in _BINNING_WORDS and (count.isdecimal() or not count):
             return _BINNING_WORDS[word](int(count or 10))
         raise InputError(f"bins: expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}")
-    if isinstance(bins, Sequence | np.ndarray) and len(bins):
+    if isinstance(bins, Sequence | np.ndarray) and np.size(bins) and np.ndim(bins):
         try:
             return Edges(tuple(float(edge) for edge in bins))
         except (TypeError, ValueError) as error:
@@ -116,7 +116,7 @@ def checked_option(name: str, value: object) -> object:
     if name == "bins":
         return as_binning(value)
     if name in _CHOICES:
-        if value not in _CHOICES[name]:
+        if not (value is None or isinstance(value, str)) or value not in _CHOICES[name]:
             wanted = ", ".join(repr(choice) for choice in _CHOICES[name])
             raise InputError(f"{name}: expected one of {wanted}, got {value!r}")
         return value

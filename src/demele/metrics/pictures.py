@@ -19,7 +19,7 @@ def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
 
     Source: Suter et al. 2019, section 5, figure of the interventional effects. Empty for over 400 pairs.
     """
-    from demele.estimation.cells import dependency_picture
+    from demele.estimation.dependency import dependency_picture
 
     if data.codes.d * data.factors.m > MAX_PAIRS:
         return ()

@@ -54,7 +54,6 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                         "bins": 20,
                         "scaling": "standard",
                         "classifier": "multinomial",
-                        "class_weight": None,
                         "n_train": 10_000,
                         "n_test": 5_000,
                     },

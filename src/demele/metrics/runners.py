@@ -155,7 +155,6 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
             probabilities=options["probabilities"],
             scaling=options["scaling"],
             C=options["penalty"],
-            balanced=options["class_weight"] == "balanced",
         )
         occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
         undefined = np.flatnonzero(occupied & np.isnan(aucs))
@@ -281,7 +280,7 @@ def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 
 
 def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.cells import crossed_deviations, irs_score
+    from demele.estimation.extremes import crossed_deviations, irs_score
 
     binned = data.binned(options["bins"])
     crossed = crossed_deviations(

@@ -86,7 +86,7 @@ def _about(view: View, about: Mapping[int, Sequence[str]]) -> str:
     metrics = list(dict.fromkeys(metric for group in about.values() for metric in group))
     titles = ", ".join(escape(view.catalogue.title(metric)) for metric in metrics)
     who = _who(view, list(about)) if view.several else ""
-    return " · ".join(part for part in (titles, who) if part)
+    return " · ".join(part for part in (titles, who) if part) or "all metrics"
 
 
 def _who(view: View, indices: Sequence[int]) -> str:

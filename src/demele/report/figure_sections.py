@@ -38,7 +38,7 @@ def dependency(view: View) -> str:
     if not any(item["dependency"] for item in view.evaluations):
         return ""
     hidden = "" if view.several else " hidden"
-    return f"""<p>How a code answers to one factor while all others vary. The line is the mean of the code at each
+    return f"""<p>How a code answers to one factor while all others vary. The line or dot is the mean of the code at each
 value of the factor; the band is the range that the other factors cause. A code that belongs to the factor has a steep
 line and a narrow band.</p>
 <div class="controls" hidden><label{hidden}>Representation <select id="dep-evaluation"></select></label>

@@ -25,6 +25,7 @@ def overview(view: View) -> str:
         + "</tbody>"
         for key, group in view.by_property(view.metrics).items()
     )
+    kind = "several" if view.several else "single"
     return f"""<p>{_reading_guide(view)}</p>
 <div class="controls" hidden>
 <label>Find <input type="search" id="find" placeholder="metric, family, property"></label>
@@ -33,7 +34,7 @@ def overview(view: View) -> str:
 <label><input type="checkbox" id="only-fragile"> only fragile</label>
 <span id="found" role="status"></span></div>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="scores-title">
-<table id="overview"><caption class="hidden">Every metric of every representation</caption>
+<table id="overview" class="{kind}"><caption class="hidden">Every metric of every representation</caption>
 <thead><tr><th scope="col" aria-sort="none"><button type="button" class="sort">Metric</button></th>{heads}</tr></thead>
 {bodies}
 </table></div>"""

@@ -57,8 +57,8 @@ def _how_far_to_trust(view: View) -> list[str]:
     by_luck = sum(_not_above_chance(score) for score in scores)
     if by_luck:
         sentences.append(
-            f"<strong>{count(by_luck, 'score')}</strong> may be chance: with the factors' rows shuffled, the same codes "
-            "do as well in more than one shuffle of twenty."
+            f"<strong>{count(by_luck, 'score')}</strong> may be chance: with the factors' rows shuffled, the same "
+            "codes do as well in more than one shuffle of twenty."
         )
     if undefined or left_out:
         parts = [f"{count(undefined, 'score')} undefined"] if undefined else []
@@ -93,9 +93,10 @@ def _property_card(view: View, key: str, metrics: Sequence[str]) -> str:
             f"<td>{_spread_strip(known, low, high, index)}</td></tr>"
         )
     head = '<th scope="col">Representation</th>' if view.several else ""
+    kind = "plain" if view.several else "plain single"
     return (
         f'<article class="card"><h3>{name}</h3><p class="meaning">{meaning}</p><p>{_card_sentence(view, metrics)}</p>'
-        f'<table class="plain"><caption class="hidden">{name}: median and range over {count(len(metrics), "metric")}'
+        f'<table class="{kind}"><caption class="hidden">{name}: median and range over {count(len(metrics), "metric")}'
         f'</caption><thead><tr>{head}<th scope="col">Median</th><th scope="col">Each metric, {low:.2g} to '
         f"{high:.2g}</th></tr></thead><tbody>{''.join(rows)}</tbody></table></article>"
     )

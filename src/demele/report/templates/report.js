@@ -51,8 +51,8 @@
   // Tooltips: by mouse and by keyboard, closed by Escape ------------------------------------------------------------
 
   const tip = byId("tip");
-  const showTip = (event) => {
-    const mark = event.target.closest && event.target.closest("[data-tip]");
+  const showTip = (target) => {
+    const mark = target && target.closest && target.closest("[data-tip]");
     if (!mark) return;
     tip.textContent = mark.dataset.tip;
     tip.hidden = false;
@@ -68,12 +68,14 @@
     if (mark.tagName === "BUTTON") mark.setAttribute("aria-label", mark.title);
     mark.removeAttribute("title");
   });
-  document.addEventListener("mouseover", showTip);
-  document.addEventListener("focusin", showTip);
-  document.addEventListener("click", showTip);
+  ["mouseover", "focusin", "click"].forEach((name) => document.addEventListener(name, (event) => showTip(event.target)));
   document.addEventListener("mouseout", hideTip);
   document.addEventListener("focusout", hideTip);
-  document.addEventListener("scroll", hideTip, true);
+  document.addEventListener("scroll", () => { // moving the focus scrolls: its tip must stay
+    const shown = !tip.hidden;
+    hideTip();
+    if (shown) showTip(document.activeElement);
+  }, true);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 
   // Table of all scores: groups, order, search ----------------------------------------------------------------------
@@ -152,6 +154,9 @@
     panels.append(element("figure", {}, element("figcaption", {}, element("span", {}, ...caption), save), frame));
     return plot;
   };
+  // A figure may be replaced while it is still being drawn: what it then fails at concerns nobody.
+  const paint = (plot, traces, layout) => Plotly.react(plot, traces, layout, config)
+    .catch((error) => { if (plot.isConnected) throw error; });
   // Slanted where a name is wider than its column.
   const slant = (labels, columnWidth) => (labels.some((label) => label.length * 7 > columnWidth) ? -35 : 0);
   const clear = (panels) => { all(".plot", panels).forEach((plot) => Plotly.purge(plot)); panels.replaceChildren(); };
@@ -203,7 +208,7 @@
       const labels = columns.map((name) => short(name, 16));
       const few = columns.length <= 12 && rows.length <= 40;
       const text = values.map((row) => row.map((value) => number(value, few && columns.length <= 8 ? 2 : 1)));
-      Plotly.react(plot, [{
+      paint(plot, [{
         type: "heatmap", z: values, x: columns.map((_, index) => index), y: rows.map((_, index) => index),
         zmin: low, zmax: high, colorscale: stops(colours), showscale: false, xgap: 1.5, ygap: 1.5, hoverongaps: true,
         text, texttemplate: few ? "%{text}" : "", textfont: { size: 11 },
@@ -213,7 +218,7 @@
         margin: { l: 10, r: 6, t: 6, b: 10 }, plot_bgcolor: colour("--empty"),
         xaxis: axisWith({ tickvals: columns.map((_, index) => index), ticktext: labels.map(safe), tickangle: slant(labels, (plot.clientWidth - 90) / columns.length), ticklabeloverflow: "allow", showgrid: false, ticks: "", title: { text: "factor", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
         yaxis: axisWith({ ...rowTicks(rows), autorange: "reversed", showgrid: false, ticks: "", title: { text: "code", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
-      }), config);
+      }));
       plot.on("plotly_click", (event) => {
         const point = event.points[0];
         chooseDependency(panel.evaluation, columns[point.x], rows[point.y]);
@@ -310,11 +315,11 @@
       };
     });
     const { low, high } = figure.scale;
-    Plotly.react(plot, traces, layoutWith({
+    paint(plot, traces, layoutWith({
       barmode: "overlay", annotations: notes, margin: { l: 10, r: wide && anyInterval ? 150 : 58, t: 4, b: 30 },
       xaxis: axisWith({ range: [low, high], ticks: "", zeroline: true, zerolinecolor: colour("--strong-line") }),
       yaxis: axisWith({ tickvals: names.map((_, index) => index), ticktext: names.map((name) => safe(short(name))), range: [names.length - 0.5, -0.5], showgrid: false, ticks: "", tickfont: { color: colour("--text") } }),
-    }), config);
+    }));
   };
   const nativeTable = (figure, shown) => {
     if (figure.unit === "per factor") {
@@ -401,11 +406,11 @@
       }];
     const step = Math.max(1, Math.ceil(x.length / 12));
     const ticks = x.filter((position) => position % step === 0);
-    Plotly.react(plot, [...bands, line], layoutWith({
+    paint(plot, [...bands, line], layoutWith({
       margin: { l: 10, r: 10, t: 8, b: 10 },
       xaxis: axisWith({ tickvals: ticks, ticktext: ticks.map((position) => safe(labels[position])), tickangle: slant(labels, (plot.clientWidth - 70) / ticks.length), ticklabeloverflow: "allow", range: [-0.5, x.length - 0.5], showgrid: false, ticks: "", title: { text: safe(short(factor, 40)), standoff: 8 } }),
       yaxis: axisWith({ range: [low - room, high + room], ticks: "", title: { text: safe(short(code, 30)), standoff: 8 } }),
-    }), config);
+    }));
     tables.dep = () => [tableOf([words], [factor, "mean", "range by the other factors", "rows"],
       x.map((position) => [picture.levels[position], number(picture.mean[position]), interval([picture.low[position], picture.high[position]]), String(picture.count[position])]))];
     fillTable("dep");

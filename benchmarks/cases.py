@@ -1,0 +1,84 @@
+"""Shared data, timing and the place of the results."""
+
+import csv
+import os
+import platform
+import resource
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["RESULTS", "cpu_seconds", "levels", "machine", "mixing", "peak_mib", "redundant", "write_rows"]
+
+RESULTS = Path(__file__).parent / "results"
+Array = NDArray[np.float64]
+
+
+def mixing(n: int, d: int, share: float, seed: int = 0) -> tuple[Array, Array]:
+    """Codes that are each (1 - share) of their own factor and share of the next, cyclically."""
+    factors = np.random.default_rng(seed).random((n, d))
+    return (1 - share) * factors + share * np.roll(factors, -1, axis=1), factors
+
+
+def redundant(n: int, row: int, seed: int = 0) -> tuple[Array, Array]:
+    """Rows (1) [cos, sin] of angles, (2) [v, v], (3) [v, v, v, v] with two factors (as the printed row was made)."""
+    rng = np.random.default_rng([seed, row])
+    if row == 1:
+        angles = rng.uniform(0, 2 * np.pi, (n, 4))
+        return np.hstack([np.cos(angles), np.sin(angles)]), angles
+    factors = rng.random((n, 4 if row == 2 else 2))
+    return np.hstack([factors] * (2 if row == 2 else 4)), factors
+
+
+def levels(factors: Array, bins: int = 10) -> NDArray[np.intp]:
+    """Factors in [0, 1) as level numbers."""
+    return (factors * bins).astype(np.intp)
+
+
+def cpu_seconds(function: Callable[[], object], runs: int = 3) -> float:
+    """Least CPU seconds (user and system, this process) over some runs."""
+    best = float("inf")
+    for _ in range(runs):
+        started = time.process_time()
+        function()
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def peak_mib() -> float:
+    """Largest resident memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on."""
+    import scipy
+    import sklearn
+
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if "model name" in line]
+        model = names[0] if names else model
+    return {
+        "processor": model,
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def write_rows(name: str, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Write rows to results/NAME.csv, with the machine in results/machine.csv."""
+    RESULTS.mkdir(exist_ok=True)
+    for path, content in ((RESULTS / f"{name}.csv", rows), (RESULTS / "machine.csv", [machine()])):
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(content[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(content)
+    return RESULTS / f"{name}.csv"

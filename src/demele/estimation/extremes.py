@@ -1,0 +1,357 @@
+r"""Interventional robustness, crossed form (Suter et al., 2019, section 5.2).
+
+Two steps, so that data may come whole, in chunks, or from several machines: :func:`summarise_extremes`, whose states
+add up, and :func:`crossed_from_extremes`; :func:`crossed_deviations` does both. Factors arrive as integer bins from 0;
+-1 marks a row that is not annotated.
+
+Sums are taken about a reference value (the mean of the first rows seen), so that a code far from 0 loses no digits.
+Squares are summed too: codes whose spread is beyond 1e150, or below 1e-150, must be rescaled first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.estimation.moments import (
+    BoolArray,
+    CodeMoments,
+    FloatArray,
+    IntArray,
+    ValueOrder,
+    chunks,
+    code_rows,
+    divide,
+    largest_distance,
+)
+
+__all__ = [
+    "CellExtremes",
+    "CrossedIRS",
+    "crossed_deviations",
+    "crossed_from_extremes",
+    "irs_score",
+    "summarise_extremes",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CellExtremes:
+    """Number, sum, smallest and largest of every code for every value of every factor: all that crossed IRS needs.
+
+    The values of factor i stand in the columns ``offsets[i]:offsets[i + 1]``.
+
+    Attributes
+    ----------
+    offsets : ndarray of int, shape (n_factors + 1,)
+        Where the values of each factor start.
+    count : ndarray of int, shape (n_values,)
+        Rows with that value; rows that are not annotated (bin -1) are counted nowhere.
+    total : ndarray, shape (n_codes, n_values)
+        Sums of z - reference.
+    low, high : ndarray, shape (n_codes, n_values)
+        Extremes of z - reference; inf and -inf for a value without rows.
+    moments : CodeMoments
+        The codes over all rows, annotated or not; it holds the reference.
+    """
+
+    offsets: NDArray[np.intp]
+    count: NDArray[np.int64]
+    total: FloatArray
+    low: FloatArray
+    high: FloatArray
+    moments: CodeMoments
+
+    @classmethod
+    def empty(cls, n_codes: int, n_bins: Sequence[int]) -> Self:
+        """Return the summary of no rows, the identity of :meth:`merge`."""
+        offsets = np.concatenate(([0], np.cumsum(n_bins, dtype=np.intp)))
+        shape = (n_codes, int(offsets[-1]))
+        return cls(
+            offsets,
+            np.zeros(shape[1], dtype=np.int64),
+            np.zeros(shape),
+            np.full(shape, np.inf),
+            np.full(shape, -np.inf),
+            CodeMoments.empty(n_codes),
+        )
+
+    def merge(self, other: Self) -> Self:
+        """Return the summary of the rows of both; order and grouping matter to rounding only."""
+        if not np.array_equal(self.offsets, other.offsets):
+            raise ValueError("the two summaries count different bins; fix the bins before the first batch")
+        moments = self.moments.merge(other.moments)
+        mine, theirs = self._rebased(moments.reference), other._rebased(moments.reference)
+        return type(self)(
+            self.offsets,
+            self.count + other.count,
+            mine[0] + theirs[0],
+            np.minimum(mine[1], theirs[1]),
+            np.maximum(mine[2], theirs[2]),
+            moments,
+        )
+
+    def _rebased(self, reference: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        shift = (self.moments.reference - reference)[:, np.newaxis]
+        return self.total + shift * self.count, self.low + shift, self.high + shift
+
+
+@dataclass(frozen=True, slots=True)
+class CrossedIRS:
+    """Deviations of codes within the values of factors, see :func:`crossed_deviations`.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (n_codes, n_factors)
+        1 - (mean deviation within the factor's values) / (deviation over all rows), at most 1, best 1. NaN in the row
+        of an inactive code and in the column of a factor that no row is annotated for.
+    max_deviation : ndarray, shape (n_codes,)
+        Largest (or quantile of the) distance of the code from its mean, in standard deviations of that code, hence
+        without unit; 0 for an inactive code.
+    deviation : ndarray, shape (n_codes,)
+        Standard deviation of each code, in its own unit: ``max_deviation * deviation`` is the distance itself.
+    inactive : ndarray of bool, shape (n_codes,)
+        Codes that do not vary (or not at the chosen quantile).
+    n_rows : ndarray of int, shape (n_factors,)
+        Rows annotated for each factor.
+    n_values : ndarray of int, shape (n_factors,)
+        Values of each factor that occur.
+    fewest_rows : ndarray of int, shape (n_factors,)
+        Rows of the rarest value that occurs (0 if none does). A value with one row has deviation 0, and few rows
+        deviate less than many, so scores of small samples are too high: look here before believing one.
+    """
+
+    matrix: FloatArray
+    max_deviation: FloatArray
+    deviation: FloatArray
+    inactive: BoolArray
+    n_rows: NDArray[np.int64]
+    n_values: NDArray[np.int64]
+    fewest_rows: NDArray[np.int64]
+
+
+ValueWeights = Literal["frequency", "uniform"]
+
+
+def crossed_deviations(
+    codes: FloatArray,
+    factor_bins: IntArray,
+    n_bins: Sequence[int],
+    *,
+    quantile: float = 1.0,
+    value_weights: ValueWeights = "frequency",
+) -> CrossedIRS:
+    r"""Interventional robustness of each code given each factor, for factors that vary independently of one another.
+
+    .. math::
+        \mathrm{zdev}_{ijk} = \max_{n: v_i = k} |z_j - \bar z_{jk}|, \qquad
+        R_{ji} = 1 - \frac{\sum_k w_{ik}\, \mathrm{zdev}_{ijk}}{\max_{n: v_i \text{ known}} |z_j - \bar z_j|}
+
+    If knowing factor i fixes code j, whatever the other factors do, R is 1; if it does not help, R is about 0.
+
+    Parameters
+    ----------
+    codes : ndarray, shape (n_samples, n_codes)
+        May be memory-mapped, and of any real type; it is read once, in chunks (``quantile`` 1).
+    factor_bins : ndarray of int, shape (n_samples, n_factors)
+        Values as integers from 0; -1 where the row is not annotated for the factor.
+    n_bins : sequence of int
+        Number of possible values of each factor.
+    quantile : float in (0, 1], default 1
+        The quantile of the distances that stands for the maximum, in the numerator *and* in the denominator; below 1
+        outliers matter less, and all samples are needed instead of a summary.
+    value_weights : {"frequency", "uniform"}
+        Mean over the values that occur: by their share of the annotated rows (source 003: the expectation over the
+        factor) or each value alike (the review and public code).
+
+    Returns
+    -------
+    CrossedIRS
+
+    Notes
+    -----
+    A factor that is annotated on some rows only is judged on these rows, in the numerator and in the denominator, so
+    that missing annotations alone never look like robustness. A constant factor scores 0: it fixes nothing.
+
+    A linear map of a code changes nothing but rounding. Independent noise scores above 0 for few rows, since small
+    groups deviate less, and about 0 (a little below included) for many; the copy of a uniform factor that was cut into
+    K bins scores about 1 - 1/K, not 1.
+
+    Public code (disentanglement_lib, and the review's) always weighs values alike; the former takes the quantile (0.99
+    by default) in the numerator but the maximum in the denominator, which gives noise a score above 0 for any number
+    of rows.
+
+    Cost: O(N d M); about 4 ms for N = 20000, d = M = 8. With ``quantile`` < 1: about 30 ms.
+
+    References
+    ----------
+    Suter, Miladinovic, Schölkopf, Bauer (2019), Robustly disentangled causal mechanisms, section 5.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([[0.0, 5.0], [0.0, 1.0], [3.0, 2.0], [3.0, 4.0]])
+    >>> shape = np.array([[0], [0], [1], [1]])
+    >>> crossed_deviations(codes, shape, [2]).matrix
+    array([[1.  ],
+           [0.25]])
+    """
+    if quantile < 1.0:
+        return _crossed_quantiles(codes, factor_bins, n_bins, quantile, value_weights)
+    return crossed_from_extremes(summarise_extremes(codes, factor_bins, n_bins), value_weights=value_weights)
+
+
+def summarise_extremes(codes: NDArray[Any], factor_bins: IntArray, n_bins: Sequence[int]) -> CellExtremes:
+    """Return the :class:`CellExtremes` of codes (n_samples, n_codes) and bins (n_samples, n_factors), in one pass.
+
+    Merging the summaries of parts of the rows gives the summary of all, to rounding. Cost: O(N d M) time, and the
+    memory of one chunk of 8192 rows.
+    """
+    state = CellExtremes.empty(codes.shape[1], n_bins)
+    moments = state.moments
+    for rows in chunks(len(codes)):
+        lines = code_rows(codes, rows)
+        part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
+        moments = moments.merge(part)
+        for i, size in enumerate(n_bins):
+            groups = ValueOrder.of(factor_bins[rows, i], size)
+            columns = state.offsets[i] + groups.present
+            ordered = centred.take(groups.order, axis=1)
+            state.count[columns] += groups.count
+            state.total[:, columns] += groups.reduce(np.add, ordered)
+            state.low[:, columns] = np.minimum(state.low[:, columns], groups.reduce(np.minimum, ordered))
+            state.high[:, columns] = np.maximum(state.high[:, columns], groups.reduce(np.maximum, ordered))
+    return replace(state, moments=moments)
+
+
+def crossed_from_extremes(extremes: CellExtremes, *, value_weights: ValueWeights = "frequency") -> CrossedIRS:
+    """Return what :func:`crossed_deviations` does (with ``quantile`` 1), from the summary; cost free of N."""
+    moments = extremes.moments
+    n_factors = len(extremes.offsets) - 1
+    within = np.full((len(moments.total), n_factors), np.nan)
+    overall = within.copy()
+    counts = []
+    for i in range(n_factors):
+        columns = np.arange(extremes.offsets[i], extremes.offsets[i + 1])
+        columns = columns[extremes.count[columns] > 0]
+        counts.append(extremes.count[columns])
+        if not len(columns):
+            continue
+        total, low, high = extremes.total[:, columns], extremes.low[:, columns], extremes.high[:, columns]
+        deviations = largest_distance(total, counts[i], low, high)
+        within[:, i] = _mean_over_values(deviations, counts[i], value_weights)
+        overall[:, i] = largest_distance(total.sum(axis=1), counts[i].sum(), low.min(axis=1), high.max(axis=1))
+    if moments.n:
+        largest = largest_distance(moments.total, moments.n, moments.low, moments.high)
+    else:
+        largest = np.zeros(len(moments.total))
+    return _crossed(within, overall, largest, moments, counts)
+
+
+def _mean_over_values(deviations: FloatArray, count: IntArray, value_weights: ValueWeights) -> FloatArray:
+    weights = count / count.sum() if value_weights == "frequency" else np.full(len(count), 1.0 / len(count))
+    mean: FloatArray = (deviations * weights).sum(axis=-1)
+    return mean
+
+
+def _crossed(
+    within: FloatArray,
+    overall: FloatArray,
+    largest: FloatArray,
+    moments: CodeMoments,
+    counts: Sequence[IntArray],
+) -> CrossedIRS:
+    inactive = moments.constant | ~(largest > 0.0)
+    deviation = moments.deviation
+    matrix = 1.0 - divide(within, overall)
+    matrix[inactive] = np.nan
+    return CrossedIRS(
+        matrix=matrix,
+        max_deviation=np.divide(largest, deviation, out=np.zeros_like(largest), where=~inactive),
+        deviation=deviation,
+        inactive=inactive,
+        n_rows=np.array([count.sum() for count in counts], dtype=np.int64),
+        n_values=np.array([len(count) for count in counts], dtype=np.int64),
+        fewest_rows=np.array([count.min() if len(count) else 0 for count in counts], dtype=np.int64),
+    )
+
+
+def _crossed_quantiles(
+    codes: FloatArray, factor_bins: IntArray, n_bins: Sequence[int], quantile: float, value_weights: ValueWeights
+) -> CrossedIRS:
+    """Crossed form with a quantile in place of the maximum: needs every row, and a few copies of the codes."""
+    lines = code_rows(codes, slice(None))
+    moments, centred = CodeMoments.of_rows(lines, lines.mean(axis=1))
+    largest = _distance_quantile(centred, quantile)
+    within = np.full((len(lines), len(n_bins)), np.nan)
+    overall = within.copy()
+    counts = []
+    for i, size in enumerate(n_bins):
+        groups = ValueOrder.of(factor_bins[:, i], size)
+        counts.append(groups.count)
+        if not len(groups.order):
+            continue
+        ordered = centred.take(groups.order, axis=1)
+        deviations = [_distance_quantile(part, quantile) for part in groups.parts(ordered)]
+        within[:, i] = _mean_over_values(np.stack(deviations, axis=1), groups.count, value_weights)
+        complete = len(groups.order) == len(codes)
+        overall[:, i] = largest if complete else _distance_quantile(ordered, quantile)
+    return _crossed(within, overall, largest, moments, counts)
+
+
+def _distance_quantile(values: FloatArray, quantile: float) -> FloatArray:
+    """Quantile, over the last axis, of the distances from the mean."""
+    mean = np.clip(values.mean(axis=-1), values.min(axis=-1), values.max(axis=-1))
+    distances = np.abs(values - mean[..., np.newaxis])
+    noise = 1e-14 * distances.max(axis=-1)  # a value that equals the mean but for rounding is at distance 0
+    result: FloatArray = np.quantile(distances, quantile, axis=-1, overwrite_input=True)
+    return np.where(result > noise, result, 0.0)
+
+
+def irs_score(
+    matrix: FloatArray, max_deviation: FloatArray, weights: Literal["deviation", "uniform"] = "deviation"
+) -> tuple[FloatArray, float]:
+    r"""Score of each code, and of all codes, from a matrix of robustness given each factor.
+
+    .. math::
+        \mathrm{IRS}_j = \max_i R_{ji}, \qquad \mathrm{IRS} = \sum_j w_j\, \mathrm{IRS}_j \Big/ \sum_j w_j
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_codes, n_factors)
+        ``CrossedIRS.matrix``, or the matrix of :func:`disentanglement_scores`; NaN where undefined.
+    max_deviation : ndarray, shape (n_codes,)
+        ``CrossedIRS.max_deviation``: largest distances from the mean in standard deviations of the code.
+    weights : {"deviation", "uniform"}
+        w: ``max_deviation`` (source 003), or 1 (the review).
+
+    Returns
+    -------
+    per_code : ndarray, shape (n_codes,)
+        At most 1, best 1; NaN for a code that is undefined given every factor.
+    value : float
+        Mean over the codes that are defined; NaN if none is.
+
+    Notes
+    -----
+    In print, and in public code, the weights are largest distances in the codes' own units, so that a useless code
+    stretched a hundredfold pulls the score down to its own (two codes, one perfect and one noise: 0.45 becomes 0.009).
+    No choice of unit can matter here: weights are counted in standard deviations. What the weight was meant for
+    remains, that codes with far-reaching extremes count more; among codes that have the same distribution up to unit
+    all weights are equal. Values differ from print as far as the codes' standard deviations differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> per_code, value = irs_score(np.array([[0.2, 0.9], [0.5, 0.1]]), np.array([3.0, 1.0]))
+    >>> per_code, value
+    (array([0.9, 0.5]), 0.8)
+    """
+    per_code = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=1, initial=-np.inf)
+    defined = np.isfinite(per_code)
+    per_code = np.where(defined, per_code, np.nan)
+    weight = max_deviation[defined] if weights == "deviation" else np.ones(int(defined.sum()))
+    value = float(divide(np.asarray((weight * per_code[defined]).sum()), np.asarray(weight.sum())))
+    return per_code, value

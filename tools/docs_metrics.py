@@ -1,0 +1,207 @@
+"""Pages of the site that are read off the library: metrics and protocols, the command line.
+
+A hook of MkDocs, named in ``mkdocs.yml``. The pages are made at each build and stored nowhere, so they cannot differ
+from the code.
+"""
+
+import inspect
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from demele.core.spec import MetricSpec
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.functions import FUNCTIONS
+from demele.metrics.options import checked_option
+from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
+
+FAMILIES = {
+    "information": "Information: how much a code tells about a factor, in nats",
+    "predictor": "Predictors: how well, and from which codes, a factor can be predicted",
+    "intervention": "Interventions: what changes in the codes when a factor is held fixed",
+}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the generated pages."""
+    pages = {"reference/metrics.md": metrics_page(), "reference/cli.md": command_line_page()}
+    for path, content in pages.items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+# Metrics ------------------------------------------------------------------------------------------------------------
+
+
+def metrics_page() -> str:
+    """Return the page of all metrics and protocols."""
+    parts = [
+        "# Metrics and protocols\n",
+        "This page is made from the catalogue at each build. [Choose a metric](../howto/choose-a-metric.md) compares "
+        "them.\n",
+        "`d` codes, `M` factors; `v` a factor, `z` a code, `I` mutual information, `H` entropy; `*` marks the code (or "
+        "factor) that informs most, `o` the next.\n",
+        overview(),
+    ]
+    for family, title in FAMILIES.items():
+        parts.append(f"## {title}\n")
+        parts += [entry(spec) for spec in CATALOGUE.values() if spec.family == family]
+    parts.append(protocols())
+    return "\n".join(parts)
+
+
+def overview() -> str:
+    """Return the table of all metrics."""
+    rows = [
+        (
+            f"[`{spec.name}`](#{spec.name})",
+            ", ".join(spec.properties),
+            spec.native,
+            interval(spec),
+            "yes" if spec.stochastic else "no",
+            "yes" if spec.discretises else "no",
+        )
+        for spec in CATALOGUE.values()
+    ]
+    return table(("metric", "claims to measure", "native values", "range", "seed matters", "cuts into bins"), rows)
+
+
+def entry(spec: MetricSpec) -> str:
+    """Return the section of one metric."""
+    function = "dci" if spec.group.startswith("dci_") else spec.name
+    facts = [
+        ("claims to measure", ", ".join(spec.properties) + (" (holistic)" if len(spec.properties) > 1 else "")),
+        ("range", f"{interval(spec)}, best {number(spec.best)}"),
+        ("native values", spec.native if spec.native != "whole" else "none: one number for the whole"),
+        ("needs", needs(spec)),
+        ("seed", "changes the number: use `repeats`" if spec.stochastic else "does not change the number"),
+        ("source", spec.source),
+        ("in Python", f"[`demele.{function}`][demele.{function}]"),
+    ]
+    if spec.aliases:
+        facts.append(("also accepted as", ", ".join(f"`{alias}`" for alias in spec.aliases)))
+    listed = "\n".join(f"- {name}: {value}" for name, value in facts)
+    return f"### {spec.title} {{#{spec.name}}}\n\n`{spec.name}`: {escaped(spec.definition)}.\n\n{listed}\n\n{options(spec)}\n"
+
+
+def options(spec: MetricSpec) -> str:
+    """Return the table of a metric's options and defaults, as its function's signature has them."""
+    function, fixed = FUNCTIONS[spec.name]
+    rows = [
+        (f"`{parameter.name}`", f"`{shown(parameter.name, parameter.default)}`")
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in fixed
+    ]
+    return table(("option", "default"), rows) if rows else "No options of its own.\n"
+
+
+def needs(spec: MetricSpec) -> str:
+    """Return what a metric cannot do without."""
+    parts = [count(spec.needs_codes, "code"), f"{count(spec.needs_factors, 'factor')} that var{'y' if spec.needs_factors > 1 else 'ies'}"]
+    if spec.needs_codes_std:
+        parts.append("the standard deviations of the codes")
+    return ", ".join(parts)
+
+
+def count(n: int, noun: str) -> str:
+    """Return "1 code", "2 codes"."""
+    return f"{n} {noun}" + ("s" if n > 1 else "")
+
+
+def interval(spec: MetricSpec) -> str:
+    """Return the range of a metric."""
+    low, high = (number(bound) for bound in spec.range)
+    return f"{low} to {high}" if spec.range != (-math.inf, math.inf) else "any number"
+
+
+def number(value: float) -> str:
+    """Return a number without needless zeros."""
+    return f"{value:g}"
+
+
+def shown(name: str, value: object) -> str:
+    """Return an option's value as signatures print it."""
+    return repr(checked_option(name, value)) if value is not None else "None"
+
+
+# Protocols ----------------------------------------------------------------------------------------------------------
+
+
+def protocols() -> str:
+    """Return the sections of all protocols."""
+    parts = [
+        "## Protocols\n",
+        "A protocol is a named set of settings: those listed differ from the defaults above. "
+        "[Choose bins and a protocol](../howto/choose-bins-and-protocol.md) says when to use which.\n",
+    ]
+    for item in PROTOCOLS.values():
+        default = " (default)" if item.name == DEFAULT_PROTOCOL else ""
+        parts.append(f"### {item.name}{default} {{#protocol-{item.name}}}\n\n{item.summary[0].upper()}{item.summary[1:]}.\n")
+        parts.append(f"Source: {item.source}.\n")
+        parts.append(settings(item.options) if item.options else "All settings are the defaults.\n")
+    return "\n".join(parts)
+
+
+def settings(groups: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of a protocol's settings."""
+    rows = [
+        (f"`{group}`" + (" metrics" if group == "information" else ""), f"`{name}`", f"`{shown(name, value)}`")
+        for group, own in groups.items()
+        for name, value in own.items()
+    ]
+    return table(("of", "option", "value"), rows)
+
+
+# Command line -------------------------------------------------------------------------------------------------------
+
+
+def command_line_page() -> str:
+    """Return the page of the command line, from its own help texts."""
+    parts = [
+        "# Command line\n",
+        "This page is made from `--help` at each build. [Files](files.md) says what CODES and FACTORS may be.\n",
+        f"```text\n$ demele --help\n{help_of()}\n```\n",
+    ]
+    for command in commands():
+        parts.append(f"## demele {command}\n\n```text\n$ demele {command} --help\n{help_of(command)}\n```\n")
+    return "\n".join(parts)
+
+
+def commands() -> list[str]:
+    """Return the names of the commands, as the help of the whole lists them."""
+    found = re.search(r"\{([a-z,]+)\}", help_of())
+    return found.group(1).split(",") if found else ["score"]
+
+
+def help_of(*command: str) -> str:
+    """Return what ``demele COMMAND --help`` prints on 100 columns."""
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    run = subprocess.run(
+        [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main())", *command, "--help"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+    )
+    return "\n".join(line.rstrip() for line in run.stdout.rstrip().splitlines())
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    header = list(header)
+    lines = [header, ["---"] * len(header), *([escaped(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Return text in which Markdown reads no bars and no stars."""
+    return text.replace("|", "\\|").replace("*", "\\*")
