@@ -52,6 +52,8 @@ def test_squared_correlations_do_not_depend_on_units() -> None:
     assert_close(squared_correlations(codes * [1e-200, 1e200, -1.0], values * 1e-160), plain, ROUNDING)
     assert_close(squared_correlations(codes + 1e8, values - 1e9), plain, ROUNDING)
     assert_close(squared_correlations(values[:, None] * 3 + 0.1, values), [1.0], ROUNDING)
+    # Deviations of 1e-11 of the mean, which itself cannot be represented: it has to be subtracted twice.
+    assert_close(squared_correlations(1.0 + codes * 2.0**-40, values), plain, ROUNDING)
 
 
 def test_squared_correlations_of_constants() -> None:

@@ -388,15 +388,15 @@ def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     """One column of real numbers as floats, whatever it came as; missing values become NaN."""
     if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
         column = _series_to_numpy(column, keep_kind=False)
-    column = np.asarray(column)
-    if column.dtype.kind in "fiu":
-        return column
-    if column.dtype.kind == "b":
-        return column.astype(np.float64)
-    if column.dtype.kind == "O":
-        result = np.empty(len(column), dtype=np.float64)
+    values: NDArray[Any] = np.asarray(column)
+    if values.dtype.kind in "fiu":
+        return values
+    if values.dtype.kind == "b":
+        return values.astype(np.float64)
+    if values.dtype.kind == "O":
+        result = np.empty(len(values), dtype=np.float64)
         wrong = []
-        for row, value in enumerate(column):
+        for row, value in enumerate(values):
             if value is None or _is_missing(value):
                 result[row] = np.nan
             elif isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, np.complexfloating):
@@ -407,12 +407,12 @@ def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
             return result
         raise InputTypeError(
             f"{argument}: expected real numbers in column {name!r}, got {len(wrong)} other values, "
-            f"first {column[wrong[0]]!r} at row {wrong[0]}"
+            f"first {values[wrong[0]]!r} at row {wrong[0]}"
         )
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     raise InputTypeError(
-        f"{argument}: expected real numbers in column {name!r}, got {what.get(column.dtype.kind, column.dtype)}, "
-        f"first {column[0]!r} at row 0"
+        f"{argument}: expected real numbers in column {name!r}, got {what.get(values.dtype.kind, values.dtype)}, "
+        f"first {values[0]!r} at row 0"
     )
 
 

@@ -28,7 +28,7 @@ ClassWeight = Literal["balanced"] | None
 
 #: Newton steps, halved ones included; a dozen is usual.
 _MAX_STEPS = 200
-#: Share of the summed costs by which rounding may blur the objective.
+#: Relative rounding error of running sums.
 _ROUNDING = 1e-13
 
 
@@ -347,6 +347,13 @@ class _Piece(NamedTuple):
         value: FloatArray = w * ((0.5 + m2) * w + 2.0 * m1 * b - 2.0 * t1) + b * ((0.5 + m0) * b - 2.0 * t0) + m0
         return value
 
+    def blur(self, lines: FloatArray) -> FloatArray:
+        """Return the rounding error to expect in `value`, which adds up terms larger than their sum."""
+        w, b = lines
+        m0, _, m2 = self.moments
+        size: FloatArray = 1.0 + m0 * (1.0 + b * b) + m2 * w * w
+        return _ROUNDING * size
+
     def lowest(self) -> FloatArray:
         """Lines at which this function is least, be they of this piece or not."""
         m0, m1, m2 = self.moments
@@ -373,8 +380,8 @@ class _Objective:
         slopes, intercepts = lines
         # Samples of the class are inside the margin where w z + b < 1, the others where w z + b > -1.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # The thresholds of a flat line are infinite, and of the right sign if its zero is positive (hence + 0.0).
-            thresholds = (np.array([[1.0], [-1.0]]) - intercepts) / (slopes + 0.0)
+            # A flat line has its thresholds at infinity: of the right sign, since zero slopes are positive zeros.
+            thresholds = (np.array([[1.0], [-1.0]]) - intercepts) / slopes
         positions = np.searchsorted(self._code.values, thresholds)
         entries = self._labels.entries(self._problems.fitted, positions)
         below = self._label_sums[:, entries] - self._sums_before[:, None]
@@ -407,9 +414,10 @@ def _minimise(objective: _Objective, n_problems: int) -> FloatArray:
         trial_piece = objective.piece(trial)
         trial_value = trial_piece.value(trial)
         promised = value - piece.value(target)
-        pays = trial_value <= value - 0.2 * share * promised + _ROUNDING * (1.0 + piece.moments[0])
+        blur = piece.blur(target)
+        pays = trial_value <= value - 0.2 * share * promised + blur
         same_piece = (trial_piece.extent == piece.extent).all(axis=0)
-        settled |= pays & (share == 1.0) & same_piece
+        settled |= pays & (share == 1.0) & (same_piece | (promised <= blur))
         lines = np.where(pays, trial, lines)
         if settled.all():
             return lines

@@ -40,7 +40,11 @@ _BINNINGS: dict[str, type[Any]] = {
     "Adaptive": Adaptive,
     "Edges": Edges,
 }
-_BINNING_WORDS: dict[str, type[EqualWidth] | type[EqualFrequency]] = {"equal-width": EqualWidth, "equal-frequency": EqualFrequency, "quantile": EqualFrequency}
+_BINNING_WORDS: dict[str, type[EqualWidth] | type[EqualFrequency]] = {
+    "equal-width": EqualWidth,
+    "equal-frequency": EqualFrequency,
+    "quantile": EqualFrequency,
+}
 
 
 def as_binning(bins: object) -> Binning:
@@ -79,7 +83,10 @@ def restored(value: object) -> object:
     if isinstance(value, OptionText):
         if value.name not in _BINNINGS:
             raise InputError(f"signature: unknown option {value!r}")
-        return _BINNINGS[value.name](**dict(value.arguments))
+        try:
+            return _BINNINGS[value.name](**dict(value.arguments))
+        except TypeError as error:
+            raise InputError(f"signature: unknown option {value!r}") from error
     return value
 
 

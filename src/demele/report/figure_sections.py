@@ -26,7 +26,8 @@ def natives(view: View) -> str:
     if not any(score["native"] for item in view.evaluations for score in item["scores"]):
         return ""
     return f"""<p>A mean hides which factor or which code fails. These are the values that each metric averages.</p>
-<div class="controls" hidden><label>Metric <select id="native"></select></label></div>
+<div class="controls" hidden><label>Metric <select id="native"></select></label>
+<label><input type="checkbox" id="axis"> fit the axis to the values</label></div>
 {_chips(view)}
 <p class="definition" id="native-definition"></p>
 <div class="panels wide" id="native-panels"></div>
@@ -38,9 +39,9 @@ def dependency(view: View) -> str:
     if not any(item["dependency"] for item in view.evaluations):
         return ""
     hidden = "" if view.several else " hidden"
-    return f"""<p>How a code answers to one factor while all others vary. The line or dot is the mean of the code at each
-value of the factor; the band is the range that the other factors cause. A code that belongs to the factor has a steep
-line and a narrow band.</p>
+    return f"""<p>How a code answers to one factor while all others vary. The line or dot is the mean of the code at
+each value of the factor; the band is the range that the other factors cause. A code that belongs to the factor has a
+steep line and a narrow band.</p>
 <div class="controls" hidden><label{hidden}>Representation <select id="dep-evaluation"></select></label>
 <label>Factor <select id="dep-factor"></select></label><label>Code <select id="dep-code"></select></label></div>
 <div class="panels wide" id="dep-panels"></div>

@@ -60,6 +60,11 @@ def _how_far_to_trust(view: View) -> list[str]:
             f"<strong>{count(by_luck, 'score')}</strong> may be chance: with the factors' rows shuffled, the same "
             "codes do as well in more than one shuffle of twenty."
         )
+    if scores and all(score["interval"] is None for score in scores):
+        sentences.append(
+            "No intervals were asked for: other rows from the same source would move these numbers, "
+            "and this page cannot say by how much."
+        )
     if undefined or left_out:
         parts = [f"{count(undefined, 'score')} undefined"] if undefined else []
         parts += [f"{count(len(left_out), 'metric')} left out"] if left_out else []
@@ -97,9 +102,13 @@ def _property_card(view: View, key: str, metrics: Sequence[str]) -> str:
     return (
         f'<article class="card"><h3>{name}</h3><p class="meaning">{meaning}</p><p>{_card_sentence(view, metrics)}</p>'
         f'<table class="{kind}"><caption class="hidden">{name}: median and range over {count(len(metrics), "metric")}'
-        f'</caption><thead><tr>{head}<th scope="col">Median</th><th scope="col">Each metric, {low:.2g} to '
-        f"{high:.2g}</th></tr></thead><tbody>{''.join(rows)}</tbody></table></article>"
+        f'</caption><thead><tr>{head}<th scope="col">Median</th><th scope="col">Each metric, {_end(low)} to '
+        f"{_end(high)}</th></tr></thead><tbody>{''.join(rows)}</tbody></table></article>"
     )
+
+
+def _end(value: float) -> str:
+    return f"{value:.2g}".replace("-", "−")
 
 
 def _card_sentence(view: View, metrics: Sequence[str]) -> str:

@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from demele.metrics.native import Array
 
 MATRIX = "mutual information (nats)"
+#: Informations that differ by less (nats) are equal but for rounding: which of them is met first must not matter.
+TIE = 1e-12
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
@@ -15,15 +17,15 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     return result
 
 
-def best_other(information: Array, own: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:
-    """For each factor, the largest information among the codes that are not its own, and which code that is.
+def best_other(information: Array, own: NDArray[np.intp]) -> tuple[Array, NDArray[np.bool_]]:
+    """For each factor, the largest information among the codes that are not its own, and which codes have it.
 
-    With a single code there is no other: 0, and index -1.
+    With a single code there is no other: 0, and no code has it.
     """
     d, m = information.shape[-2:]
     if d == 1:
-        shape = (*information.shape[:-2], m)
-        return np.zeros(shape), np.full(shape, -1)
+        return np.zeros((*information.shape[:-2], m)), np.zeros(information.shape, dtype=bool)
     others = information.copy()
     others[..., own, np.arange(m)] = -np.inf
-    return others.max(axis=-2), others.argmax(axis=-2)
+    largest = others.max(axis=-2)
+    return largest, others >= largest[..., None, :] - TIE

@@ -206,18 +206,28 @@
     ordered.forEach(({ panel, rows, columns, values }, position) => {
       const plot = places[position];
       const labels = columns.map((name) => short(name, 16));
-      const few = columns.length <= 12 && rows.length <= 40;
-      const text = values.map((row) => row.map((value) => number(value, few && columns.length <= 8 ? 2 : 1)));
+      const room = (plot.clientWidth - 70) / columns.length;
+      const few = room >= 22 && rows.length <= 40;
+      const ink = (value) => {
+        if (value === null) return colour("--soft");
+        const share = (value - low) / (high - low);
+        return (bothWays ? Math.abs(share - 0.5) < 0.3 : share > 0.45) ? "#111111" : "#ffffff";
+      };
+      const cells = few ? values.flatMap((row, i) => row.map((value, j) => ({ value, i, j }))) : [];
+      const numbers = {
+        type: "scatter", mode: "text", x: cells.map((cell) => cell.j), y: cells.map((cell) => cell.i), hoverinfo: "skip", cliponaxis: false,
+        text: cells.map((cell) => number(cell.value, room >= 31 ? 2 : 1)),
+        textfont: { size: room >= 42 ? 11 : 10, color: cells.map((cell) => ink(cell.value)) },
+      };
       paint(plot, [{
         type: "heatmap", z: values, x: columns.map((_, index) => index), y: rows.map((_, index) => index),
         zmin: low, zmax: high, colorscale: stops(colours), showscale: false, xgap: 1.5, ygap: 1.5, hoverongaps: true,
-        text, texttemplate: few ? "%{text}" : "", textfont: { size: 11 },
         customdata: values.map((row, i) => row.map((value, j) => `${safe(rows[i])} \u00d7 ${safe(columns[j])}<br><b>${number(value)}</b>`)),
         hovertemplate: "%{customdata}<extra></extra>",
-      }], layoutWith({
+      }, numbers], layoutWith({
         margin: { l: 10, r: 6, t: 6, b: 10 }, plot_bgcolor: colour("--empty"),
-        xaxis: axisWith({ tickvals: columns.map((_, index) => index), ticktext: labels.map(safe), tickangle: slant(labels, (plot.clientWidth - 90) / columns.length), ticklabeloverflow: "allow", showgrid: false, ticks: "", title: { text: "factor", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
-        yaxis: axisWith({ ...rowTicks(rows), autorange: "reversed", showgrid: false, ticks: "", title: { text: "code", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
+        xaxis: axisWith({ tickvals: columns.map((_, index) => index), ticktext: labels.map(safe), tickangle: slant(labels, (plot.clientWidth - 90) / columns.length), ticklabeloverflow: "allow", range: [-0.5, columns.length - 0.5], showgrid: false, ticks: "", title: { text: "factor", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
+        yaxis: axisWith({ ...rowTicks(rows), range: [rows.length - 0.5, -0.5], showgrid: false, ticks: "", title: { text: "code", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
       }));
       plot.on("plotly_click", (event) => {
         const point = event.points[0];
@@ -269,7 +279,7 @@
     clear(panels);
     panels.classList.toggle("wide", groups.length < 2);
     groups.filter((group) => group.length).map((group) => [group, placeOfBars(panels, figure, group)])
-      .forEach(([group, plot]) => drawBars(plot, figure, group));
+      .forEach(([group, plot]) => drawBars(plot, figure, group, byId("axis").checked ? reachOf(shown) : figure.scale));
     tables.native = () => [nativeTable(figure, shown)];
     fillTable("native");
   };
@@ -282,7 +292,7 @@
     const alt = `Bars of ${what}: ${names.length} values for each of ${of}. The table below holds all values.`;
     return place(panels, several && group.length === 1 ? named(group[0].evaluation) : [what], alt, height);
   };
-  const drawBars = (plot, figure, group) => {
+  const drawBars = (plot, figure, group, { low, high }) => {
     const names = namesOf(group);
     const wide = plot.clientWidth > 460;
     const width = 0.8 / group.length;
@@ -314,12 +324,19 @@
         hovertemplate: "%{customdata}<extra></extra>",
       };
     });
-    const { low, high } = figure.scale;
     paint(plot, traces, layoutWith({
       barmode: "overlay", annotations: notes, margin: { l: 10, r: wide && anyInterval ? 150 : 58, t: 4, b: 30 },
       xaxis: axisWith({ range: [low, high], ticks: "", zeroline: true, zerolinecolor: colour("--strong-line") }),
       yaxis: axisWith({ tickvals: names.map((_, index) => index), ticktext: names.map((name) => safe(short(name))), range: [names.length - 0.5, -0.5], showgrid: false, ticks: "", tickfont: { color: colour("--text") } }),
     }));
+  };
+  const reachOf = (group) => {
+    const ends = group.flatMap((panel) => {
+      const score = scoreOf(panel);
+      return [...Object.values(score.native), ...Object.values(score.native_intervals || {}).flat()];
+    }).filter((value) => value !== null);
+    const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+    return high > low ? { low: low && low - 0.03 * (high - low), high: high && high + 0.03 * (high - low) } : { low: 0, high: 1 };
   };
   const nativeTable = (figure, shown) => {
     if (figure.unit === "per factor") {
@@ -336,7 +353,7 @@
   };
   if (byId("native")) {
     options(byId("native"), figures.natives.map((figure, index) => [index, `${title(figure.metric)}, ${figure.unit}`]));
-    byId("native").addEventListener("input", drawNatives);
+    ["native", "axis"].forEach((id) => byId(id).addEventListener("input", drawNatives));
   }
 
   // What other factors do
