@@ -135,6 +135,11 @@ class Factors:
         """Number of factors."""
         return len(self.columns)
 
+    @property
+    def complete(self) -> bool:
+        """Whether every factor is annotated on every row."""
+        return all(column.complete for column in self.columns)
+
     def take(self, rows: NDArray[np.intp]) -> "Factors":
         """Return some rows, in the given order."""
         return Factors(tuple(column.take(rows) for column in self.columns), self.missing, self.ambiguous)

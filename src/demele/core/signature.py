@@ -6,6 +6,7 @@ what the call met: ``mig(binning=EqualWidth(bins=10), seed=0)  # n=1797, protoco
 
 import ast
 import io
+import math
 import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -98,6 +99,8 @@ def _comment(text: str) -> str:
 def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key!r}: {_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, float) and math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"  # a literal that reads back as infinity
     return repr(value)
 
 

@@ -11,13 +11,26 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.errors import InputError
 from demele.core.inputs import CHUNK, Codes, Factor, Factors
 from demele.estimation.discretise import Binning, ColumnBins, cut
 
-__all__ = ["BinnedRows", "JointCounts", "bin_rows", "column_bins", "joint_counts", "soft_joint_counts"]
+__all__ = [
+    "BinnedRows",
+    "JointCounts",
+    "PackedRows",
+    "bin_factor",
+    "bin_rows",
+    "column_bins",
+    "factor_bins",
+    "joint_counts",
+    "soft_joint_counts",
+]
 
 #: Cells of one packed table: small enough to stay in a core's cache.
 MAX_CELLS = 1 << 17
+#: Entries of all tables together, 8 bytes each.
+MAX_ENTRIES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +75,6 @@ class BinnedRows:
         """Number of rows."""
         return int(self.codes.shape[1])
 
-    def factor_labels(self) -> NDArray[np.intp]:
-        """Factors as (n, n_factors), with -1 for a missing annotation."""
-        labels = self.factors.T.copy()
-        labels[labels >= self.factor_bins] = -1
-        return labels
-
     def take(self, rows: NDArray[np.intp]) -> "BinnedRows":
         """Return some rows, with the same bins."""
         return BinnedRows(self.codes[:, rows], self.factors[:, rows], self.code_bins, self.factor_bins, self.incomplete)
@@ -76,26 +83,37 @@ class BinnedRows:
 def column_bins(codes: Codes, factors: Factors, binning: Binning) -> tuple[list[ColumnBins], list[ColumnBins | None]]:
     """Return the frozen bins of every code and of every continuous factor (None for a categorical one)."""
     empty = np.empty(0)
-    of_codes = [
-        binning.column_bins(
-            np.asarray(codes.values[:, index], dtype=np.float64) if binning.needs_values else empty,
-            float(codes.low[index]),
-            float(codes.high[index]),
-        )
-        for index in range(codes.d)
-    ]
-    of_factors = [_factor_bins(factor, binning) for factor in factors.columns]
-    return of_codes, of_factors
+    of_codes = []
+    for index, name in enumerate(codes.names):
+        values = np.asarray(codes.values[:, index], dtype=np.float64) if binning.needs_values else empty
+        of_codes.append(_named(binning, values, float(codes.low[index]), float(codes.high[index]), f"codes: {name!r}"))
+    return of_codes, [factor_bins(factor, binning) for factor in factors.columns]
 
 
-def _factor_bins(factor: Factor, binning: Binning) -> ColumnBins | None:
+def factor_bins(factor: Factor, binning: Binning) -> ColumnBins | None:
+    """Return the bins of a continuous factor; None for a categorical one."""
     if factor.categorical:
         return None
     values = np.empty(0)
     if binning.needs_values:
         values = np.asarray(factor.values, dtype=np.float64)
         values = values[~np.isnan(values)]
-    return binning.column_bins(values, factor.low, factor.high)
+    return _named(binning, values, factor.low, factor.high, f"factors: {factor.name!r}")
+
+
+def _named(binning: Binning, values: NDArray[np.float64], low: float, high: float, column: str) -> ColumnBins:
+    try:
+        return binning.column_bins(values, low, high)
+    except InputError as error:
+        raise InputError(f"{column}: {error}") from error
+
+
+def bin_factor(factor: Factor, own_bins: ColumnBins | None, rows: slice = slice(None)) -> NDArray[np.intp]:
+    """Return the bin of each row; a missing annotation is one bin more than there are."""
+    values = factor.values[rows]
+    if own_bins is not None:
+        return cut(values, own_bins)
+    return values if factor.complete else np.where(values < 0, len(factor.levels), values)
 
 
 def bin_rows(
@@ -111,17 +129,12 @@ def bin_rows(
     for index, bins in enumerate(of_codes):
         code_rows[index] = cut(values[:, index], bins)
     factor_rows = np.empty((factors.m, values.shape[0]), dtype=np.intp)
-    factor_bins = np.empty(factors.m, dtype=np.intp)
+    n_bins = np.empty(factors.m, dtype=np.intp)
     for index, (factor, own_bins) in enumerate(zip(factors.columns, of_factors, strict=True)):
-        if own_bins is None:
-            factor_bins[index] = len(factor.levels)
-            labels = factor.values[rows]
-            factor_rows[index] = labels if factor.complete else np.where(labels < 0, len(factor.levels), labels)
-        else:
-            factor_bins[index] = own_bins.n_bins
-            factor_rows[index] = cut(factor.values[rows], own_bins)
+        n_bins[index] = len(factor.levels) if own_bins is None else own_bins.n_bins
+        factor_rows[index] = bin_factor(factor, own_bins, rows)
     incomplete = np.array([not factor.complete for factor in factors.columns])
-    return BinnedRows(code_rows, factor_rows, np.array([bins.n_bins for bins in of_codes]), factor_bins, incomplete)
+    return BinnedRows(code_rows, factor_rows, np.array([bins.n_bins for bins in of_codes]), n_bins, incomplete)
 
 
 def joint_counts(
@@ -136,6 +149,7 @@ def joint_counts(
 
     Cost: O(n (d + M)) to bin and about O(n d M / 4) additions; memory O(chunk (d + M)) beyond the tables.
     """
+    _check_size(codes, factors, of_codes, of_factors, factor_pairs=factor_pairs)
     total: JointCounts | None = None
     for start in range(0, codes.n, CHUNK):
         rows = bin_rows(codes, factors, of_codes, of_factors, slice(start, start + CHUNK))
@@ -144,6 +158,29 @@ def joint_counts(
     if total is None:  # no rows: the door refuses them
         raise ValueError("no rows to count")
     return total
+
+
+def _check_size(
+    codes: Codes,
+    factors: Factors,
+    of_codes: Sequence[ColumnBins],
+    of_factors: Sequence[ColumnBins | None],
+    *,
+    factor_pairs: bool,
+) -> None:
+    values = [
+        len(factor.levels) if bins is None else bins.n_bins
+        for factor, bins in zip(factors.columns, of_factors, strict=True)
+    ]
+    entries = codes.d * max(bins.n_bins for bins in of_codes) * sum(values)
+    if factor_pairs:
+        entries += sum(values) ** 2
+    if entries > MAX_ENTRIES:
+        widest = int(np.argmax(values))
+        raise InputError(
+            f"factors: tables of {entries:,} entries are too large (at most {MAX_ENTRIES:,}); factor "
+            f"{factors.names[widest]!r} has {values[widest]:,} values: use fewer bins, or leave it out"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +290,7 @@ def soft_joint_counts(
         below = np.ones((codes.n, bins.n_bins + 1))
         below[:, 0] = 0.0
         sure = std == 0
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             below[:, 1:-1] = ndtr((inner[None, :] - mean[:, None]) / std[:, None])
         below[sure, 1:-1] = rows.codes[code][sure, None] < np.arange(1, bins.n_bins)[None, :]
         mass = np.diff(below, axis=1)

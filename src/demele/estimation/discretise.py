@@ -13,6 +13,8 @@ __all__ = ["Adaptive", "Binning", "ColumnBins", "Edges", "EqualFrequency", "Equa
 #: Values within this share of the column's range below an edge count as on it, so that rounding in the unit of a
 #: column cannot move them to another bin.
 EDGE_TOLERANCE = 1e-10
+#: More bins than this are a mistake: tables of pairs grow with their square.
+MAX_BINS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +192,9 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
         index = np.zeros(len(values), dtype=np.intp)
     elif bins.regular:
         low, high = bins.edges[0], bins.edges[-1]
-        position = (values - low) * (n_bins / (high - low))
-        position += EDGE_TOLERANCE * n_bins
+        position = (values - low) / (high - low)
+        position += EDGE_TOLERANCE
+        position *= n_bins
         with np.errstate(invalid="ignore"):
             index = position.astype(np.intp)
         np.minimum(index, n_bins - 1, out=index)
@@ -204,5 +207,5 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
 
 
 def _check_count(bins: object) -> None:
-    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or bins < 2:
-        raise InputError(f"bins: expected a whole number of at least 2, got {bins!r}")
+    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MAX_BINS:
+        raise InputError(f"bins: expected a whole number from 2 to {MAX_BINS}, got {bins!r}")

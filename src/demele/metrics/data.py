@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Codes, Factors
-from demele.estimation.counts import BinnedRows, bin_rows, column_bins
+from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.native import Array
 
@@ -47,7 +47,14 @@ class Data:
         result: Array = centred
         return result
 
-    def binned(self, binning: Binning) -> BinnedRows:
-        """All rows as bin numbers."""
-        of_codes, of_factors = column_bins(self.codes, self.factors, binning)
-        return bin_rows(self.codes, self.factors, of_codes, of_factors)
+    def factor_labels(self, binning: Binning) -> tuple[NDArray[np.intp], list[int]]:
+        """Return the factors as level numbers (n_samples, n_factors), -1 where not annotated, and how many levels."""
+        labels = np.empty((self.n, self.factors.m), dtype=np.intp)
+        n_levels: list[int] = []
+        for index, factor in enumerate(self.factors.columns):
+            bins = factor_bins(factor, binning)
+            n_levels.append(len(factor.levels) if bins is None else bins.n_bins)
+            labels[:, index] = bin_factor(factor, bins)
+            if not factor.complete:
+                labels[labels[:, index] >= n_levels[-1], index] = -1
+        return labels, n_levels

@@ -17,7 +17,16 @@ from demele.metrics.pictures import dependency_pictures
 from demele.metrics.presented import score_of
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.requests import Metric, Request, Run, Subject, chosen_metrics, merged_options, request_for
+from demele.metrics.requests import (
+    Metric,
+    Request,
+    Run,
+    Subject,
+    chosen_metrics,
+    free_name,
+    merged_options,
+    request_for,
+)
 from demele.metrics.requests import given_options as options_given
 
 __all__ = ["evaluate", "replay", "single"]
@@ -132,7 +141,7 @@ def evaluate(
     left_out: list[LeftOut] = []
     for metric in chosen:
         if callable(metric):
-            requests.append(Request(metric.__name__ if hasattr(metric, "__name__") else type(metric).__name__, metric))
+            requests.append(Request(free_name(metric, [*CATALOGUE, *(item.name for item in requests)]), metric))
             continue
         spec = CATALOGUE[metric]
         try:
@@ -199,6 +208,11 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     parsed = Signature.parse(signature) if isinstance(signature, str) else signature
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
+    if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
+        from demele.metrics.intervention import irs_general
+
+        again: Score = getattr(irs_general, parsed.metric)(codes, factors, **arguments, **run)
+        return again
     spec = CATALOGUE[resolve(parsed.metric)]
     reg_dim = arguments.pop("reg_dim", None)
     key = spec.name if spec.group == "information" else spec.group

@@ -73,7 +73,7 @@ def _crowded(data: Data, table: InformationTable) -> list[int]:
     full = np.log(np.maximum(table.code_bins, 2))
     found = [int(code) for code in np.flatnonzero((code_entropy < 0.6 * full) & ~data.codes.constant)]
     for index, factor in enumerate(data.factors.columns):
-        if not factor.categorical and table.factor_entropy[index] < 0.6 * np.log(10):
+        if not factor.categorical and table.factor_entropy[index] < 0.6 * full.max():
             found.append(data.codes.d + index)
     return found
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from demele.core.results import Dependency
-from demele.estimation.counts import column_bins
+from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.data import Data
 
@@ -25,14 +25,11 @@ def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
         return ()
     if data.n > MAX_ROWS:
         data = data.take(np.linspace(0, data.n - 1, MAX_ROWS).astype(np.intp))
-    _, of_factors = column_bins(data.codes, data.factors, binning)
-    binned = data.binned(binning)
-    labels = binned.factor_labels()
-    n_bins = [int(bins) for bins in binned.factor_bins]
+    labels, n_bins = data.factor_labels(binning)
     codes = data.codes.dense()
     pictures = []
     for factor, own in enumerate(data.factors.columns):
-        edges = of_factors[factor]
+        edges = factor_bins(own, binning)
         levels = (
             own.levels
             if edges is None

@@ -18,7 +18,17 @@ from demele.metrics.information.tables import TableSettings
 from demele.metrics.native import Array
 from demele.metrics.options import checked_option, checked_options, regularising_codes
 
-__all__ = ["Metric", "Request", "Run", "Subject", "chosen_metrics", "given_options", "merged_options", "request_for"]
+__all__ = [
+    "Metric",
+    "Request",
+    "Run",
+    "Subject",
+    "chosen_metrics",
+    "free_name",
+    "given_options",
+    "merged_options",
+    "request_for",
+]
 
 Metric = str | Callable[..., float]
 
@@ -143,18 +153,36 @@ def chosen_metrics(metrics: Sequence[Metric] | Metric | None) -> list[Metric]:
     return chosen
 
 
+def free_name(metric: Callable[..., float], taken: Sequence[str]) -> str:
+    """Return the name of a callable, numbered where another metric has it."""
+    name = str(getattr(metric, "__name__", type(metric).__name__))
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
 def given_options(options: object) -> dict[str, Mapping[str, Any]]:
     """Return options by group or registered name."""
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         raise InputTypeError(f"options: expected a mapping of metric to options, got {type(options).__name__}")
+    from demele.metrics.functions import FUNCTIONS
+
     groups = {spec.group for spec in CATALOGUE.values()}
     given: dict[str, Mapping[str, Any]] = {}
     for key, own in options.items():
         if not isinstance(own, Mapping):
             raise InputTypeError(f"options: expected a mapping of options for {key!r}, got {own!r}")
-        given[key if key in groups else resolve(key)] = own
+        name = key if key in groups else resolve(key)
+        if name == "information":
+            _known_to_group(own)
+        else:
+            spec = CATALOGUE.get(name) or next(spec for spec in CATALOGUE.values() if spec.group == name)
+            checked_options(FUNCTIONS[spec.name][0], own, name)
+        given[name] = own
     return given
 
 
@@ -179,7 +207,6 @@ def merged_options(
         own["bins"] = bins
     group_options = given.get(spec.group, {})
     if spec.group == "information":
-        _known_to_group(group_options)
         group_options = {key: value for key, value in group_options.items() if key in spec.options}
     own |= group_options
     own |= given.get(spec.name, {})

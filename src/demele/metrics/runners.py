@@ -129,14 +129,13 @@ def _dci_natives(
 def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
     from demele.estimation.logistic import explicitness_by_value
 
-    binned = data.binned(options["bins"])
-    labels = binned.factor_labels()
+    labels, n_levels = data.factor_labels(options["bins"])
     codes = data.standardised()
     scores = np.full(data.factors.m, np.nan)
     by_value: dict[str, Any] = {}
     notes: list[Note] = []
     # one split of the rows for all factors, where all are annotated: the probes then share their products of codes
-    shared = _split(data.n, options, streams("rows"), "codes") if not binned.incomplete.any() else None
+    shared = _split(data.n, options, streams("rows"), "codes") if data.factors.complete else None
     for index, factor in enumerate(data.factors.columns):
         rows = np.flatnonzero(labels[:, index] >= 0)
         train, test = shared or tuple(
@@ -144,7 +143,7 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
         )
         if options["score_on"] == "training":
             train = test = rows
-        n_values = int(binned.factor_bins[index])
+        n_values = n_levels[index]
         aucs = explicitness_by_value(
             codes,
             labels[:, index],
@@ -178,28 +177,22 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
 
 
 def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.univariate import linear_classifier_accuracies, squared_correlations
+    from demele.estimation.univariate import squared_correlations
 
     codes = data.standardised()
     matrix = np.zeros((data.codes.d, data.factors.m))
+    categorical: list[int] = []
     for index, factor in enumerate(data.factors.columns):
-        rows, values = _rows_of(factor, codes)
-        if not factor.categorical:
+        if factor.categorical:
+            categorical.append(index)
+        else:
+            rows, values = _rows_of(factor, codes)
             matrix[:, index] = squared_correlations(rows, np.asarray(values, dtype=np.float64))
-            continue
-        train = test = np.arange(len(values))
-        if options["score_on"] == "unseen":
-            train, test = _split(len(values), options, streams("factor", index), f"factor {factor.name!r}")
-        labels = np.asarray(values, dtype=np.intp)
-        matrix[:, index] = linear_classifier_accuracies(
-            rows[train],
-            labels[train],
-            rows[test],
-            labels[test],
-            C=options["penalty"],
-            class_weight=options["class_weight"],
-            n_classes=len(factor.levels),
-        )
+    # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
+    shared = [index for index in categorical if data.factors.columns[index].complete]
+    for group in [shared, *([index] for index in categorical if index not in shared)]:
+        if group:
+            matrix[:, group] = _accuracies(data, codes, group, options, streams)
     matrix[data.codes.constant] = 0.0
     first, second = top_two(matrix, axis=0)
     gaps = first - second
@@ -213,6 +206,28 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
     }
 
 
+def _accuracies(data: Data, codes: Array, group: list[int], options: Options, streams: Streams) -> Array:
+    """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows."""
+    from demele.estimation.univariate import linear_classifier_accuracy_matrix
+
+    factors = [data.factors.columns[index] for index in group]
+    rows = np.flatnonzero(factors[0].annotated())
+    train = test = rows
+    if options["score_on"] == "unseen":
+        parts = _split(len(rows), options, streams("rows", *group), f"factor {factors[0].name!r}")
+        train, test = rows[parts[0]], rows[parts[1]]
+    codes_train = codes[train]
+    return linear_classifier_accuracy_matrix(
+        codes_train,
+        [np.asarray(factor.values[train], dtype=np.intp) for factor in factors],
+        codes_train if test is train else codes[test],
+        [np.asarray(factor.values[test], dtype=np.intp) for factor in factors],
+        n_classes=[len(factor.levels) for factor in factors],
+        C=options["penalty"],
+        class_weight=options["class_weight"],
+    )
+
+
 # Interventions ------------------------------------------------------------------------------------------
 
 
@@ -223,7 +238,7 @@ def _above_chance(accuracy: float, m: int) -> Array:
 def _run_z_diff(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
     from demele.estimation.groups import z_diff_accuracy, z_diff_points
 
-    labels = data.binned(options["bins"]).factor_labels()
+    labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()
     rng = streams("points")
     sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names}
@@ -236,7 +251,7 @@ def _run_z_diff(data: Data, options: Options, streams: Streams) -> dict[str, Nat
 def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
     from demele.estimation.groups import majority_vote_accuracy, z_min_votes
 
-    labels = data.binned(options["bins"]).factor_labels()
+    labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()
     rng = streams("votes")
     sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names}
@@ -249,7 +264,7 @@ def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
     from demele.estimation.groups import majority_vote_accuracy, z_max_votes
 
-    labels = data.binned(options["bins"]).factor_labels()
+    labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()
     rng = streams("votes")
     names = data.factors.names
@@ -282,11 +297,11 @@ def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
     from demele.estimation.extremes import crossed_deviations, irs_score
 
-    binned = data.binned(options["bins"])
+    labels, n_levels = data.factor_labels(options["bins"])
     crossed = crossed_deviations(
         data.standardised(),
-        binned.factor_labels(),
-        [int(bins) for bins in binned.factor_bins],
+        labels,
+        n_levels,
         quantile=options["quantile"],
         value_weights=options["value_weights"],
     )

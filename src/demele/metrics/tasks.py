@@ -160,7 +160,7 @@ def _natives(task: Task, data: Data) -> dict[str, Native]:
 
 def _called(function: Callable[..., float], name: str, data: Data) -> float:
     """Call a user's metric on plain arrays; a failure of his is a reason why there is no number, not a crash."""
-    codes = data.codes.dense()
+    codes = data.codes.dense().copy()  # his to write into: the next metrics must not see it
     factors = np.column_stack(
         [np.where(factor.annotated(), factor.values, np.nan).astype(np.float64) for factor in data.factors.columns]
     )

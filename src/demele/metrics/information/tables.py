@@ -73,7 +73,7 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
     from demele.estimation.knn import knn_factor_information, knn_information_matrix
 
     columns = data.factors.columns
-    k, seed = settings.n_neighbors, settings.seed
+    k, seed = settings.n_neighbors, settings.seed % 2**32  # as far as scikit-learn's generator goes
     if all(factor.complete for factor in columns):
         information = knn_information_matrix(data.codes.dense(), _columns(columns), n_neighbors=k, jitter_seed=seed)
         between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)

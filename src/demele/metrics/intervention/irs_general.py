@@ -138,6 +138,7 @@ def interventional_robustness(
         "nuisance": tuple(read_factors.names[index] for index in disturbing),
         "norm": float(norm),
         "bins": data.binning,
+        **_reading(read_factors, missing, kinds),
     }
     return _score(
         "interventional_robustness",
@@ -263,7 +264,12 @@ def interventional_disentanglement(
         metric="interventional_disentanglement",
         value=value,
         n=int((data.labels >= 0).all(axis=1).sum()),
-        signature=_signature("interventional_disentanglement", {"bins": data.binning}, read_codes, read_factors),
+        signature=_signature(
+            "interventional_disentanglement",
+            {"bins": data.binning, **_reading(read_factors, missing, kinds)},
+            read_codes,
+            read_factors,
+        ),
         code_names=read_codes.names,
         factor_names=read_factors.names,
         per_code=per_code,
@@ -277,7 +283,7 @@ class _Rows:
 
     def __init__(self, codes: Codes, factors: Factors, bins: object) -> None:
         self.binning = as_binning(bins)
-        self.labels: NDArray[np.intp] = Data(codes, factors).binned(self.binning).factor_labels()
+        self.labels, _ = Data(codes, factors).factor_labels(self.binning)
         self.codes: NDArray[Any] = codes.values
 
 
@@ -311,6 +317,14 @@ def _indices(columns: Columns, names: Sequence[str], argument: str, default: Seq
             raise InputError(f"{argument}: column {names[index]!r} is named twice")
         found.append(index)
     return found
+
+
+def _reading(factors: Factors, missing: Missing, kinds: object) -> dict[str, object]:
+    """Return how the factors were read, where it is not the default, for the signature."""
+    reading: dict[str, object] = {} if missing == "raise" else {"missing": missing}
+    if kinds is not None:
+        reading["kinds"] = {factor.name: factor.kind for factor in factors.columns}
+    return reading
 
 
 def _signature(metric: str, arguments: dict[str, object], codes: Codes, factors: Factors) -> Signature:
