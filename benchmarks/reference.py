@@ -81,14 +81,15 @@ def sap_categorical(codes: Array, labels: Labels, train: Labels, test: Labels) -
 
 
 def irs(codes: Array, labels: Labels) -> Array:
-    """1 - mean largest deviation at fixed values, over the largest deviation, of every code and factor."""
-    largest = np.abs(codes - codes.mean(axis=0)).max(axis=0)
+    """1 - mean largest deviation at fixed values, over the largest, with percentiles as public code takes them."""
+    largest = np.percentile(np.abs(codes - codes.mean(axis=0)), 100, axis=0)
     matrix = np.empty((codes.shape[1], labels.shape[1]))
     for i, factor in enumerate(labels.T):
         total = np.zeros(codes.shape[1])
         for value in np.unique(factor):
             group = codes[factor == value]
-            total += len(group) / len(codes) * np.abs(group - group.mean(axis=0)).max(axis=0)
+            deviation = np.abs(group - group.mean(axis=0))
+            total += len(group) / len(codes) * np.percentile(deviation, 100, axis=0)
         matrix[:, i] = 1 - total / largest
     return matrix
 

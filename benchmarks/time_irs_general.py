@@ -57,7 +57,9 @@ def picture(n: np.ndarray, t: np.ndarray, slope: float, intercept: float, title:
 
     grid = np.logspace(4, 7, 61)
     line = " ".join(f"{x(v):.1f},{y(max(slope * v + intercept, t.min() / 2)):.1f}" for v in grid)
-    points = "".join(f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="4.5" fill="#0b6e99"/>' for a, b in zip(n, t, strict=True))
+    points = "".join(
+        f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="4.5" fill="#0b6e99"/>' for a, b in zip(n, t, strict=True)
+    )
     ticks = "".join(f'<text x="{x(10.0**k):.0f}" y="352" text-anchor="middle">10^{k}</text>' for k in range(4, 8))
     marks = "".join(
         f'<text x="62" y="{y(10.0**k) + 4:.0f}" text-anchor="end">{10.0**k:g} s</text>'

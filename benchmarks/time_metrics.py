@@ -181,16 +181,13 @@ def sap() -> list[Row]:
     order = np.random.default_rng(0).permutation(N)
     train, test = np.sort(order[: N // 2]), np.sort(order[N // 2 :])
     standard = (codes - codes.mean(axis=0)) / codes.std(axis=0)
-    from demele.estimation.univariate import linear_classifier_accuracies
+    from demele.estimation.univariate import linear_classifier_accuracy_matrix
 
     def ours() -> np.ndarray:
-        columns = [
-            linear_classifier_accuracies(
-                standard[train], labels[train, i], standard[test], labels[test, i], C=1.0, class_weight=None, n_classes=10
-            )
-            for i in range(8)
-        ]
-        return np.column_stack(columns)
+        split = [[labels[rows, i] for i in range(8)] for rows in (train, test)]
+        return linear_classifier_accuracy_matrix(
+            standard[train], split[0], standard[test], split[1], n_classes=[10] * 8
+        )
 
     theirs = reference.sap_categorical(standard, labels, train, test)
     difference = np.abs(ours() - theirs).max()
@@ -212,7 +209,9 @@ def forest() -> list[Row]:
     codes, factors = mixing(N, 8, 0.2)
 
     def ours() -> object:
-        return demele.evaluate(codes, factors, [f"dci_forest_{p}" for p in ("modularity", "compactness", "explicitness")])
+        return demele.evaluate(
+            codes, factors, [f"dci_forest_{p}" for p in ("modularity", "compactness", "explicitness")]
+        )
 
     return [
         row(

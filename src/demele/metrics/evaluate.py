@@ -205,6 +205,8 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     >>> demele.replay(str(score.signature), factors, factors).value == score.value
     True
     """
+    if not isinstance(signature, str | Signature):
+        raise InputTypeError(f"signature: expected its text, got {type(signature).__name__}")
     parsed = Signature.parse(signature) if isinstance(signature, str) else signature
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}

@@ -1,7 +1,9 @@
 """From native values to scores: names, intervals, notes and the signature."""
 
+import numpy as np
+
 from demele import __version__
-from demele.core.results import Chance, Interval, Score, Spread
+from demele.core.results import Chance, Interval, Note, Score, Spread
 from demele.core.signature import Signature
 from demele.metrics.native import Array, Native
 from demele.metrics.outcomes import Outcome
@@ -26,6 +28,7 @@ def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, pro
         interval, native_intervals = _intervals(outcome, native, subject, run)
     best_high = request.spec is None or request.spec.best >= 1
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
+    notes += _undefined(request, native, subject)
     used = max(factor.n_annotated for factor in subject.data.factors.columns)
     return Score(
         metric=request.name,
@@ -49,6 +52,25 @@ def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, pro
         protocol=protocol,
         seconds=outcome.seconds,
     )
+
+
+def _undefined(request: Request, native: Native, subject: Subject) -> tuple[Note, ...]:
+    """Say of which varying factors, or codes, the native value is not defined."""
+    values, names = native.per_code, subject.codes.names
+    if native.per_factor is not None:
+        values, names = native.per_factor, subject.data.factors.names
+    if values is None or not np.isnan(values).any():
+        return ()
+    missing = tuple(name for name, value in zip(names, values, strict=True) if np.isnan(value))
+    why = {
+        "dmig": "another factor determines them, so that no entropy is left to divide by",
+        "dlig": "another factor determines them, so that no entropy is left to divide by",
+        "explicitness": "no value of them is both in the training and in the test rows",
+        "irs": "they are constant",
+    }
+    reason = why.get(request.name, "they carry nothing")
+    listed = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
+    return (Note(code="undefined-value", message=f"not defined for {listed}: {reason}", subject=missing),)
 
 
 def _intervals(

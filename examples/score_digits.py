@@ -1,0 +1,39 @@
+"""Four representations of the same 1797 images: which one holds the factors best, and how sure is that?"""
+
+import tempfile
+from pathlib import Path
+
+import demele
+
+METRICS = ["mig_sup", "mig", "dci_lasso_explicitness"]  # one for each property: modularity, compactness, explicitness
+
+# --8<-- [start:score]
+evaluations = {}
+for name in demele.data.demo_names():
+    sample = demele.data.demo(name)
+    evaluations[name] = demele.evaluate(sample.codes, sample.factors, METRICS, name=name, bootstrap=50, chance=20)
+
+for name, evaluation in evaluations.items():
+    print(name)
+    for score in evaluation:
+        print(f"  {score.metric:24}{score.value:.2f}  {score.interval}  chance {score.chance.mean:.2f}")
+# --8<-- [end:score]
+
+# --8<-- [start:native]
+mig = evaluations["autoencoder"]["mig"]
+print("\nMIG by factor:", {factor: round(value, 2) for factor, value in mig.native.items()})
+print("\nInformation in nats:")
+print(mig.matrix.round(2).to_string())
+# --8<-- [end:native]
+
+# --8<-- [start:keep]
+with tempfile.TemporaryDirectory() as folder:  # use a folder of yours
+    evaluations["autoencoder"].to_json(Path(folder) / "autoencoder.json")
+    evaluations["autoencoder"].to_frame().to_csv(Path(folder) / "autoencoder.csv", index=False)
+    page = evaluations["autoencoder"].to_html(Path(folder) / "autoencoder.html")
+    print(f"\n{page.name}: {'plotly' in page.read_text(encoding='utf-8')}")
+
+again = demele.replay(str(mig.signature), demele.data.demo("autoencoder").codes, demele.data.demo("autoencoder").factors)
+print("\nThe same number again:", again.value == mig.value)
+print(mig.signature)
+# --8<-- [end:keep]

@@ -1,0 +1,289 @@
+"""Files of arrays and tables: read by what they are, with errors that say which file and what to do."""
+
+import csv
+import difflib
+import json
+import math
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, InputError, UnknownNameError
+from demele.core.extras import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["check_writable", "read_table", "split_name"]
+
+Warn = Callable[[str], None]
+
+_DELIMITERS = (",", ";", "\t")
+
+
+def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
+    """Split ``FILE::name`` or ``FILE::a,b`` into the file and the names.
+
+    Examples
+    --------
+    >>> split_name("data.csv::z1,z2")
+    (PosixPath('data.csv'), ('z1', 'z2'))
+    """
+    file, mark, names = text.rpartition("::")
+    if not mark or Path(text).exists():
+        return Path(text), ()
+    chosen = tuple(name.strip() for name in names.split(",") if name.strip())
+    if not chosen:
+        raise InputError(f"{text}: expected a name after '::', such as {file}::z1,z2")
+    return Path(file), chosen
+
+
+def read_table(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame":
+    """Read codes or factors from a file.
+
+    Parameters
+    ----------
+    text : str
+        ``FILE``, ``FILE::name`` or ``FILE::a,b``. ``.npy`` is mapped into memory, not loaded; of an ``.npz``, the name
+        picks an array; of a table (``.csv``, ``.tsv``, ``.parquet``, ``.json``), names pick columns.
+    warn : callable
+        Called with one line for anything that was guessed.
+
+    Returns
+    -------
+    array or DataFrame
+        Two dimensions, one row per sample.
+
+    Raises
+    ------
+    FormatError
+        If the file is not what its name says.
+    UnknownNameError
+        If it holds no such array or column.
+    OSError
+        If it cannot be opened.
+    """
+    path, names = split_name(text)
+    readers: dict[str, Callable[[Path, tuple[str, ...], Warn], Any]] = {
+        ".npy": _read_numpy,
+        ".npz": _read_numpy,
+        ".csv": _read_csv,
+        ".tsv": _read_csv,
+        ".txt": _read_csv,
+        ".parquet": _read_parquet,
+        ".json": _read_json,
+    }
+    suffix = path.suffix.lower()
+    if suffix not in readers:
+        what = f"{suffix!r}" if suffix else "no suffix"
+        raise FormatError(f"{path}: expected a file called .npy, .npz, .csv, .tsv, .parquet or .json, got {what}")
+    if path.is_dir():
+        raise FormatError(f"{path}: expected a file, got a folder")
+    table = readers[suffix](path, names, warn)
+    return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table
+
+
+def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Refuse a file that could not, or should not, be written: before an hour of computing, not after it.
+
+    Parameters
+    ----------
+    path : Path
+        What is to be written.
+    force : bool
+        Whether it may replace a file.
+    inputs : sequence of Path
+        What is read: never replaced.
+    """
+    import os
+
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(f"{path}: expected the name of a file to write, got a folder")
+    if not folder.is_dir():
+        raise InputError(f"{path}: there is no folder {folder}; make it first")
+    if any(path.resolve() == item.resolve() for item in inputs):
+        raise InputError(f"{path}: it is read by the same command; write to another file")
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; --force replaces it")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(f"{path}: no permission to write there")
+
+
+# NumPy -----------------------------------------------------------------------------------------------------------
+
+
+def _read_numpy(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any] | pd.DataFrame":
+    try:
+        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            if names:
+                raise UnknownNameError(f"{path}: holds one array without a name; leave out '::{','.join(names)}'")
+            return np.asanyarray(loaded)
+        with loaded:
+            return _from_archive(loaded, path, names)
+    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        if isinstance(error, InputError):
+            raise
+        if "pickle" in str(error):
+            raise FormatError(
+                f"{path}: holds Python objects, which are not loaded because they can run code; "
+                "save plain arrays of numbers or strings"
+            ) from error
+        raise FormatError(f"{path}: not a NumPy file that can be read ({_first_line(error)})") from error
+
+
+def _from_archive(archive: Any, path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
+    held = list(archive.files)
+    if not held:
+        raise FormatError(f"{path}: holds no array")
+    if not names and len(held) > 1:
+        raise InputError(f"{path}: holds {len(held)} arrays ({_listed(held)}); pick one, such as {path}::{held[0]}")
+    chosen = names or (held[0],)
+    _known(chosen, held, path, "array")
+    arrays = [np.asarray(archive[name]) for name in chosen]
+    if len(arrays) == 1:
+        return arrays[0]
+    lengths = {len(array) for array in arrays if array.ndim == 1}
+    if len(lengths) != 1 or any(array.ndim != 1 for array in arrays):
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(chosen, arrays, strict=True))
+        raise InputError(f"{path}: several arrays make a table only if each is one column of equal length, got {shapes}")
+    import pandas as pd
+
+    return pd.DataFrame(dict(zip(chosen, arrays, strict=True)))
+
+
+# Tables ----------------------------------------------------------------------------------------------------------
+
+
+def _read_csv(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any] | pd.DataFrame":
+    import pandas as pd
+
+    try:
+        delimiter, first = _first_row(path)
+        header = _has_header(first, path, warn)
+        frame = pd.read_csv(path, sep=delimiter, header=0 if header else None, encoding="utf-8-sig", low_memory=False)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not text in UTF-8 ({_first_line(error)})") from error
+    except (ValueError, csv.Error) as error:  # pandas' own errors are ValueErrors
+        if isinstance(error, InputError | FormatError):
+            raise
+        raise FormatError(f"{path}: not a table that can be read ({_first_line(error)})") from error
+    if not len(frame):
+        raise FormatError(f"{path}: has a header but no rows")
+    if header:
+        return _picked(_without_index(frame, path, names, warn), names, path)
+    frame.columns = [str(position + 1) for position in range(frame.shape[1])]
+    picked = _picked(frame, names, path)
+    return picked if names else np.asarray(picked.to_numpy())
+
+
+def _first_row(path: Path) -> tuple[str, list[str]]:
+    """Return the delimiter that splits the first line best, and the fields of that line."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        line = next((line for line in file if line.strip()), "")
+    if not line:
+        raise FormatError(f"{path}: is empty")
+    rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in _DELIMITERS}
+    delimiter = max(_DELIMITERS, key=lambda sign: len(rows[sign]))
+    return delimiter, rows[delimiter]
+
+
+def _has_header(first: Sequence[str], path: Path, warn: Warn) -> bool:
+    """A first line of numbers is data, unless it counts the columns, as frames without names are written."""
+    if not all(_is_number(field) for field in first):
+        return True
+    if [field.strip() for field in first] == [str(position) for position in range(len(first))]:
+        if len(first) > 1:
+            warn(f"{path}: the first line, {_listed(first)}, was read as the names of the columns")
+            return True
+        raise FormatError(
+            f"{path}: its first line, {first[0].strip()}, may be the name of the column or a value; "
+            "write a line with a name above the values"
+        )
+    warn(f"{path}: has no line of names; columns are called by their position, from 1")
+    return False
+
+
+def _without_index(frame: "pd.DataFrame", path: Path, names: Sequence[str], warn: Warn) -> "pd.DataFrame":
+    """Leave out the row numbers that frames write in front of their columns: they are no code and no factor."""
+    first = str(frame.columns[0])
+    if first != "Unnamed: 0" or first in names or frame.shape[1] == 1:
+        return frame
+    values = frame.iloc[:, 0].to_numpy()
+    if values.dtype.kind not in "iu" or not np.array_equal(values, np.arange(len(values))):
+        return frame
+    warn(f"{path}: the first column has no name and counts the rows; it was left out")
+    return frame.iloc[:, 1:]
+
+
+def _read_parquet(path: Path, names: tuple[str, ...], warn: Warn) -> "pd.DataFrame":
+    arrow = require("pyarrow", purpose=f"reading {path}")
+    import pandas as pd
+
+    try:
+        return _picked(pd.read_parquet(path, engine="pyarrow"), names, path)
+    except arrow.ArrowException as error:
+        raise FormatError(f"{path}: not a Parquet file that can be read ({_first_line(error)})") from error
+
+
+def _read_json(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any] | pd.DataFrame":
+    import pandas as pd
+
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise FormatError(f"{path}: not JSON ({_first_line(error)})") from error
+    records = isinstance(data, list) and bool(data) and all(isinstance(row, dict) for row in data)
+    columns = isinstance(data, dict) and bool(data) and all(isinstance(column, list) for column in data.values())
+    if records or columns:
+        try:
+            return _picked(pd.DataFrame(data), names, path)
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise FormatError(f"{path}: columns of different lengths ({_first_line(error)})") from error
+    if not isinstance(data, list) or not data:
+        raise FormatError(f"{path}: expected a list of rows, or columns by name, got {type(data).__name__}")
+    if names:
+        raise UnknownNameError(f"{path}: its columns have no names; leave out '::{','.join(names)}'")
+    try:
+        return np.asarray(data)
+    except ValueError as error:
+        raise FormatError(f"{path}: rows of different lengths") from error
+
+
+def _picked(frame: "pd.DataFrame", names: tuple[str, ...], path: Path) -> "pd.DataFrame":
+    if not names:
+        return frame
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    _known(names, list(frame.columns), path, "column")
+    return frame[list(names)]
+
+
+def _known(names: Sequence[str], held: Sequence[str], path: Path, what: str) -> None:
+    for name in names:
+        if name not in held:
+            near = difflib.get_close_matches(name, held, n=3, cutoff=0.6)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it holds {_listed(held)}"
+            raise UnknownNameError(f"{path}: holds no {what} called {name!r}; {hint}")
+
+
+def _is_number(field: str) -> bool:
+    try:
+        return not math.isnan(float(field))  # a column may well be called "nan"
+    except ValueError:
+        return False
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    shown = ", ".join(name.strip() for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

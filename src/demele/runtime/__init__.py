@@ -1,0 +1,1 @@
+"""How work is shown while it runs."""

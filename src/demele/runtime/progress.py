@@ -1,0 +1,91 @@
+"""A progress bar that appears only where somebody waits for it."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+__all__ = ["progress_bar"]
+
+#: Work done, work in all (any unit), and what is being done.
+Report = Callable[[float, float, str], None]
+
+SECONDS_UNTIL_SHOWN = 1.0
+
+
+@contextmanager
+def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN) -> Iterator[Report]:
+    """Show a progress bar on stderr, if stderr is a terminal, for anything that takes longer than ``delay``.
+
+    Parameters
+    ----------
+    delay : float, default 1
+        Seconds before the bar appears.
+
+    Yields
+    ------
+    callable(done, total, label)
+        To be called as work proceeds; does nothing where no bar can be shown.
+
+    Examples
+    --------
+    >>> with progress_bar() as report:
+    ...     for done in range(3):
+    ...         report(done, 3, "counting")
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total, label: None
+        return
+    bar = _Bar()
+    # A timer, because the first report may be the last for long: the bar must not wait for a second one.
+    timer = threading.Timer(delay, bar.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield bar.report
+    finally:
+        timer.cancel()
+        bar.close()
+
+
+class _Bar:
+    """The state of the work; drawn from when it is shown until it is closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state: tuple[float, float, str] = (0.0, 1.0, "")
+        self._progress: Progress | None = None
+        self._closed = False
+
+    def report(self, done: float, total: float, label: str) -> None:
+        with self._lock:
+            self._state = (done, total, label)
+            self._update()
+
+    def show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._closed:
+                return
+            columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._progress.add_task("", total=1.0)
+            self._progress.start()
+            self._update()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._progress is not None:
+                self._progress.stop()
+
+    def _update(self) -> None:
+        if self._progress is not None:
+            done, total, label = self._state
+            self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
