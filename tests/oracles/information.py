@@ -1,5 +1,6 @@
 """Information-based metrics in plain loops, written from their definitions. Columns are lists; nats throughout."""
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -225,7 +226,7 @@ def soft_masses(mean: float, std: float, edges: Sequence[float]) -> list[float]:
     """Weight of one sample in each bin; the outermost bins take the tails. ``std`` > 0."""
     below = [gaussian_below(edge, mean, std) for edge in edges]
     below[0], below[-1] = 0.0, 1.0
-    return [high - low for low, high in zip(below[:-1], below[1:], strict=True)]
+    return [high - low for low, high in itertools.pairwise(below)]
 
 
 def soft_information(means: Column, stds: Column, factor: Labels, edges: Sequence[float]) -> float:

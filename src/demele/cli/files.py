@@ -4,6 +4,7 @@ import csv
 import difflib
 import json
 import math
+import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -99,8 +100,6 @@ def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> N
     inputs : sequence of Path
         What is read: never replaced.
     """
-    import os
-
     folder = path.parent
     if path.is_dir():
         raise InputError(f"{path}: expected the name of a file to write, got a folder")
@@ -123,18 +122,22 @@ def _read_numpy(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any]
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             if names:
                 raise UnknownNameError(f"{path}: holds one array without a name; leave out '::{','.join(names)}'")
-            return np.asanyarray(loaded)
+            array: NDArray[Any] = loaded
+            return array
         with loaded:
             return _from_archive(loaded, path, names)
     except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         if isinstance(error, InputError):
             raise
-        if "pickle" in str(error):
+        with path.open("rb") as file:
+            start = file.read(1)
+        if start == b"\x80" or (start == b"\x93" and "bject" in str(error)):
             raise FormatError(
                 f"{path}: holds Python objects, which are not loaded because they can run code; "
                 "save plain arrays of numbers or strings"
             ) from error
-        raise FormatError(f"{path}: not a NumPy file that can be read ({_first_line(error)})") from error
+        why = "damaged or cut off" if start in (b"\x93", b"P") else "it does not start as one"
+        raise FormatError(f"{path}: not a NumPy file that can be read: {why}") from error
 
 
 def _from_archive(archive: Any, path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
@@ -147,11 +150,12 @@ def _from_archive(archive: Any, path: Path, names: tuple[str, ...]) -> "NDArray[
     _known(chosen, held, path, "array")
     arrays = [np.asarray(archive[name]) for name in chosen]
     if len(arrays) == 1:
-        return arrays[0]
+        array: NDArray[Any] = arrays[0]
+        return array
     lengths = {len(array) for array in arrays if array.ndim == 1}
     if len(lengths) != 1 or any(array.ndim != 1 for array in arrays):
         shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(chosen, arrays, strict=True))
-        raise InputError(f"{path}: several arrays make a table only if each is one column of equal length, got {shapes}")
+        raise InputError(f"{path}: several arrays make a table only as columns of equal length, got {shapes}")
     import pandas as pd
 
     return pd.DataFrame(dict(zip(chosen, arrays, strict=True)))
@@ -194,7 +198,7 @@ def _first_row(path: Path) -> tuple[str, list[str]]:
 
 
 def _has_header(first: Sequence[str], path: Path, warn: Warn) -> bool:
-    """A first line of numbers is data, unless it counts the columns, as frames without names are written."""
+    """Tell names from data: numbers are data, unless they count the columns, as frames without names are written."""
     if not all(_is_number(field) for field in first):
         return True
     if [field.strip() for field in first] == [str(position) for position in range(len(first))]:

@@ -27,6 +27,9 @@ __all__ = ["Estimator", "TableSettings", "information_of", "permuted_tables", "r
 Estimator = Literal["histogram", "knn", "robust"]
 #: Codes of which more than this share of the rows repeat another row's value are binned, not given to neighbours.
 TIES = 0.01
+#: Nearest-neighbour estimates of independent variables spread by about 0.8 / sqrt(n) nats around 0 (k = 3); what lies
+#: within nearly four times that is taken for 0, so that a code of noise informs on nothing rather than on one factor.
+NOISE_FLOOR = 3.0
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 20_000_000
 
@@ -96,12 +99,14 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
 def _robust(data: Data, settings: TableSettings) -> InformationTable:
     """Dependence in [0, 1] of each code and factor, in units in which every factor's entropy is 1.
 
-    Categorical factor: I / H(v), I by Ross's neighbours in the ranks of the code. Continuous factor:
-    1 - exp(-2 I), the square of Linfoot's (1957) coefficient, which for Gaussian variables is the squared
-    correlation, I by Kraskov's neighbours on rank-transformed margins: no division by an entropy that does not exist.
+    Categorical factor: I / H(v), I by Ross's exact neighbours in one dimension. Continuous factor: 1 - exp(-2 I), the
+    square of Linfoot's (1957) coefficient, which for Gaussian variables is the squared correlation, I by Kraskov's
+    neighbours on margins that are ranks mapped to normal quantiles (plain ranks would tie their distances, which
+    biases the estimate): no outlier counts, and there is no division by an entropy that does not exist.
     Where values are tied (share above 1%), ties-respecting quantile bins with the Miller-Madow correction instead.
+    Estimates below 3 / sqrt(n) nats, which independent variables give, are 0.
     """
-    from demele.estimation.knn import knn_information_matrix, tie_fraction
+    from demele.estimation.knn import tie_fraction
 
     codes, columns = data.codes.dense(), data.factors.columns
     tied = np.array([tie_fraction(codes[:, index]) > TIES for index in range(data.codes.d)])
@@ -114,16 +119,12 @@ def _robust(data: Data, settings: TableSettings) -> InformationTable:
         if not factor.categorical and tie_fraction(values) > TIES:
             binned[:] = True
         if (~binned).any():
-            information[~binned, i] = knn_information_matrix(
-                codes[rows][:, ~binned],
-                [(factor.categorical, values)],
-                n_neighbors=settings.n_neighbors,
-                jitter_seed=None,
-                margins="rank",
-            )[:, 0]
+            own = codes[rows][:, ~binned]
+            information[~binned, i] = _neighbours(own, factor, values, settings.n_neighbors)
         for code in np.flatnonzero(binned):
             information[code, i] = _binned_information(codes[rows, code], factor, values, bins)
         information[data.codes.constant, i] = 0.0
+        information[information[:, i] < NOISE_FLOOR / np.sqrt(factor.n_annotated), i] = 0.0
     entropies = np.array([_level_entropy(factor) if factor.categorical else np.nan for factor in columns])
     relative = np.where(np.isnan(entropies), 1.0 - np.exp(-2.0 * np.maximum(information, 0.0)), information / entropies)
     between = np.eye(len(columns))
@@ -135,6 +136,25 @@ def _robust(data: Data, settings: TableSettings) -> InformationTable:
             heights = [float(entropy(table.sum(axis=axis))) for axis in (1, 0)]
             between[i, k] = between[k, i] = shared / max(min(heights), 1e-12)
     return InformationTable(np.clip(relative, 0.0, 1.0), np.ones(len(columns)), None, between)
+
+
+def _neighbours(codes: Array, factor: Factor, values: Array, n_neighbors: int) -> Array:
+    from demele.estimation.knn import ksg_information, ross_information
+
+    if factor.categorical:
+        labels = values.astype(np.intp)
+        return np.maximum(ross_information(codes, labels, n_neighbors=n_neighbors, distances="direct"), 0.0)
+    target = _normal_scores(np.asarray(values, dtype=np.float64))
+    found = [ksg_information(_normal_scores(code), target, n_neighbors=n_neighbors) for code in codes.T]
+    return np.maximum(found, 0.0)
+
+
+def _normal_scores(values: Array) -> Array:
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    scores: Array = ndtri(rankdata(values) / (len(values) + 1))
+    return scores
 
 
 def _level_entropy(factor: Factor) -> float:

@@ -1,0 +1,96 @@
+"""The program ``demele``: reads the arguments, runs a command, and turns every user's mistake into one line."""
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from demele import __version__
+from demele.cli import catalogue, score
+from demele.core.errors import DemeleError, InputError
+
+__all__ = ["main"]
+
+DONE, MISTAKE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments, without the name of the program; those of the process if None.
+
+    Returns
+    -------
+    int
+        0 done; 2 the user's mistake, told in one line on stderr; 130 interrupted; 141 nobody reads the output.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # names of columns must not break a terminal that cannot show them
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        arguments = _parser().parse_args(argv)
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except SystemExit as stop:  # --help and --version
+        return stop.code if isinstance(stop.code, int) else DONE
+    except KeyboardInterrupt:
+        print("demele: interrupted", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more as it ends: that must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except DemeleError as error:
+        return _mistake(str(error))
+    except OSError as error:
+        return _mistake(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+    return DONE
+
+
+def _mistake(message: str) -> int:
+    print(f"demele: error: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    return MISTAKE
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports mistakes in one line, and suggests the option that was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+        if unknown:
+            known = [option for action in self._every_action() for option in action.option_strings]
+            near = difflib.get_close_matches(unknown[1], known, n=1, cutoff=0.6)
+            message += f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+    def _every_action(self) -> list[argparse.Action]:
+        actions = list(self._actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for parser in action.choices.values():
+                    actions += parser._actions
+        return actions
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="demele",
+        description="How good a learned representation really is, and how far that verdict can be trusted.",
+        epilog="demele COMMAND --help says more about a command. Results go to stdout, all else to stderr.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"demele {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    score.add_command(commands)
+    catalogue.add_command(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

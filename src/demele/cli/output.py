@@ -1,0 +1,57 @@
+"""Where results go: table for eyes, JSON and CSV for programs; and one line on stderr for anything else."""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from demele.core.errors import DemeleWarning
+
+__all__ = ["FORMATS", "emit", "format_of", "log", "warnings_in_one_line"]
+
+FORMATS = ("table", "json", "csv")
+_BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
+
+
+def format_of(asked: str | None, output: Path | None) -> str:
+    """Return the format asked for; else the one of the file's name; else table for a terminal, JSON for a program."""
+    if asked is not None:
+        return asked
+    if output is not None:
+        return _BY_SUFFIX.get(output.suffix.lower(), "json")
+    return "table" if sys.stdout.isatty() else "json"
+
+
+def emit(text: str, output: Path | None) -> None:
+    """Write results to the file, or to stdout."""
+    text = text if text.endswith("\n") else text + "\n"
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def log(message: str, *, stream: TextIO | None = None) -> None:
+    """Write one line to stderr."""
+    print(" ".join(message.split()), file=stream or sys.stderr)  # noqa: T201
+
+
+@contextmanager
+def warnings_in_one_line(*, quiet: bool, prefix: str = "") -> Iterator[None]:
+    """Show each warning once, as one line on stderr without the place in the code; not at all if ``quiet``."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        text = " ".join(f"{prefix}{message}".split())
+        if text not in seen and not quiet:
+            seen.add(text)
+            kind = "" if issubclass(category, DemeleWarning) else f"{category.__name__}: "
+            log(f"demele: warning: {kind}{text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.simplefilter("always", DemeleWarning)
+        warnings.showwarning = show
+        yield

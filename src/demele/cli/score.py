@@ -1,0 +1,306 @@
+"""``demele score``: codes and factors in files, or the bundled demonstration; scores out."""
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.catalogue import specs
+from demele.cli.files import check_writable, read_table, split_name
+from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.core.errors import InputError
+from demele.core.extras import require
+from demele.runtime.progress import Report, progress_bar
+
+if TYPE_CHECKING:
+    from demele.core.results import Evaluation, Score
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Score a representation: every metric that applies, or those named.
+
+CODES and FACTORS are files of the same rows: .npy, .npz, .csv, .tsv, .parquet or .json.
+FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file.
+"""
+_EXAMPLES = """\
+examples:
+  demele score codes.npy factors.csv
+  demele score data.csv::z1,z2,z3 data.csv::shape,size --bootstrap 200
+  demele score run.npz::codes run.npz::factors --metrics mig,dci_forest_modularity,irs
+  demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
+  demele score --demo --report demo.html
+  demele score --replay "mig(bins=EqualWidth(bins=10), seed=0)" codes.npy factors.csv
+
+Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
+Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
+"""
+#: What a signature already says; giving it again could only contradict it.
+_IN_SIGNATURE = ("metrics", "protocol", "bins", "repeats", "bootstrap", "chance", "seed", "missing", "kinds", "reg_dim")
+
+
+def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele score`` to the commands."""
+    parser = commands.add_parser(
+        "score",
+        help="score a representation against known factors",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("codes", nargs="?", metavar="CODES", help="the representation: one row per sample")
+    parser.add_argument("factors", nargs="?", metavar="FACTORS", help="the known factors of the same rows")
+    parser.add_argument("--demo", action="store_true", help="score four bundled representations of real digits")
+    parser.add_argument("--replay", metavar="SIGNATURE", help="make one number again from its signature")
+
+    what = parser.add_argument_group("what is computed")
+    what.add_argument(
+        "--metrics", type=_names, metavar="A,B", help="names, see demele metrics (default: all that apply)"
+    )
+    what.add_argument("--protocol", metavar="P", help="named settings (default: review2022)")
+    what.add_argument(
+        "--bins",
+        metavar="B",
+        help="bins of continuous columns: a number, equal-frequency:B or adaptive (default: the protocol's)",
+    )
+    what.add_argument("--seed", type=int, metavar="S", help="seed of everything random (default: 0)")
+    what.add_argument(
+        "--reg-dim", type=_codes_named, metavar="I,J", help="the code meant for each factor: numbers from 0, or names"
+    )
+    what.add_argument("--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")
+
+    trust = parser.add_argument_group("how far to trust it")
+    trust.add_argument("--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
+    trust.add_argument("--bootstrap", type=int, metavar="B", help="resamples of the rows, for intervals (default: 0)")
+    trust.add_argument(
+        "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)"
+    )
+
+    reading = parser.add_argument_group("how the factors are read")
+    reading.add_argument(
+        "--missing", choices=("raise", "omit"), help="missing values: refuse, or skip factor by factor (default: raise)"
+    )
+    reading.add_argument(
+        "--kinds",
+        type=_kinds,
+        metavar="NAME=KIND,...",
+        help="continuous or categorical, where the kind that was detected is wrong; one word for all",
+    )
+
+    out = parser.add_argument_group("output")
+    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
+    out.add_argument("--details", action="store_true", help="per-factor and per-code values in the table too")
+    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
+    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page (needs plotly)")
+    out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
+    out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
+    out.add_argument("--quiet", action="store_true", help="no progress and no warnings; the results still hold them")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    _check(arguments)
+    kind = format_of(arguments.format, arguments.output)
+    if arguments.details and kind != "table":
+        raise InputError(f"--details: is for tables; {kind} holds all values as it is")
+    if arguments.replay is not None:
+        _write_score(_replayed(arguments), kind, arguments)
+        return
+    evaluations = _evaluated(arguments)
+    if arguments.report is not None:
+        from demele.report.html import write_report
+
+        title = "Four representations of handwritten digits" if arguments.demo else None
+        dictionaries = [item.to_dict() for item in evaluations]
+        write_report(dictionaries, arguments.report, title=title, specs=specs())
+    _write_evaluations(evaluations, kind, arguments)
+    if arguments.report is not None and not arguments.quiet:
+        log(f"demele: report written to {arguments.report}")
+
+
+# Before any computing --------------------------------------------------------------------------------------------
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    files = [text for text in (arguments.codes, arguments.factors, arguments.codes_std) if text is not None]
+    if arguments.demo:
+        if files or arguments.replay is not None:
+            raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
+    elif arguments.codes is None or arguments.factors is None:
+        missing = "CODES and FACTORS" if arguments.codes is None else "FACTORS"
+        raise InputError(f"{missing}: expected a file; --demo scores bundled data (see demele score --help)")
+    if arguments.replay is not None:
+        if arguments.report is not None:
+            raise InputError("--report: needs whole evaluations; leave it out with --replay")
+        given = [name for name in _IN_SIGNATURE if getattr(arguments, name) is not None]
+        if given:
+            raise InputError(f"--{given[0].replace('_', '-')}: with --replay, the signature decides; leave it out")
+    inputs = [split_name(text)[0] for text in files]
+    targets = [path for path in (arguments.report, arguments.output) if path is not None]
+    if len(targets) == 2 and targets[0].resolve() == targets[1].resolve():
+        raise InputError("--output: the same file as --report; write to another one")
+    for path in targets:
+        check_writable(path, force=arguments.force, inputs=inputs)
+    if arguments.report is not None:
+        require("plotly.offline", purpose="--report")
+    if arguments.metrics is not None or arguments.protocol is not None:
+        from demele.metrics.catalogue import resolve
+        from demele.metrics.protocols import protocol
+
+        for name in arguments.metrics or ():
+            resolve(name)
+        if arguments.protocol is not None:
+            protocol(arguments.protocol)
+
+
+# Computing -------------------------------------------------------------------------------------------------------
+
+
+def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
+    import demele
+
+    options = _given(
+        arguments, "protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "chance", "missing", "kinds"
+    )
+    tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
+    done = []
+    with _reporting(arguments.quiet) as report:
+        for index, (name, codes, factors, codes_std) in enumerate(tables):
+            prefix = f"{name}: " if len(tables) > 1 else ""
+            with warnings_in_one_line(quiet=arguments.quiet, prefix=prefix):
+                evaluation = demele.evaluate(
+                    codes,
+                    factors,
+                    arguments.metrics,
+                    codes_std=codes_std,
+                    name=name,
+                    n_jobs=arguments.jobs,
+                    progress=_part(report, index, len(tables), prefix),
+                    **options,
+                )
+            done.append(evaluation)
+    return done
+
+
+def _replayed(arguments: argparse.Namespace) -> "Score":
+    import demele
+
+    _, codes, factors, codes_std = _files(arguments)
+    with warnings_in_one_line(quiet=arguments.quiet):
+        return demele.replay(arguments.replay, codes, factors, codes_std=codes_std)
+
+
+def _demonstration() -> Iterator[tuple[str, object, object, None]]:
+    from demele.data.demo import demo, demo_names
+
+    for name in demo_names():
+        sample = demo(name)
+        yield str(name), sample.codes, sample.factors, None
+
+
+def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
+    def read(text: str) -> object:
+        return read_table(text, warn=lambda line: None if arguments.quiet else log(f"demele: warning: {line}"))
+
+    codes, factors = read(arguments.codes), read(arguments.factors)
+    codes_std = None if arguments.codes_std is None else read(arguments.codes_std)
+    return split_name(arguments.codes)[0].stem, codes, factors, codes_std
+
+
+def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """What was given on the command line: the library's defaults live in one place, which is not here."""
+    return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+
+
+@contextmanager
+def _reporting(quiet: bool) -> Iterator[Report]:
+    with nullcontext(_silent) if quiet else progress_bar() as report:
+        yield report
+
+
+def _silent(done: float, total: float, label: str) -> None:
+    """Report to nobody."""
+
+
+def _part(report: Report, index: int, parts: int, prefix: str) -> Report:
+    """Progress of one of several evaluations, as a share of all."""
+
+    def scaled(done: float, total: float, label: str) -> None:
+        report(index + (done / total if total else 1.0), parts, prefix + label)
+
+    return scaled
+
+
+# Writing ---------------------------------------------------------------------------------------------------------
+
+
+def _write_evaluations(evaluations: list["Evaluation"], kind: str, arguments: argparse.Namespace) -> None:
+    if kind == "csv":
+        import pandas as pd
+
+        text = pd.concat([item.to_frame() for item in evaluations]).to_csv(index=False)
+    else:
+        dictionaries = [item.to_dict() for item in evaluations]
+        if kind == "json":
+            data = dictionaries[0] if len(dictionaries) == 1 else {"evaluations": dictionaries}
+            text = json.dumps(data, indent=1, allow_nan=False)
+        else:
+            text = _table(dictionaries, arguments)
+    emit(text, arguments.output)
+
+
+def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> None:
+    if kind == "csv":
+        import pandas as pd
+
+        text = pd.DataFrame([score.row()]).to_csv(index=False)
+    elif kind == "json":
+        text = json.dumps(score.to_dict(), indent=1, allow_nan=False)
+    else:
+        evaluation = {
+            "name": split_name(arguments.codes)[0].stem,
+            "protocol": score.protocol,
+            "n": score.n,
+            "codes": list(score.code_names),
+            "factors": list(score.factor_names),
+            "scores": [score.to_dict()],
+            "left_out": [],
+            "notes": [],
+        }
+        text = _table([evaluation], arguments)
+    emit(text, arguments.output)
+
+
+def _table(dictionaries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
+    from demele.cli.tables import scores_table
+
+    families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
+    return scores_table(dictionaries, families, details=arguments.details, output=arguments.output)
+
+
+# Arguments -------------------------------------------------------------------------------------------------------
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("expected names, such as mig,irs")
+    return names
+
+
+def _codes_named(text: str) -> list[int | str]:
+    names = [name.strip() for name in text.split(",")]
+    return [int(name) if name.lstrip("-").isdecimal() else name for name in names]
+
+
+def _kinds(text: str) -> str | dict[str, str]:
+    if "=" not in text:
+        return text.strip()
+    pairs = [pair.rpartition("=") for pair in text.split(",") if pair.strip()]
+    if any(not mark for _, mark, _ in pairs):
+        raise argparse.ArgumentTypeError(f"expected NAME=KIND,NAME=KIND or one kind for all, got {text!r}")
+    return {name.strip(): kind.strip() for name, _, kind in pairs}
