@@ -120,7 +120,7 @@ def z_min(codes: Array, labels: Labels, n_votes: int, batch: int, rng: np.random
 
 
 def z_max(codes: Array, labels: Labels, n_votes: int, batch: int, rng: np.random.Generator) -> tuple[Labels, Labels]:
-    """Draw votes of Z-max variance one after another; rows that agree are searched for each vote, as public code does."""
+    """Draw votes of Z-max variance one after another; the rows that agree are searched for each vote."""
     overall = codes.var(axis=0)
     votes, targets = [], []
     while len(votes) < n_votes:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import demele
 
-METRICS = ["mig_sup", "mig", "dci_lasso_explicitness"]  # one for each property: modularity, compactness, explicitness
+METRICS = ["mig_sup", "mig", "explicitness"]  # one for each property: modularity, compactness, explicitness
 
 # --8<-- [start:score]
 evaluations = {}
@@ -16,7 +16,7 @@ for name in demele.data.demo_names():
 for name, evaluation in evaluations.items():
     print(name)
     for score in evaluation:
-        print(f"  {score.metric:24}{score.value:.2f}  {score.interval}  chance {score.chance.mean:.2f}")
+        print(f"  {score.metric:24}{score.value:.3f}  {score.interval}  chance {score.chance.mean:.3f}")
 # --8<-- [end:score]
 
 # --8<-- [start:native]

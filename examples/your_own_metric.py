@@ -20,5 +20,5 @@ sample = demele.data.demo()
 measured = sample.factors.drop(columns="class")  # a class number is a name: it has no correlation
 evaluation = demele.evaluate(sample.codes, measured, ["mig", mean_best_correlation], bootstrap=50, chance=20)
 for score in evaluation:
-    print(f"{score.metric:22}{score.value:.2f}  {score.interval}  chance {score.chance.mean:.2f}")
+    print(f"{score.metric:22}{score.value:.3f}  {score.interval}  chance {score.chance.mean:.3f}")
 # --8<-- [end:use]

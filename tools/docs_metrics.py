@@ -175,8 +175,10 @@ def command_line_page() -> str:
 
 def commands() -> list[str]:
     """Return the names of the commands, as the help of the whole lists them."""
-    found = re.search(r"\{([a-z,]+)\}", help_of())
-    return found.group(1).split(",") if found else ["score"]
+    found = re.findall(r"^    ([a-z][\w-]*)  ", help_of().partition("COMMAND\n")[2], re.MULTILINE)
+    if not found:
+        raise ValueError("demele --help lists no commands that tools/docs_metrics.py can read")
+    return found
 
 
 def help_of(*command: str) -> str:

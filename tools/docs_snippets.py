@@ -1,93 +1,111 @@
-"""Run the Python blocks of README and of the documentation, and compare what they print with the block that follows.
+"""Run what README, the documentation and the examples show, and compare it with what they say that it prints.
 
-``python -m tools.docs_snippets`` says where a page is out of date; with ``--write`` it corrects the pages. The test
-``tests/docs/test_docs.py`` does the comparing. Blocks of one page share their names and run in a folder of their own.
+``python -m tools.docs_snippets [PAGE ...]`` names what is out of date; with ``--write`` it corrects it. The tests in
+``tests/docs`` do the comparing.
+
+In a page, a block of ``python`` may be followed by a block of ``text``: what it prints. A block of ``console`` starts with a
+``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one folder. The
+output of ``examples/NAME.py`` is ``examples/NAME.txt``.
 """
 
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MARK = "\x1e"
-#: A block of Python, and the block of text right after it, if there is one.
-_PYTHON = re.compile(r"^```python\n(?P<code>.*?)^```\n(?P<gap>\n```text\n(?P<output>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
+    r"|^```console\n\$ demele (?P<command>.*?)\n(?P<result>.*?)^```\n",
+    re.MULTILINE | re.DOTALL,
+)
+# What a page's process starts with. A terminal shows tables, so tables are what pages show.
+_PREAMBLE = """\
+import shlex, subprocess, sys
 
-
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """A block of Python of a page, what the page says that it prints, and what it prints."""
-
-    page: Path
-    code: str
-    expected: str | None
-    printed: str
+def _console(command):
+    words = shlex.split(command)
+    if words[0] == "score" and "--format" not in words:
+        words += ["--format", "table"]
+    call = "import sys; from demele.cli.main import main; sys.exit(main())"
+    run = subprocess.run([sys.executable, "-c", call, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(run.stdout, end="")
+"""
 
 
 def pages() -> list[Path]:
-    """Return the pages that hold Python."""
+    """Return the pages that hold blocks to run."""
     candidates = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [page for page in candidates if _PYTHON.search(page.read_text(encoding="utf-8"))]
+    return [page for page in candidates if _BLOCK.search(page.read_text(encoding="utf-8"))]
 
 
-def run_page(page: Path) -> list[Snippet]:
-    """Run all blocks of a page in one fresh process.
+def examples() -> list[Path]:
+    """Return the examples."""
+    return sorted((ROOT / "examples").glob("*.py"))
+
+
+def corrected_page(page: Path) -> str:
+    """Return a page with what its blocks print.
 
     Raises
     ------
     RuntimeError
         With its traceback, if a block fails.
     """
-    blocks = list(_PYTHON.finditer(page.read_text(encoding="utf-8")))
-    code = "".join(f"{block['code']}\nprint({MARK!r}, end='')\n" for block in blocks)
-    with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder)
-    if run.returncode:
-        raise RuntimeError(f"{page}: {run.stderr}")
-    printed = run.stdout.split(MARK)
-    return [Snippet(page, block["code"], block["output"], text) for block, text in zip(blocks, printed, strict=False)]
-
-
-def outdated(snippets: list[Snippet]) -> Iterator[Snippet]:
-    """Yield the blocks that print something else than their page says."""
-    for snippet in snippets:
-        if snippet.expected is not None and _lines(snippet.expected) != _lines(snippet.printed):
-            yield snippet
-
-
-def corrected(page: Path, snippets: list[Snippet]) -> str:
-    """Return the page with what its blocks print."""
-    left = iter(snippets)
+    text = page.read_text(encoding="utf-8")
+    parts = [
+        block["code"] if block["command"] is None else f"_console({block['command']!r})\n"
+        for block in _BLOCK.finditer(text)
+    ]
+    script = _PREAMBLE + "".join(f"{part}\nprint({MARK!r}, end='', flush=True)\n" for part in parts)
+    printed = iter(_run([sys.executable, "-c", script], page).split(MARK))
 
     def replaced(block: re.Match[str]) -> str:
-        printed = next(left).printed
+        output = _clean(next(printed))
+        if block["command"] is not None:
+            return f"```console\n$ demele {block['command']}\n{output}\n```\n"
         if block["output"] is None:
             return block.group(0)
-        return f"```python\n{block['code']}```\n\n```text\n{_lines(printed)}\n```\n"
+        return f"```python\n{block['code']}```\n\n```text\n{output}\n```\n"
 
-    return _PYTHON.sub(replaced, page.read_text(encoding="utf-8"))
+    return _BLOCK.sub(replaced, text)
 
 
-def _lines(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.rstrip().splitlines())
+def corrected_output(example: Path) -> str:
+    """Return what an example prints."""
+    return _clean(_run([sys.executable, str(example)], example)) + "\n"
+
+
+def _run(command: list[str], what: Path) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    if run.returncode:
+        raise RuntimeError(f"{what}: {run.stderr}")
+    return run.stdout
+
+
+def _clean(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
 def main() -> int:
-    """Compare all pages, or those that are named."""
+    """Compare everything, or what is named."""
     named = [Path(name).resolve() for name in sys.argv[1:] if not name.startswith("--")]
-    wrong = 0
-    for page in named or pages():
-        snippets = run_page(page)
-        for snippet in outdated(snippets):
-            wrong += 1
-            print(f"{page.relative_to(ROOT)}: a block prints\n{snippet.printed}\ninstead of\n{snippet.expected}")
+    outdated = 0
+    for source in named or [*pages(), *examples()]:
+        target = source.with_suffix(".txt") if source.suffix == ".py" else source
+        correct: Callable[[Path], str] = corrected_output if source.suffix == ".py" else corrected_page
+        content = correct(source)
+        if target.exists() and content == target.read_text(encoding="utf-8"):
+            continue
+        outdated += 1
+        print(f"{target.relative_to(ROOT)} is out of date")
         if "--write" in sys.argv:
-            page.write_text(corrected(page, snippets), encoding="utf-8")
-    return int(wrong > 0 and "--write" not in sys.argv)
+            target.write_text(content, encoding="utf-8")
+    return int(outdated > 0 and "--write" not in sys.argv)
 
 
 if __name__ == "__main__":

@@ -74,9 +74,9 @@ def test_regression_tree_worked_by_hand() -> None:
     # Split on a: 2 * 2 / 4 * (5 - 1)^2 = 16 (on b: 4). Then each half, on b: 1 * 1 / 2 * 2^2 = 2.
     trees = grown([[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 2.0, 4.0, 6.0])
     assert_close(trees.decrease, [16, 2, 2, 0, 0, 0, 0], ROUNDING)
-    assert_close(trees.value[:, 0], [3, 1, 5, 0, 2, 4, 6], SOLVER)
+    assert_close(trees.value[:, 0], [3, 1, 5, 0, 2, 4, 6], ROUNDING)
     assert trees.feature.tolist() == [0, 1, 1, -1, -1, -1, -1]
-    assert_close(importances_by_depth(trees, 2, 1, (0, 1, 2))[:, 0], [[0, 0], [1, 0], [0.8, 0.2]], ROUNDING)
+    assert_close(importances_by_depth(trees, 2, 1, (0, 1, 2))[:, 0], [[0.0, 0.0], [1.0, 0.0], [0.8, 0.2]], ROUNDING)
 
 
 def test_classification_tree_worked_by_hand() -> None:
@@ -85,7 +85,9 @@ def test_classification_tree_worked_by_hand() -> None:
     # after row 3: 5/2 - 3 (1 - 5/9) - 0 = 7/6. The second is best; then the two rows on the right give 1.
     trees = grown([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 2], n_classes=3)
     assert_close(trees.decrease, [1.5, 0, 1, 0, 0], ROUNDING)
-    assert_close(trees.value, [[0.5, 0.25, 0.25], [1, 0, 0], [0, 0.5, 0.5], [0, 1, 0], [0, 0, 1]], ROUNDING)
+    assert_close(
+        trees.value, [[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], ROUNDING
+    )
     assert trees.depth.tolist() == [0, 1, 1, 2, 2]
 
 
@@ -223,6 +225,13 @@ def test_forest_error_is_that_of_all_trees() -> None:
 # Importances
 
 
+def run(predictor: Predictor, codes: Floats, values: Any, **options: Any) -> FittedImportance:
+    """With a seed, and few boosting stages, unless told otherwise."""
+    if predictor is boosting_importance:
+        options = {"n_trees": 20, **options}
+    return predictor(codes, values, **{"rng": np.random.default_rng(0), **options})
+
+
 def one_factor(n_rows: int, seed: int, *, categorical: bool) -> tuple[Floats, Any]:
     """The factor is the second of three codes, disturbed."""
     rng = np.random.default_rng(seed)
@@ -235,11 +244,12 @@ def one_factor(n_rows: int, seed: int, *, categorical: bool) -> tuple[Floats, An
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_the_code_that_holds_the_factor_is_found(predictor: Predictor, categorical: bool) -> None:
     codes, values = one_factor(600, 0, categorical=categorical)
-    fitted = predictor(codes, values, categorical=categorical, rng=np.random.default_rng(0))
+    fitted = run(predictor, codes, values, categorical=categorical)
     assert fitted.importance.argmax() == 1
     assert (fitted.importance >= 0).all()
     if categorical:
         assert fitted.mse is None
+        assert fitted.chance is not None
         assert fitted.chance == np.bincount(values).max() / 600  # all rows are scored, in five folds
         assert fitted.chance + 0.1 < fitted.score < 0.8
     else:
@@ -260,10 +270,7 @@ def test_many_rows_are_held_out_once_and_the_same_seed_gives_the_same_bits(
     predictor: Predictor, categorical: bool
 ) -> None:
     codes, values = one_factor(4000, 1, categorical=categorical)
-    options = {} if predictor is not boosting_importance else {"n_trees": 10}
-    one, other = (
-        predictor(codes, values, categorical=categorical, rng=np.random.default_rng(5), **options) for _ in "ab"
-    )
+    one, other = (run(predictor, codes, values, categorical=categorical) for _ in "ab")
     assert_exact(one.importance, other.importance)
     assert (one.score, one.mse, one.chance, one.settings) == (other.score, other.mse, other.chance, other.settings)
     assert all(isinstance(choice, tuple) and len(choice) == 1 for choice in one.settings.values())
@@ -274,11 +281,11 @@ def test_many_rows_are_held_out_once_and_the_same_seed_gives_the_same_bits(
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_noise_predicts_nothing(predictor: Predictor, categorical: bool) -> None:
     above = []
-    for n_rows, repeats in ((100, 6), (600, 2)):
+    for n_rows, repeats in ((100, 4), (600, 1)):
         for seed in range(repeats):
             rng = np.random.default_rng([n_rows, seed])
             values = rng.integers(0, 4, n_rows) if categorical else rng.random(n_rows)
-            fitted = predictor(rng.random((n_rows, 5)), values, categorical=categorical, rng=rng)
+            fitted = run(predictor, rng.random((n_rows, 5)), values, categorical=categorical, rng=rng)
             above.append(fitted.score - (fitted.chance or 0.0))
     # In-sample scores of such forests are 0.8. One accuracy on 100 rows has a standard error of 0.045.
     assert np.mean(above) < 0.01
@@ -290,11 +297,11 @@ def test_noise_predicts_nothing(predictor: Predictor, categorical: bool) -> None
 def test_constant_codes_have_no_importance(predictor: Predictor, categorical: bool) -> None:
     codes, values = one_factor(60, 2, categorical=categorical)
     codes[:, [0, 2]] = 0.1  # has no exact mean in floating point
-    fitted = predictor(codes, values, categorical=categorical, rng=np.random.default_rng(0))
+    fitted = run(predictor, codes, values, categorical=categorical)
     assert_exact(fitted.importance[[0, 2]], [0, 0])
     assert fitted.importance[1] > 0
     codes[:, 1] = 7
-    fitted = predictor(codes, values, categorical=categorical, rng=np.random.default_rng(0))
+    fitted = run(predictor, codes, values, categorical=categorical)
     assert_exact(fitted.importance, [0, 0, 0])
     assert fitted.score <= (fitted.chance or 0.0)
 
@@ -304,7 +311,7 @@ def test_constant_codes_have_no_importance(predictor: Predictor, categorical: bo
 def test_constant_factor(predictor: Predictor, categorical: bool) -> None:
     values = np.full(30, 2 if categorical else 0.1)
     codes = np.random.default_rng(0).random((30, 2))
-    fitted = predictor(codes, values, categorical=categorical, rng=np.random.default_rng(0))
+    fitted = run(predictor, codes, values, categorical=categorical)
     assert_exact(fitted.importance, [0, 0])
     assert (fitted.score, fitted.chance) == (1, 1) if categorical else np.isnan(fitted.score)
 
@@ -313,26 +320,27 @@ def test_constant_factor(predictor: Predictor, categorical: bool) -> None:
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_few_rows(predictor: Predictor, categorical: bool) -> None:
     codes, values = one_factor(10, 3, categorical=categorical)
-    fitted = predictor(codes, values, categorical=categorical, rng=np.random.default_rng(0))
+    fitted = run(predictor, codes, values, categorical=categorical)
     assert np.isfinite(fitted.importance).all()
     with pytest.raises(NotEnoughData, match=r"codes: 9 rows came, at least 10"):
-        predictor(codes[1:], values[1:], categorical=categorical, rng=np.random.default_rng(0))
+        run(predictor, codes[1:], values[1:], categorical=categorical)
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_a_level_with_one_row(predictor: Predictor) -> None:
     codes, values = one_factor(200, 4, categorical=True)
     values[17] = 4
-    assert np.isfinite(predictor(codes, values, categorical=True, rng=np.random.default_rng(0)).score)
+    assert np.isfinite(run(predictor, codes, values, categorical=True).score)
     two = (values == 4).astype(int)
-    fitted = predictor(codes, two, categorical=True, rng=np.random.default_rng(0))
-    assert fitted.score <= fitted.chance == 0.995
+    fitted = run(predictor, codes, two, categorical=True)
+    assert fitted.chance == 0.995
+    assert fitted.score <= fitted.chance
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_one_code(predictor: Predictor) -> None:
     codes, values = one_factor(100, 5, categorical=False)
-    assert predictor(codes[:, 1:2], values, categorical=False, rng=np.random.default_rng(0)).importance[0] > 0.5
+    assert run(predictor, codes[:, 1:2], values, categorical=False).importance[0] > 0.5
 
 
 @pytest.mark.parametrize("categorical", [False, True])
@@ -340,8 +348,7 @@ def test_one_code(predictor: Predictor) -> None:
 def test_trees_see_ranks_only(predictor: Predictor, categorical: bool) -> None:
     codes, values = one_factor(300, 6, categorical=categorical)
     one, other = (
-        predictor(mapped, values, categorical=categorical, rng=np.random.default_rng(0))
-        for mapped in (codes, np.exp(3 * codes) - 100)
+        run(predictor, mapped, values, categorical=categorical) for mapped in (codes, np.exp(3 * codes) - 100)
     )
     assert_exact(one.importance, other.importance)
     assert one.score == other.score
@@ -351,20 +358,17 @@ def test_trees_see_ranks_only(predictor: Predictor, categorical: bool) -> None:
 def test_lasso_has_no_unit(categorical: bool) -> None:
     codes, values = one_factor(300, 7, categorical=categorical)
     one, other = (
-        lasso_importance(mapped, values, categorical=categorical, rng=np.random.default_rng(0))
-        for mapped in (codes, codes * [1e-6, 1e-3, 1e6] + [0.0, 5.0, -1e6])
+        run(lasso_importance, mapped, values, categorical=categorical)
+        for mapped in (codes, codes * [1e-6, 1e-3, 1e6] + [0.0, 0.005, -1e6])
     )
-    # The rounding of the shifted codes (1e-9) can end the iterations one step earlier: those of the solver decide.
-    assert_close(one.importance, other.importance, {"rtol": 1e2 * SOLVER["rtol"], "atol": 1e2 * SOLVER["atol"]})
+    assert_close(one.importance, other.importance, SOLVER)
     assert_close(one.score, other.score, SOLVER)
 
 
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_a_continuous_factor_has_no_unit(predictor: Predictor) -> None:
     codes, values = one_factor(300, 7, categorical=False)
-    one, other = (
-        predictor(codes, mapped, categorical=False, rng=np.random.default_rng(0)) for mapped in (values, 1024 * values)
-    )
+    one, other = (run(predictor, codes, mapped, categorical=False) for mapped in (values, 1024 * values))
     assert_close(one.importance, other.importance, SOLVER)
     assert_close(one.score, other.score, SOLVER)
     assert one.mse is not None
@@ -376,11 +380,12 @@ def test_a_continuous_factor_has_no_unit(predictor: Predictor) -> None:
 def test_order_of_the_codes_and_sorting_beforehand(predictor: Predictor) -> None:
     codes, values = one_factor(500, 8, categorical=False)
     rng = np.random.default_rng
-    one = predictor(codes, values, categorical=False, rng=rng(0))
+    one = run(predictor, codes, values, categorical=False, rng=rng(0))
     assert_exact(
-        predictor(codes, values, categorical=False, rng=rng(0), presorted=presort(codes)).importance, one.importance
+        run(predictor, codes, values, categorical=False, rng=rng(0), presorted=presort(codes)).importance,
+        one.importance,
     )
-    turned = predictor(codes[:, ::-1], values, categorical=False, rng=rng(0))
+    turned = run(predictor, codes[:, ::-1], values, categorical=False, rng=rng(0))
     assert np.abs(turned.importance[::-1] - one.importance).max() < 0.05  # other draws, other noise
 
 
@@ -389,14 +394,14 @@ def test_order_of_the_codes_and_sorting_beforehand(predictor: Predictor) -> None
 def test_copies_share_the_importance(predictor: Predictor, categorical: bool) -> None:
     codes, values = one_factor(500, 9, categorical=categorical)
     copied = np.column_stack([codes[:, 1], codes[:, 1]])
-    fitted = predictor(copied, values, categorical=categorical, rng=np.random.default_rng(0))
+    fitted = run(predictor, copied, values, categorical=categorical)
     assert 0.3 < fitted.importance[0] < 0.7
 
 
 def test_lasso_coefficient_by_hand() -> None:
     # One standardised code equal to the factor: minimise (1 - w)^2 / 2 + lambda w, so w = 1 - lambda; largest lambda 1.
     codes = np.random.default_rng(0).random((200, 1))
-    fitted = lasso_importance(codes, 3 - 5 * codes[:, 0], categorical=False, rng=np.random.default_rng(0))
+    fitted = run(lasso_importance, codes, 3 - 5 * codes[:, 0], categorical=False)
     penalties: Any = fitted.settings["penalty"]
     assert_close(fitted.importance, [1 - np.mean(penalties)], SOLVER)
     assert fitted.settings["converged"] == (True,) * 5
@@ -406,7 +411,7 @@ def test_lasso_keeps_one_of_two_copies() -> None:
     rng = np.random.default_rng(0)
     code = rng.random(4000)
     fitted = lasso_importance(np.column_stack([code, code]), code, categorical=False, rng=rng)
-    assert fitted.importance[1] == 0
+    assert_close(fitted.importance[1], 0, ROUNDING)
     assert fitted.score > 0.9999
 
 
@@ -429,7 +434,7 @@ def test_ordered_levels_need_more_than_one_against_the_rest() -> None:
     # A line cannot tell a middle level from both others, but three logits can.
     codes = np.random.default_rng(0).random((400, 1))
     values = np.digitize(codes[:, 0], [0.2, 0.4, 0.6, 0.8])
-    assert lasso_importance(codes, values, categorical=True, rng=np.random.default_rng(0)).score > 0.95
+    assert run(lasso_importance, codes, values, categorical=True).score > 0.95
 
 
 def test_forest_settings_are_among_the_options() -> None:
@@ -457,7 +462,7 @@ def test_noisy_factors_get_shallow_trees() -> None:
 def test_boosting_rows() -> None:
     codes, values = one_factor(120, 1, categorical=True)
 
-    def n_train(**asked: int) -> object:
+    def n_train(**asked: Any) -> object:
         fitted = boosting_importance(
             codes, values, categorical=True, rng=np.random.default_rng(0), n_trees=1, max_depth=1, **asked
         )

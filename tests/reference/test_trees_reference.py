@@ -17,8 +17,9 @@ from sklearn.ensemble import (
 from sklearn.linear_model import Lasso
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from demele.estimation import importance as module
 from demele.estimation.importance import boosting_importance, forest_importance, lasso_importance
-from demele.estimation.trees import descend, grow_trees, importances_by_depth, presort
+from demele.estimation.trees import Bins, descend, grow_trees, importances_by_depth, presort
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]
@@ -97,13 +98,18 @@ def test_forest_is_as_good_as_a_tuned_one(scenario: str) -> None:
         codes = np.tile(codes, 2)
     ours, theirs = [], []
     for i in range(2):
+        test = np.random.default_rng(i).permutation(5000)[::5]  # the rows that are held out below
+        train = np.setdiff1d(np.arange(5000), test)
         fitted = forest_importance(codes, factors[:, i], categorical=False, rng=np.random.default_rng(i))
         ours.append([fitted.score, compactness(fitted.importance)])
         peers = [
-            RandomForestRegressor(10, max_features=share, random_state=i).fit(codes[:4000], factors[:4000, i])
-            for share in (0.4, 0.8, 1.0)
+            RandomForestRegressor(10, max_depth=depth, max_features=share, random_state=i).fit(
+                codes[train], factors[train, i]
+            )
+            for depth in (8, 16)
+            for share in (0.8, 1.0)
         ]
-        scores = [peer.score(codes[4000:], factors[4000:, i]) for peer in peers]
+        scores = [peer.score(codes[test], factors[test, i]) for peer in peers]
         best = int(np.argmax(scores))
         theirs.append([scores[best], compactness(peers[best].feature_importances_)])
     difference = np.abs(np.mean(ours, axis=0) - np.mean(theirs, axis=0))
@@ -129,6 +135,23 @@ def test_boosting(n_levels: int | None) -> None:
     else:
         peer = GradientBoostingClassifier(n_estimators=40).fit(codes[train], values[train])
         assert fitted.score == peer.score(codes[test], values[test])
+
+
+@pytest.mark.parametrize("n_levels", [2, 4])
+def test_boosting_logits(n_levels: int) -> None:
+    rng = np.random.default_rng(6)
+    codes = permutations(300, 1, rng)
+    level = np.digitize(codes[:, 0] / 300 + rng.random(300), np.linspace(0, 2, n_levels + 1)[1:-1])
+    train, test = np.arange(300)[::2], np.arange(300)[1::2]
+    presorted = presort(codes)
+    bins = Bins(presorted.subset(train))
+    unseen = bins.apply(presorted.rank[:, test])
+    _, logits = module._boost(bins, unseen, module._loss(level[train], True), 20, 3, 0.1, rng)
+    peer = GradientBoostingClassifier(n_estimators=20).fit(codes[train], level[train])
+    expected = peer.decision_function(codes[test]).reshape(len(test), -1).T
+    if n_levels > 2:  # a constant may be added to all logits of a row
+        logits, expected = logits - logits.mean(axis=0), expected - expected.mean(axis=0)
+    assert_close(logits, expected, SOLVER)
 
 
 @pytest.mark.parametrize("n_levels", [None, 2, 4])

@@ -31,8 +31,9 @@ def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
 
     Examples
     --------
-    >>> split_name("data.csv::z1,z2")
-    (PosixPath('data.csv'), ('z1', 'z2'))
+    >>> file, names = split_name("data.csv::z1,z2")
+    >>> file.name, names
+    ('data.csv', ('z1', 'z2'))
     """
     file, mark, names = text.rpartition("::")
     if not mark or Path(text).exists():

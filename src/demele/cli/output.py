@@ -35,7 +35,7 @@ def emit(text: str, output: Path | None) -> None:
 
 def log(message: str, *, stream: TextIO | None = None) -> None:
     """Write one line to stderr."""
-    print(" ".join(message.split()), file=stream or sys.stderr)  # noqa: T201
+    print(" ".join(message.split()), file=stream or sys.stderr)
 
 
 @contextmanager
@@ -51,7 +51,6 @@ def warnings_in_one_line(*, quiet: bool, prefix: str = "") -> Iterator[None]:
             log(f"demele: warning: {kind}{text}")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.simplefilter("always", DemeleWarning)
+        warnings.simplefilter("always", DemeleWarning)  # others as the user's -W and PYTHONWARNINGS say
         warnings.showwarning = show
         yield

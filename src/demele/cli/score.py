@@ -1,7 +1,6 @@
 """``demele score``: codes and factors in files, or the bundled demonstration; scores out."""
 
 import argparse
-import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -197,14 +196,22 @@ def _replayed(arguments: argparse.Namespace) -> "Score":
 def _demonstration() -> Iterator[tuple[str, object, object, None]]:
     from demele.data.demo import demo, demo_names
 
-    for name in demo_names():
+    names: tuple[Any, ...] = demo_names()
+    for name in names:
         sample = demo(name)
-        yield str(name), sample.codes, sample.factors, None
+        yield name, sample.codes, sample.factors, None
 
 
 def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
+    warned: set[str] = set()
+
+    def warn(line: str) -> None:
+        if line not in warned and not arguments.quiet:
+            warned.add(line)  # codes and factors may come from one file
+            log(f"demele: warning: {line}")
+
     def read(text: str) -> object:
-        return read_table(text, warn=lambda line: None if arguments.quiet else log(f"demele: warning: {line}"))
+        return read_table(text, warn=warn)
 
     codes, factors = read(arguments.codes), read(arguments.factors)
     codes_std = None if arguments.codes_std is None else read(arguments.codes_std)
@@ -212,7 +219,7 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
 
 
 def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """What was given on the command line: the library's defaults live in one place, which is not here."""
+    """Return what was given on the command line: the library's defaults live in one place, which is not here."""
     return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
 
 

@@ -40,8 +40,8 @@ def scores_table(
         File that the text is for; a terminal's colours are then left out.
     """
     console, text = _console(output)
-    for evaluation in evaluations:
-        console.print(_heading(evaluation), markup=False)
+    for heading, names in _headings(evaluations).items():
+        console.print(f"{', '.join(names)}: {heading}", markup=False)
     table = _single(evaluations[0], families) if len(evaluations) == 1 else None
     for part in [table] if table is not None else _several(evaluations, families, console.width):
         console.print()
@@ -50,23 +50,29 @@ def scores_table(
     if details:
         for evaluation in evaluations:
             _details(console, evaluation, named=len(evaluations) > 1)
-    return text.getvalue()
+    return _trimmed(text)
 
 
 def metrics_table(specs: Sequence["MetricSpec"]) -> str:
     """Write the catalogue, grouped by family."""
     console, text = _console(None)
-    table = _table("metric", "measures", "own values", "range", "source")
+    table = _table("metric", "measures", "per", "range", "source", gap=1)
     for family in dict.fromkeys(spec.family for spec in specs):
         _group(table, family)
         for spec in (spec for spec in specs if spec.family == family):
             low, high = (f"{end:g}" if math.isfinite(end) else "any" for end in spec.range)
             span = "any" if low == high else f"{low} to {high}"
             measures = "holistic" if len(spec.properties) > 1 else spec.properties[0]
-            table.add_row(_bold(spec.name), measures, spec.native, span, spec.source)
+            where, _, _ = spec.source.replace(";", ",").replace(" (", ",").partition(",")
+            table.add_row(_bold(spec.name), measures, spec.native.removeprefix("per "), span, where)
     console.print(table)
-    console.print("Holistic: more than one of modularity, compactness, explicitness. All are best at 1.", style="dim")
-    return text.getvalue()
+    console.print()
+    console.print(
+        "per: the unit of a metric's own values, of which the score is the mean or a weighted mean.", style="dim"
+    )
+    console.print("holistic: more than one of modularity, compactness, explicitness.", style="dim")
+    console.print("--format json has definitions and whole references.", style="dim")
+    return _trimmed(text)
 
 
 def _console(output: Path | None) -> tuple["Console", io.StringIO]:
@@ -82,10 +88,18 @@ def _console(output: Path | None) -> tuple["Console", io.StringIO]:
     return console, text
 
 
-def _heading(evaluation: Evaluation) -> str:
-    counts = [(evaluation["n"], "row"), (len(evaluation["codes"]), "code"), (len(evaluation["factors"]), "factor")]
-    words = ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
-    return f"{evaluation['name']}: {words}; protocol {evaluation['protocol']}"
+def _trimmed(text: io.StringIO) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def _headings(evaluations: Sequence[Evaluation]) -> dict[str, list[str]]:
+    """Return what was scored, and the representations of which it is true."""
+    headings: dict[str, list[str]] = {}
+    for item in evaluations:
+        counts = [(item["n"], "row"), (len(item["codes"]), "code"), (len(item["factors"]), "factor")]
+        words = ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
+        headings.setdefault(f"{words}; protocol {item['protocol']}", []).append(item["name"])
+    return headings
 
 
 def _single(evaluation: Evaluation, families: Mapping[str, str]) -> "Table":
@@ -201,12 +215,12 @@ def _indented(console: "Console", text: str) -> None:
     console.print(Padding(Text(text), (0, 0, 0, 2)))
 
 
-def _table(*heads: str, numbers: int = 0) -> "Table":
-    """A table without lines; the last columns hold numbers."""
+def _table(*heads: str, numbers: int = 0, gap: int = 2) -> "Table":
+    """Make a table without lines, whose columns after the first hold numbers, as many as said."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
     for index, head in enumerate(heads):
         number = 0 < index <= numbers
         table.add_column(Text(head), justify="right" if number else "left", no_wrap=index == 0 or number)
@@ -233,7 +247,7 @@ def _score(evaluation: Evaluation, metric: str) -> Mapping[str, Any] | None:
 
 
 def _value(score: Mapping[str, Any], *, bold: bool = True) -> Any:
-    """The number, with room for the mark of fragile scores so that the digits stay in line."""
+    """Write the number, with room for the mark of fragile scores so that the digits stay in line."""
     from rich.text import Text
 
     return Text(_number(score["value"]), style="bold" if bold else "") + Text("!" if score["fragile"] else " ", "red")

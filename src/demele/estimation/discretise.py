@@ -92,17 +92,13 @@ class EqualFrequency:
         """Return edges at the distinct lower quantiles of the values."""
         if low == high:
             return ColumnBins(np.array([low, high]), regular=False)
-        inner, times = np.unique(
-            np.quantile(values, np.arange(1, self.bins) / self.bins, method="higher"), return_counts=True
-        )
-        # A value that holds a whole bin's share or more (60% zeros) is a bin of its own: the next value starts another.
-        heavy = np.union1d(inner[times > 1], [low])
-        after = [
-            values[values > tie].min()
-            for tie in heavy
-            if tie < high and (values == tie).sum() * self.bins >= len(values)
-        ]
-        inner = np.union1d(inner[inner > low], after)
+        # Order statistics at exact integer positions: a column repeated whole has the same edges.
+        at = len(values) * np.arange(1, self.bins) // self.bins
+        inner = np.unique(np.partition(values, at)[at])
+        # A value that holds a bin's share or more (60% zeros) is a bin of its own: the next value starts another.
+        candidates = np.union1d(inner, [low])
+        heavy = [tie for tie in candidates if tie < high and (values == tie).sum() * self.bins >= len(values)]
+        inner = np.union1d(inner[inner > low], [values[values > tie].min() for tie in heavy])
         if not inner.size:
             inner = np.array([values[values > low].min()])
         return ColumnBins(np.concatenate([[low], inner, [max(high, np.nextafter(inner[-1], np.inf))]]), regular=False)

@@ -145,8 +145,9 @@ def _cross_fit(
     if categorical:
         chance = float(np.bincount(truth.astype(np.intp)).max() / len(truth))
         return FittedImportance(importance, float((truth == predicted).mean()), None, chance, settings)
-    mse, variance = float(((truth - predicted) ** 2).mean()), float(truth.var())
-    return FittedImportance(importance, 1 - mse / variance if variance > 0 else np.nan, mse, None, settings)
+    mse = float(((truth - predicted) ** 2).mean())
+    score = 1 - mse / float(truth.var()) if truth.max() > truth.min() else np.nan
+    return FittedImportance(importance, score, mse, None, settings)
 
 
 def _shares(importance: Floats) -> Floats:

@@ -296,15 +296,15 @@ def describe(name: str) -> MetricSpec:
     return CATALOGUE[resolve(name)]
 
 
-def resolve(name: str) -> str:
+def resolve(name: str, *, argument: str = "metrics") -> str:
     """Return the registered name for a name or an alias."""
     if not isinstance(name, str):
-        raise UnknownNameError(f"metrics: expected a name or a callable, got {name!r}")
+        raise UnknownNameError(f"{argument}: expected a name or a callable, got {name!r}")
     if name in CATALOGUE:
         return name
     if name in _ALIASES:
         return _ALIASES[name]
-    raise UnknownNameError(f"metrics: no metric is called {name!r}{suggestion(name, [*CATALOGUE, *_ALIASES])}")
+    raise UnknownNameError(f"{argument}: no metric is called {name!r}{suggestion(name, [*CATALOGUE, *_ALIASES])}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -8,6 +8,8 @@ Every function also takes the keywords of :class:`demele.metrics.options.RunOpti
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Unpack
 
+from numpy.typing import NDArray
+
 from demele.core.results import DCI, Score
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction
@@ -35,7 +37,7 @@ __all__ = [
     "z_min_variance",
 ]
 
-Bins = int | str | Binning | Sequence[float]
+Bins = int | str | Binning | Sequence[float] | NDArray[Any]
 RegDim = Sequence[int] | Sequence[str] | None
 
 

@@ -176,7 +176,7 @@ def given_options(options: object) -> dict[str, Mapping[str, Any]]:
     for key, own in options.items():
         if not isinstance(own, Mapping):
             raise InputTypeError(f"options: expected a mapping of options for {key!r}, got {own!r}")
-        name = key if key in groups else resolve(key)
+        name = key if key in groups else resolve(key, argument="options")
         if name == "information":
             _known_to_group(own)
         else:

@@ -129,6 +129,7 @@ def _scale(values: Sequence[float], *, what: str | None) -> dict[str, Any]:
 
 def _shortened_score(score: Mapping[str, Any], most: int) -> dict[str, Any]:
     score = dict(score)
+    score["details"] = _without_long_lists(score["details"], most)
     matrix = score["matrix"]
     if matrix is not None and len(matrix["rows"]) > most:
         strength = [max((abs(value) for value in row if value is not None), default=0.0) for row in matrix["values"]]
@@ -144,6 +145,12 @@ def _shortened_score(score: Mapping[str, Any], most: int) -> dict[str, Any]:
         if score["native_intervals"] is not None:
             score["native_intervals"] = {name: score["native_intervals"][name] for name in names}
     return score
+
+
+def _without_long_lists(value: Any, most: int) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_long_lists(item, most) for key, item in value.items()}
+    return f"{len(value):,} values" if isinstance(value, list) and len(value) > most else value
 
 
 def _strongest(items: Sequence[Any], strength: Sequence[float], most: int) -> list[Any]:

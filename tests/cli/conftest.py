@@ -1,0 +1,69 @@
+"""A small representation in files of every kind."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele.cli.main import main
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Program:
+    """Runs ``demele`` in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> Run:
+        self._capsys.readouterr()
+        status = main([str(argument) for argument in arguments])
+        out, err = self._capsys.readouterr()
+        return Run(status, out, err)
+
+
+@pytest.fixture
+def demele(capsys: pytest.CaptureFixture[str]) -> Program:
+    return Program(capsys)
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    shape, size = rng.integers(0, 3, 200), rng.random(200)
+    return pd.DataFrame(
+        {
+            "z1": shape + 0.1 * rng.normal(size=200),
+            "z2": size + 0.1 * rng.normal(size=200),
+            "z3": rng.normal(size=200),
+            "shape": shape,
+            "size": size,
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with ``codes`` and ``factors`` in it."""
+    codes, factors = table[["z1", "z2", "z3"]], table[["shape", "size"]]
+    np.save(tmp_path / "codes.npy", codes.to_numpy())
+    np.savez(tmp_path / "run.npz", codes=codes.to_numpy(), shape=table["shape"], size=table["size"])
+    np.savez(tmp_path / "only.npz", codes=codes.to_numpy())
+    factors.to_csv(tmp_path / "factors.csv", index=False)
+    table.to_csv(tmp_path / "data.csv", index=False)
+    table.to_csv(tmp_path / "indexed.csv")
+    table.to_csv(tmp_path / "data.tsv", index=False, sep="\t")
+    table.to_parquet(tmp_path / "data.parquet")
+    table.to_json(tmp_path / "records.json", orient="records", double_precision=15)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,0 +1,176 @@
+"""Files are read by what they are; what cannot be read is refused in words that help."""
+
+import json
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele.cli.files import check_writable, read_table, split_name
+from demele.core.errors import FormatError, InputError, MissingExtraError, UnknownNameError
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+
+@pytest.fixture
+def warned() -> list[str]:
+    return []
+
+
+def _values(table: Any) -> Any:
+    return table.to_numpy() if isinstance(table, pd.DataFrame) else np.asarray(table)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["codes.npy", "run.npz::codes", "only.npz", "data.csv::z1,z2,z3", "data.tsv::z1,z2,z3", "data.parquet::z1,z2,z3"],
+)
+def test_the_same_codes_from_every_kind_of_file(
+    name: str, folder: Path, table: pd.DataFrame, warned: list[str]
+) -> None:
+    read = read_table(name, warn=warned.append)
+    assert_close(_values(read), table[["z1", "z2", "z3"]].to_numpy(), ROUNDING)
+    assert warned == []
+
+
+def test_arrays_are_mapped_into_memory(folder: Path, warned: list[str]) -> None:
+    assert isinstance(read_table("codes.npy", warn=warned.append), np.memmap)
+
+
+def test_a_single_column_is_a_table(folder: Path, warned: list[str]) -> None:
+    np.save("one.npy", np.arange(3.0))
+    assert _values(read_table("one.npy", warn=warned.append)).shape == (3, 1)
+    assert _values(read_table("run.npz::size", warn=warned.append)).shape == (200, 1)
+
+
+def test_several_arrays_of_an_archive_are_columns(folder: Path, table: pd.DataFrame, warned: list[str]) -> None:
+    read = read_table("run.npz::size,shape", warn=warned.append)
+    assert isinstance(read, pd.DataFrame)
+    assert list(read.columns) == ["size", "shape"]
+    assert_exact(read["shape"], table["shape"])
+
+
+def test_json_holds_rows_or_columns(folder: Path, table: pd.DataFrame, warned: list[str]) -> None:
+    records = read_table("records.json::z2,z1", warn=warned.append)
+    assert_close(_values(records), table[["z2", "z1"]].to_numpy(), ROUNDING)
+    Path("columns.json").write_text('{"a": [1, 2], "b": ["x", "y"]}', encoding="utf-8")
+    columns = read_table("columns.json", warn=warned.append)
+    assert isinstance(columns, pd.DataFrame)
+    assert list(columns["b"]) == ["x", "y"]
+    Path("rows.json").write_text("[[1, 2], [3, 4], [5, 6]]", encoding="utf-8")
+    assert_exact(_values(read_table("rows.json", warn=warned.append)), [[1, 2], [3, 4], [5, 6]])
+
+
+def test_row_numbers_are_no_column(folder: Path, warned: list[str]) -> None:
+    read = read_table("indexed.csv", warn=warned.append)
+    assert isinstance(read, pd.DataFrame)
+    assert list(read.columns) == ["z1", "z2", "z3", "shape", "size"]
+    assert warned == ["indexed.csv: the first column has no name and counts the rows; it was left out"]
+
+
+def test_numbers_in_the_first_line_are_data(folder: Path, warned: list[str]) -> None:
+    Path("bare.csv").write_text("1.5,2\n2.5,3\n", encoding="utf-8")
+    assert_exact(_values(read_table("bare.csv", warn=warned.append)), [[1.5, 2.0], [2.5, 3.0]])
+    assert warned == ["bare.csv: has no line of names; columns are called by their position, from 1"]
+    assert_exact(_values(read_table("bare.csv::2", warn=warned.append)), [[2], [3]])
+
+
+def test_numbers_that_count_the_columns_are_names(folder: Path, warned: list[str]) -> None:
+    pd.DataFrame([[7.0, 8.0], [9.0, 6.0]]).to_csv("counted.csv", index=False)
+    assert_exact(_values(read_table("counted.csv", warn=warned.append)), [[7.0, 8.0], [9.0, 6.0]])
+    assert warned == ["counted.csv: the first line, 0, 1, was read as the names of the columns"]
+
+
+def test_a_column_that_starts_with_zero_is_not_guessed(folder: Path, warned: list[str]) -> None:
+    Path("labels.csv").write_text("0\n1\n2\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="may be the name of the column or a value"):
+        read_table("labels.csv", warn=warned.append)
+
+
+def test_other_delimiters_and_marks(folder: Path, warned: list[str]) -> None:
+    Path("semi.csv").write_text('\ufeff"größe, cm";b\n1,5;2\n', encoding="utf-8")
+    read = read_table("semi.csv", warn=warned.append)
+    assert isinstance(read, pd.DataFrame)
+    assert list(read.columns) == ["größe, cm", "b"]
+
+
+def test_names_with_the_separator_in_the_path(folder: Path, warned: list[str]) -> None:
+    np.save("odd::name.npy", np.eye(2))
+    assert split_name("odd::name.npy") == (Path("odd::name.npy"), ())
+    assert_exact(_values(read_table("odd::name.npy", warn=warned.append)), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("junk.npy", b"hello", "it does not start as one"),
+        ("cut.npy", b"\x93NUMPY\x01\x00", "damaged or cut off"),
+        ("empty.npy", b"", "it does not start as one"),
+        ("bad.npz", b"PK123", "damaged or cut off"),
+        ("pickled.npy", pickle.dumps([1]), "Python objects, which are not loaded"),
+        ("empty.csv", b"", "is empty"),
+        ("blank.csv", b"\n\n", "is empty"),
+        ("header.csv", b"a,b\n", "has a header but no rows"),
+        ("latin.csv", b"na\xefve\n1\n", "not text in UTF-8"),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "not a table that can be read"),
+        ("wrong.json", b"{", "not JSON"),
+        ("word.json", b'"word"', "expected a list of rows, or columns by name, got str"),
+        ("ragged.json", b"[[1, 2], [3]]", "rows of different lengths"),
+        ("columns.json", b'{"a": [1], "b": [1, 2]}', "columns of different lengths"),
+        ("wrong.parquet", b"nothing", "not a Parquet file"),
+        ("codes.xyz", b"", "expected a file called .npy"),
+        ("codes", b"", "got no suffix"),
+    ],
+)
+def test_what_cannot_be_read_is_named(name: str, content: bytes, message: str, folder: Path, warned: list[str]) -> None:
+    Path(name).write_bytes(content)
+    with pytest.raises(FormatError, match=message) as raised:
+        read_table(name, warn=warned.append)
+    assert str(raised.value).startswith(f"{name}: ")
+
+
+def test_objects_are_never_unpickled(folder: Path, warned: list[str]) -> None:
+    np.save("objects.npy", np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
+    np.savez("objects.npz", a=np.array([{"a": 1}], dtype=object))
+    for name in ("objects.npy", "objects.npz"):
+        with pytest.raises(FormatError):
+            read_table(name, warn=warned.append)
+
+
+def test_unknown_names_list_what_there_is(folder: Path, warned: list[str]) -> None:
+    with pytest.raises(UnknownNameError, match=r"run\.npz: holds no array called 'cods'; did you mean 'codes'"):
+        read_table("run.npz::cods", warn=warned.append)
+    with pytest.raises(UnknownNameError, match=r"no column called 'q'; it holds z1, z2, z3, shape, size"):
+        read_table("data.csv::z1,q", warn=warned.append)
+    with pytest.raises(UnknownNameError, match="one array without a name"):
+        read_table("codes.npy::codes", warn=warned.append)
+    with pytest.raises(InputError, match=r"run\.npz: holds 3 arrays \(codes, shape, size\); pick one"):
+        read_table("run.npz", warn=warned.append)
+    with pytest.raises(InputError, match=r"columns of equal length, got codes \(200, 3\), size \(200,\)"):
+        read_table("run.npz::codes,size", warn=warned.append)
+    with pytest.raises(InputError, match="expected a name after '::'"):
+        read_table("data.csv::", warn=warned.append)
+
+
+def test_parquet_names_its_extra(folder: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"demele\[parquet\]"):
+        read_table("data.parquet", warn=warned.append)
+
+
+def test_what_must_not_be_written(folder: Path) -> None:
+    target = folder / "out.json"
+    check_writable(target, force=False)
+    target.write_text(json.dumps(1), encoding="utf-8")
+    check_writable(target, force=True)
+    with pytest.raises(InputError, match="exists already; --force replaces it"):
+        check_writable(target, force=False)
+    with pytest.raises(InputError, match="there is no folder"):
+        check_writable(folder / "none" / "out.json", force=False)
+    with pytest.raises(InputError, match="got a folder"):
+        check_writable(folder, force=True)
+    with pytest.raises(InputError, match="read by the same command"):
+        check_writable(Path("out.json"), force=True, inputs=[target])

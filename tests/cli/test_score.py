@@ -1,0 +1,283 @@
+"""``demele score`` from its arguments to what it leaves behind."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import demele as library
+from demele.core.errors import FragileScoreWarning
+from tests.cli.conftest import Program
+from tests.tolerances import assert_exact
+
+FAST = ("--metrics", "mig,modularity,irs")
+
+
+def _expected(table: pd.DataFrame, **options: Any) -> Any:
+    codes, factors = table[["z1", "z2", "z3"]], table[["shape", "size"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return library.evaluate(codes, factors, ["mig", "modularity", "irs"], **options)
+
+
+def test_the_numbers_of_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
+    run = demele("score", "data.csv::z1,z2,z3", "data.csv::shape,size", *FAST)
+    assert run.status == 0
+    scores = {score["metric"]: score["value"] for score in json.loads(run.out)["scores"]}
+    for score in _expected(table):
+        # CSV holds floats by their shortest text, which pandas reads back to the last bit or nearly so.
+        assert scores[score.metric] == pytest.approx(score.value, rel=1e-9)
+
+
+def test_options_reach_the_library(demele: Program, folder: Path, table: pd.DataFrame) -> None:
+    run = demele(
+        *("score", "run.npz::codes", "run.npz::shape,size", *FAST),
+        *("--bins", "equal-frequency:5", "--seed", 3, "--bootstrap", 5, "--chance", 4, "--missing", "omit"),
+        *("--kinds", "shape=categorical,size=continuous"),
+    )
+    expected = _expected(
+        table,
+        bins=library.EqualFrequency(5),
+        seed=3,
+        bootstrap=5,
+        chance=4,
+        missing="omit",
+        kinds={"shape": "categorical", "size": "continuous"},
+    )
+    found = json.loads(run.out)["scores"]
+    assert [score["value"] for score in found] == [score.value for score in expected]
+    assert [score["interval"] for score in found] == [score["interval"] for score in expected.to_dict()["scores"]]
+    assert [score["chance"] for score in found] == [score["chance"] for score in expected.to_dict()["scores"]]
+
+
+def test_other_options_reach_the_library(demele: Program, folder: Path) -> None:
+    run = demele(
+        *("score", "codes.npy", "factors.csv", "--metrics", "xmig,rmig,z_diff", "--repeats", 2),
+        *("--reg-dim", "1,0", "--codes-std", "only.npz", "--protocol", "review2022", "--jobs", 1),
+    )
+    # Standard deviations must not be negative: the codes themselves, given for them, are refused by name.
+    assert run.status == 2
+    assert run.err.startswith("demele: error: codes_std: ")
+    run = demele("score", "codes.npy", "factors.csv", "--metrics", "xmig,z_diff", "--repeats", 2, "--reg-dim", "1,0")
+    scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
+    assert len(scores["z_diff"]["spread"]["values"]) == 2
+    assert "reg_dim=(1, 0)" in scores["xmig"]["signature"]
+
+
+def test_csv_is_the_frame_of_the_library(demele: Program, folder: Path) -> None:
+    run = demele("score", "codes.npy", "factors.csv", *FAST, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    assert [row["metric"] for row in rows] == ["mig", "modularity", "irs"]
+    assert rows[0]["name"] == "codes"
+    assert {"value", "low", "high", "std", "chance", "signature"} <= set(rows[0])
+
+
+def test_only_results_on_stdout(demele: Program, folder: Path) -> None:
+    run = demele("score", "codes.npy", "indexed.csv::shape,size", *FAST)
+    json.loads(run.out)
+    assert run.err == (
+        "demele: warning: indexed.csv: the first column has no name and counts the rows; it was left out\n"
+    )
+    assert demele("score", "codes.npy", "indexed.csv::shape,size", *FAST, "--quiet").err == ""
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = library.evaluate
+
+    def warning(*arguments: Any, **options: Any) -> Any:
+        warnings.warn("first\nsecond", FragileScoreWarning, stacklevel=1)
+        warnings.warn("first\nsecond", FragileScoreWarning, stacklevel=1)
+        warnings.warn("of another library", RuntimeWarning, stacklevel=1)
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(library, "evaluate", warning)
+    run = demele("score", "codes.npy", "factors.csv", *FAST)
+    assert run.err.splitlines() == [
+        "demele: warning: first second",
+        "demele: warning: RuntimeWarning: of another library",
+    ]
+
+
+def test_output_goes_to_a_file_in_the_format_of_its_name(demele: Program, folder: Path) -> None:
+    for name, start in (("o.json", "{"), ("o.csv", "name,metric,"), ("o.txt", "codes: 200 rows"), ("o", "{")):
+        run = demele("score", "codes.npy", "factors.csv", *FAST, "--output", name)
+        assert (run.status, run.out) == (0, "")
+        assert Path(name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_report_holds_the_evaluation(demele: Program, folder: Path) -> None:
+    run = demele("score", "codes.npy", "factors.csv", *FAST, "--report", "page.html")
+    assert run.status == 0
+    assert "demele: report written to page.html" in run.err
+    text = Path("page.html").read_text(encoding="utf-8")
+    data = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
+    assert json.loads(data) == json.loads(run.out)
+    assert "Suter et al. 2019" in text
+
+
+def test_nothing_is_computed_for_a_file_that_cannot_be_written(
+    demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: Any, **options: Any) -> Any:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(library, "evaluate", never)
+    Path("there.html").write_text("precious", encoding="utf-8")
+    for option, message in (
+        (("--report", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--output", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--report", "no/page.html"), "there is no folder no; make it first"),
+        (("--output", "codes.npy", "--force"), "codes.npy: it is read by the same command"),
+        (("--output", "x.json", "--report", "./x.json"), "--output: the same file as --report"),
+        (("--metrics", "mgi"), "no metric is called 'mgi'; did you mean"),
+        (("--protocol", "robsut"), "did you mean 'robust'?"),
+        (("--details", "--format", "csv"), "--details: is for tables"),
+    ):
+        run = demele("score", "codes.npy", "factors.csv", *option)
+        assert run.status == 2
+        assert run.err.startswith("demele: error: ")
+        assert message in run.err
+        assert run.err.count("\n") == 1
+        assert run.out == ""
+    assert Path("there.html").read_text(encoding="utf-8") == "precious"
+
+
+def test_report_without_plotly_is_refused_before_computing(
+    demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setattr(library, "evaluate", None)
+    run = demele("score", "codes.npy", "factors.csv", "--report", "page.html")
+    assert run.status == 2
+    assert "--report needs plotly" in run.err
+
+
+def test_force_replaces(demele: Program, folder: Path) -> None:
+    Path("there.json").write_text("old", encoding="utf-8")
+    assert demele("score", "codes.npy", "factors.csv", *FAST, "--output", "there.json", "--force").status == 0
+    assert json.loads(Path("there.json").read_text(encoding="utf-8"))["kind"] == "evaluation"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "CODES and FACTORS: expected a file"),
+        (("codes.npy",), "FACTORS: expected a file"),
+        (("none.npy", "factors.csv"), "none.npy: No such file"),
+        (
+            ("codes.npy", "factors.csv", "--metric", "mig"),
+            "unrecognized arguments: --metric mig; did you mean --metrics?",
+        ),
+        (("codes.npy", "factors.csv", "--seed", "x"), "argument --seed: invalid int value: 'x'"),
+        (("codes.npy", "factors.csv", "--metrics", ","), "expected names, such as mig,irs"),
+        (("codes.npy", "factors.csv", "--kinds", "shape=x,size"), "expected NAME=KIND,NAME=KIND"),
+        (("codes.npy", "factors.csv", "--kinds", "shape=ordinal"), "expected 'continuous' or 'categorical'"),
+        (("codes.npy", "factors.csv", "--bins", "many"), "bins: expected a number"),
+        (("codes.npy", "factors.csv", "--jobs", "0"), "n_jobs"),
+        (("codes.npy", "data.csv::z1", "--reg-dim", "9", "--metrics", "dmig"), "reg_dim"),
+        (("--demo", "codes.npy"), "--demo: brings its own codes"),
+        (
+            ("codes.npy", "factors.csv", "--replay", "mig(", "--seed", "1"),
+            "--seed: with --replay, the signature decides",
+        ),
+        (("codes.npy", "factors.csv", "--replay", "mig("), "is not a call such as"),
+        (("codes.npy", "factors.csv", "--replay", "mig()", "--report", "x.html"), "--report: needs whole evaluations"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, demele: Program, folder: Path) -> None:
+    run = demele("score", *arguments)
+    assert run.status == 2
+    assert run.out == ""
+    assert run.err.startswith("demele: error: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+
+
+def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:
+    made = json.loads(demele("score", "codes.npy", "factors.csv", "--metrics", "z_diff", "--seed", 5).out)["scores"][0]
+    run = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv")
+    again = json.loads(run.out)
+    assert again["value"] == made["value"]
+    assert again["signature"] == made["signature"]
+    table = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv", "--format", "table").out
+    assert f"{made['value']:.3f}" in table
+    rows = demele("score", "--replay", made["signature"], "codes.npy", "factors.csv", "--format", "csv").out
+    assert_exact([float(row["value"]) for row in csv.DictReader(io.StringIO(rows))], [made["value"]])
+
+
+def test_demo_sets_representations_side_by_side(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = demele("score", "--demo", "--metrics", "mig,irs", "--report", "demo.html")
+    assert run.status == 0
+    evaluations = json.loads(run.out)["evaluations"]
+    assert [item["name"] for item in evaluations] == ["pca", "ica", "nmf", "autoencoder"]
+    assert "Four representations of handwritten digits" in Path("demo.html").read_text(encoding="utf-8")
+    table = demele("score", "--demo", "--metrics", "mig,irs", "--format", "table").out
+    head = next(line for line in table.splitlines() if line.startswith("metric"))
+    assert head.split() == ["metric", "pca", "ica", "nmf", "autoencoder"]
+
+
+def test_table_on_a_terminal_json_elsewhere(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert demele("score", "codes.npy", "factors.csv", *FAST).out.startswith("{")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert (
+        "codes: 200 rows, 3 codes, 2 factors; protocol review2022"
+        in demele("score", "codes.npy", "factors.csv", *FAST).out
+    )
+
+
+def test_help_has_examples_and_says_where_results_go(demele: Program) -> None:
+    run = demele("score", "--help")
+    assert run.status == 0
+    assert "demele score --demo --report demo.html" in run.out
+    assert "stdout" in run.out
+
+
+def test_version(demele: Program) -> None:
+    run = demele("--version")
+    assert (run.status, run.out) == (0, f"demele {library.__version__}\n")
+
+
+def test_no_command_is_a_mistake(demele: Program) -> None:
+    run = demele()
+    assert run.status == 2
+    assert "COMMAND" in run.err
+
+
+def _program(*arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main())", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def test_nobody_reads_the_output() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main(['metrics']))"]
+    run = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(write)
+    assert run.returncode == 141
+    assert run.stderr == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+def test_interrupted(folder: Path) -> None:
+    os.mkfifo("slow.json")
+    process = _program("score", "slow.json", "factors.csv")
+    # Opening it for writing waits for the program to open it for reading, which then waits for what never comes.
+    writer = os.open("slow.json", os.O_WRONLY)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    os.close(writer)
+    assert process.returncode == 130
+    assert err == b"demele: interrupted\n"

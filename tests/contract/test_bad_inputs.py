@@ -1,0 +1,377 @@
+"""Whatever cannot be scored is refused by every public function, with the argument, the column and the row."""
+
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import demele
+from demele.metrics.options import RunOptions
+from tests.contract.cases import public_functions
+
+FUNCTIONS = public_functions()
+N = 40
+RNG = np.random.default_rng(0)
+#: Good codes (z1 to z4) and factors: v1 continuous, v2 of three classes, v3 continuous.
+FACTORS = np.column_stack([RNG.random(N), RNG.integers(0, 3, N), RNG.random(N)])
+CODES = np.column_stack([FACTORS + 0.1 * RNG.standard_normal((N, 3)), RNG.random(N)])
+TABLE = pd.DataFrame(CODES, columns=["length", "width", "height", "noise"])
+
+
+def with_value(table: Any, row: int, column: int, value: Any) -> Any:
+    """Return a copy with one entry changed; as objects where the entry is no number."""
+    is_number = isinstance(value, float | int | complex)
+    copy = table.astype(np.result_type(np.float64, type(value)) if is_number else object)
+    if isinstance(copy, pd.DataFrame):
+        copy.iloc[row, column] = value
+    else:
+        copy[row, column] = value
+    return copy
+
+
+def column_of(values: list[Any]) -> Any:
+    """Return a column of objects, whatever they are."""
+    array = np.empty((len(values), 1), dtype=object)
+    array[:, 0] = values
+    return array
+
+
+class Tensor:
+    """What the library knows of a PyTorch tensor."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def detach(self) -> "Tensor":
+        return self
+
+    def cpu(self) -> "Tensor":
+        return self
+
+    def numpy(self) -> Any:
+        return self.array
+
+
+DATES = np.full((N, 2), "2020-01-01", dtype="datetime64[D]")
+ZONED = pd.DataFrame({"when": pd.date_range("2020-01-01", periods=N, tz="UTC")})
+RECORDS = np.zeros(N, dtype=[("a", float), ("b", float)])
+HUGE = np.where(np.arange(N)[:, None] % 2, 1.7e308, -1.7e308)
+
+#: Name: codes, factors, parts of the message (the first names the argument).
+BAD_DATA: dict[str, tuple[Any, Any, list[str]]] = {
+    "codes: NaN": (with_value(CODES, 7, 2, np.nan), FACTORS, ["codes: 1 non-finite", "'z3'", "row 7"]),
+    "codes: inf": (with_value(CODES, 0, 3, np.inf), FACTORS, ["codes: 1 non-finite", "'z4'", "row 0"]),
+    "codes: two columns": (
+        with_value(with_value(CODES, 9, 1, -np.inf), 3, 2, np.nan),
+        FACTORS,
+        ["codes: 1 non-finite", "'z2'", "'z3'", "row 9"],
+    ),
+    "codes: NaN in a frame": (with_value(TABLE, 12, 1, np.nan), FACTORS, ["codes: 1 non-finite", "'width'", "row 12"]),
+    "codes: NaN in float32": (
+        with_value(CODES, 39, 0, np.nan).astype(np.float32),
+        FACTORS,
+        ["codes: 1 non-finite", "'z1'", "row 39"],
+    ),
+    "codes: masked": (
+        np.ma.masked_array(CODES, mask=CODES[5, 1] == CODES),
+        FACTORS,
+        ["codes: 1 non-finite", "'z2'", "row 5"],
+    ),
+    "codes: None": (with_value(CODES, 4, 1, None), FACTORS, ["codes: 1 non-finite", "'z2'", "row 4"]),
+    "codes: NaN in a sparse matrix": (
+        sparse.csr_matrix(with_value(CODES, 6, 0, np.nan)),
+        FACTORS,
+        ["codes: 1 non-finite", "'z1'", "row 6"],
+    ),
+    "codes: an integer beyond floats": (column_of([10**400] * N), FACTORS, ["codes: 40 non-finite", "'z1'", "row 0"]),
+    "codes: range beyond floats": (np.hstack([CODES, HUGE]), FACTORS, ["codes: ", "'z5'", "rescale"]),
+    "codes: a string": (with_value(CODES, 4, 1, "x"), FACTORS, ["codes: ", "'z2'", "'x'", "row 4"]),
+    "codes: strings": (CODES.astype(str), FACTORS, ["codes: ", "'z1'", "strings", "row 0"]),
+    "codes: strings in a frame": (
+        TABLE.assign(width="a"),
+        FACTORS,
+        ["codes: ", "'width'", "'a'", "row 0"],
+    ),
+    "codes: bytes": (CODES.astype("S4"), FACTORS, ["codes: ", "'z1'", "bytes"]),
+    "codes: complex": (CODES + 1j, FACTORS, ["codes: ", "'z1'", "complex"]),
+    "codes: dates": (DATES, FACTORS, ["codes: ", "'z1'", "dates"]),
+    "codes: time spans": (DATES - DATES[0], FACTORS, ["codes: ", "'z1'", "time spans"]),
+    "codes: dates with a zone": (ZONED, FACTORS, ["codes: ", "'when'", "dates"]),
+    "codes: junk": (with_value(CODES, 2, 0, {"a": 1}), FACTORS, ["codes: ", "'z1'", "row 2"]),
+    "codes: lists in cells": (column_of([[1], [2, 3]] * 20), FACTORS, ["codes: ", "'z1'", "row 0"]),
+    "codes: one dimension": (CODES[:, 0], FACTORS, ["codes: ", "2 dimensions", "(40,)", "reshape"]),
+    "codes: three dimensions": (CODES[:, :, None], FACTORS, ["codes: ", "2 dimensions", "(40, 4, 1)"]),
+    "codes: no dimension": (np.float64(3), FACTORS, ["codes: ", "2 dimensions"]),
+    "codes: ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0]], FACTORS, ["codes: ", "equal length", "row 1"]),
+    "codes: a row that is a number": ([[1.0, 2.0], 3.0], FACTORS, ["codes: ", "equal length", "row 1"]),
+    "codes: ragged arrays": ([np.ones(2), np.ones(3)], FACTORS, ["codes: "]),
+    "codes: ragged tensors": ([Tensor(np.ones(2)), Tensor(np.ones(3))], FACTORS, ["codes: ", "row 1"]),
+    "codes: empty list": ([], FACTORS, ["codes: "]),
+    "codes: no rows": (CODES[:0], FACTORS, ["codes: ", "rows"]),
+    "codes: no rows of strings": (np.empty((0, 2), dtype=str), FACTORS, ["codes: ", "rows"]),
+    "codes: no columns": (CODES[:, :0], FACTORS, ["codes: ", "column"]),
+    "codes: a frame without columns": (pd.DataFrame(index=range(N)), FACTORS, ["codes: ", "column"]),
+    "codes: names twice": (TABLE.set_axis(["a", "b", "a", "c"], axis=1), FACTORS, ["codes: ", "distinct", "'a'"]),
+    "codes: names alike": (TABLE.set_axis([1, "1", 2, 3], axis=1), FACTORS, ["codes: ", "distinct", "'1'"]),
+    "codes: records": (RECORDS, FACTORS, ["codes: "]),
+    "codes: None for all": (None, FACTORS, ["codes: ", "None"]),
+    "codes: a dict": ({"a": [1, 2]}, FACTORS, ["codes: ", "dict"]),
+    "codes: a number": (3.0, FACTORS, ["codes: ", "float"]),
+    "codes: a path": ("codes.csv", FACTORS, ["codes: ", "load"]),
+    "codes: a generator": (iter(CODES), FACTORS, ["codes: "]),
+    "codes: a set": ({1.0, 2.0}, FACTORS, ["codes: ", "set"]),
+    "lengths differ": (CODES, FACTORS[:-1], ["codes and factors: ", "40 rows of codes", "39 rows of factors"]),
+    "one row": (CODES[:1], FACTORS[:1], ["codes: ", "2 rows", "got 1"]),
+    "factors: NaN": (CODES, with_value(FACTORS, 11, 0, np.nan), ["factors: 1 missing", "'v1'", "row 11", "omit"]),
+    "factors: None": (CODES, with_value(FACTORS, 5, 1, None), ["factors: 1 missing", "'v2'", "row 5", "omit"]),
+    "factors: missing words": (
+        CODES,
+        pd.DataFrame({"shape": ["a", "b", None, "c"] * 10, "size": FACTORS[:, 0]}),
+        ["factors: 10 missing", "'shape'", "row 2"],
+    ),
+    "factors: missing integers": (
+        CODES,
+        pd.DataFrame({"shape": pd.array([1, 2, 3, None] * 10, dtype="Int64")}),
+        ["factors: 10 missing", "'shape'", "row 3"],
+    ),
+    "factors: inf": (CODES, with_value(FACTORS, 8, 2, np.inf), ["factors: 1 infinite", "'v3'", "row 8"]),
+    "factors: range beyond floats": (CODES, with_value(HUGE, 0, 0, 0.5), ["factors: ", "'v1'", "rescale"]),
+    "factors: complex": (CODES, FACTORS + 1j, ["factors: ", "'v1'", "complex"]),
+    "factors: dates": (CODES, DATES, ["factors: ", "'v1'", "dates"]),
+    "factors: dates with a zone": (CODES, ZONED, ["factors: ", "'when'", "dates"]),
+    "factors: junk": (CODES, column_of([1, "a", {"b": 2}, None] * 10), ["factors: ", "'v1'"]),
+    "factors: lists in cells": (CODES, column_of([[1], [2, 3]] * 20), ["factors: ", "'v1'", "list"]),
+    "factors: three dimensions": (CODES, FACTORS[:, :, None], ["factors: ", "2 dimensions", "(40, 3, 1)"]),
+    "factors: a number": (CODES, 2, ["factors: ", "int"]),
+    "factors: None for all": (CODES, None, ["factors: ", "None"]),
+    "factors: a dict": (CODES, {"v1": [0, 1]}, ["factors: ", "dict"]),
+    "factors: ragged": (CODES, [[1, 2], [3]], ["factors: ", "equal length", "row 1"]),
+    "factors: empty list": (CODES, [], ["factors: ", "rows"]),
+    "factors: no columns": (CODES, FACTORS[:, :0], ["factors: ", "column"]),
+    "factors: names twice": (
+        CODES,
+        pd.DataFrame(FACTORS, columns=["a", "b", "a"]),
+        ["factors: ", "distinct", "'a'"],
+    ),
+    "factors: all constant": (CODES, np.ones((N, 2)) * [1, 2], ["factors: ", "constant", "'v1', 'v2'"]),
+    "factors: a column without annotation": (
+        CODES,
+        with_value(FACTORS, slice(None), 1, np.nan),  # type: ignore[arg-type]
+        ["factors: ", "'v2'", "no annotated row"],
+    ),
+}
+
+
+def refused(function: str, codes: object, factors: object, **keywords: Any) -> str:
+    """Return the message of the error that a function must raise."""
+    with pytest.raises(demele.DemeleError) as caught:
+        FUNCTIONS[function](codes, factors, **keywords)
+    assert isinstance(caught.value, ValueError | TypeError)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("name", BAD_DATA)
+def test_bad_data_is_refused(name: str, function: str) -> None:
+    codes, factors, parts = BAD_DATA[name]
+    message = refused(function, codes, factors)
+    assert message.startswith(parts[0])
+    for part in parts[1:]:
+        assert part in message
+
+
+def test_good_data_is_accepted() -> None:
+    # the base of the table, so that every case above has one thing wrong
+    for name in ("mig", "rmig", "irs", "sap", "evaluate", "interventional_disentanglement"):
+        FUNCTIONS[name](CODES, FACTORS, bins=3) if name not in ("sap",) else FUNCTIONS[name](CODES, FACTORS)
+
+
+# Keywords ------------------------------------------------------------------------------------------------------------
+
+#: Keyword: values that every function that takes it must refuse.
+BAD_KEYWORDS: dict[str, list[Any]] = {
+    "bins": [
+        *(1, 0, -3, 2.5, True, "x", "equal-width:1", "adaptive:3", "²", {"a": 1}, 10**7),
+        *([], [0.5], [0, 2, 1], [0, np.nan, 1], [0, np.inf], [[0, 1], [1, 2]], ["a", "b"]),
+    ],
+    "seed": [-1, 1.5, "a", True, None, np.random.default_rng(0)],
+    "repeats": [0, -1, 1.5, True, "2"],
+    "bootstrap": [-1, 2.5, "x", True, None],
+    "level": [0, 1, 1.5, -0.1, np.nan, "a", True, None],
+    "chance": [-1, 0.5, True],
+    "missing": ["drop", True, None],
+    "kinds": ["numeric", {"nope": "categorical"}, {"v1": 3}, ["continuous"], 5],
+    "n_jobs": [0, -2, 1.5, True, "all"],
+    "estimator": ["kdn", None, np.array(["knn", "knn"])],
+    "correction": ["miller", None, 1],
+    "n_neighbors": [0, -1, 2.5],
+    "reg_dim": [[0], [0, 1, 2, 3], [0, 1, 4], [0, 1, -1], ["z1", "z2", "z9"], [0.0, 1.0, 2.0], [0, 1, True], "z1", 3],
+    "fill_reg_dim": [1, "yes", None],
+    "quantile": [0, -0.5, 1.5, np.nan, "max"],
+    "weights": ["frequency", None],
+    "value_weights": ["deviation", None],
+    "penalty": [0, -1, np.nan, np.inf, "l2"],
+    "score_on": ["test", None, True],
+    "classifier": ["svm", None],
+    "probabilities": ["sum", None],
+    "scaling": ["minmax", None],
+    "class_weight": ["balance", True],
+    "n_train": [0, -5, 1.5, True, "half"],
+    "n_test": [0, -5, 1.5, True, "half"],
+    "batch_size": [1, 0, 2.5, None],
+    "model": ["trees", None, 3],
+    "informativeness": ["uniform", None],
+    "codes_std": [
+        None,
+        CODES[:5],
+        CODES[:, :2],
+        with_value(np.abs(CODES), 3, 1, -0.1),
+        with_value(np.abs(CODES), 3, 1, np.nan),
+        CODES.astype(str),
+        3,
+    ],
+    "norm": [0.5, 0, np.nan, "l2", True, None],
+    "codes_of_interest": [[9], ["nope"], [0, 0], [], [0.0], [True], 1.5],
+    "factors_of_interest": [[9], ["nope"], [0, 0], [0.5]],
+    "nuisance": [[9], ["nope"], [0, 0], [], [False]],
+    "domain": [[9], ["nope"], [0, 0], []],
+    "metrics": ["mgi", ["mig", "saap"], [], 5, [5], {"mig"}, [None]],
+    "protocol": ["latex", None, 3],
+    "options": [
+        *({"mgi": {}}, {"mig": 3}, {"mig": {"binz": 3}}, {"mig": {"bins": 1}}, {"information": {"binz": 3}}, 5),
+        *({"irs": {"quantile": 2}}, [("mig", {})]),
+    ],
+    "name": [None, 3],
+}
+
+
+def takes(function: str, keyword: str) -> bool:
+    parameters = inspect.signature(getattr(demele, function)).parameters
+    if keyword in parameters:
+        return True
+    if function == "domain_shift_robustness":
+        return keyword in ("bins", "seed", "bootstrap", "level", "missing", "kinds", "norm")
+    takes_run = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    return takes_run and keyword in RunOptions.__annotations__
+
+
+CALLS = [
+    pytest.param(function, keyword, value, id=f"{function}-{keyword}-{index}")
+    for keyword, values in BAD_KEYWORDS.items()
+    for index, value in enumerate(values)
+    for function in FUNCTIONS
+    if takes(function, keyword) and not (function == "evaluate" and value is None)  # None: the default there
+]
+
+
+@pytest.mark.parametrize(("function", "keyword", "value"), CALLS)
+def test_bad_keyword_is_refused(function: str, keyword: str, value: Any) -> None:
+    message = refused(function, CODES, FACTORS, **{keyword: value})
+    # options of evaluate are named by the option that is wrong
+    named = [keyword, *("bins", "quantile")] if keyword == "options" else [keyword]
+    assert any(message.startswith(f"{word}:") for word in named), message
+
+
+def test_every_keyword_of_the_table_reaches_a_function() -> None:
+    reached = {call.values[1] for call in CALLS}
+    assert reached == set(BAD_KEYWORDS)
+    assert len(BAD_DATA) >= 25
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_unknown_keyword_is_refused(function: str) -> None:
+    has_options = function not in ("evaluate", "interventional_robustness", "interventional_disentanglement")
+    with pytest.raises(demele.DemeleError if has_options else TypeError, match="binz"):
+        FUNCTIONS[function](CODES, FACTORS, binz=3)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_words_cannot_be_continuous(function: str) -> None:
+    words = pd.DataFrame({"shape": ["a", "b"] * (N // 2), "size": FACTORS[:, 0]})
+    message = refused(function, CODES, words, kinds={"shape": "continuous"})
+    assert message.startswith("factors: ")
+    assert "'shape'" in message
+
+
+@pytest.mark.parametrize(
+    ("typo", "suggestion"),
+    [("mgi", "MIG"), ("migsup", "MIG_sup"), ("Modulrity", "modularity"), ("dci_forrest_modularity", "dci_forest_mod")],
+)
+def test_unknown_metric_suggests_the_nearest(typo: str, suggestion: str) -> None:
+    with pytest.raises(demele.UnknownNameError, match=f"metrics: no metric is called '{typo}'.*{suggestion}"):
+        demele.evaluate(CODES, FACTORS, [typo])
+
+
+def test_unknown_names_suggest_the_nearest() -> None:
+    with pytest.raises(demele.UnknownNameError, match=re.escape("'robust'")):
+        demele.evaluate(CODES, FACTORS, protocol="robbust")
+    with pytest.raises(demele.UnknownNameError, match="'width'"):
+        demele.dmig(TABLE, FACTORS, reg_dim=["length", "widht", "height"])
+    with pytest.raises(demele.UnknownNameError, match="bins"):
+        demele.evaluate(CODES, FACTORS, ["irs"], options={"irs": {"binz": 3}})
+
+
+@pytest.mark.parametrize("name", ["mig", "irs", "sap"])
+def test_nothing_is_computed_before_everything_is_checked(name: str) -> None:
+    # an option of a metric that was not asked for is a mistake as well
+    with pytest.raises(demele.DemeleError, match="binz"):
+        demele.evaluate(CODES, FACTORS, [name], options={"z_diff": {"binz": 3}})
+
+
+@pytest.mark.parametrize("name", ["dmig", "dlig", "modularity", "z_diff", "z_min_variance", "z_max_variance"])
+def test_two_factors_are_needed(name: str) -> None:
+    one = FACTORS[:, :1]
+    if name == "dmig":
+        assert np.isfinite(demele.dmig(CODES, one, bins=3).value)
+        return
+    assert "at least 2 factors" in refused(name, CODES, one)
+
+
+def test_xmig_needs_a_free_code() -> None:
+    assert refused("xmig", CODES[:, :3], FACTORS).startswith("reg_dim: ")
+    assert refused("xmig", CODES[:, :1], FACTORS[:, :1]).startswith("codes: ")
+
+
+@pytest.mark.parametrize("function", ["dmig", "xmig", "dlig"])
+def test_code_i_for_factor_i_needs_as_many_codes(function: str) -> None:
+    message = refused(function, CODES[:, :2], FACTORS)
+    assert message.startswith("reg_dim: ")
+    assert "at least 3 codes" in message
+
+
+def test_neighbours_need_more_rows_than_neighbours() -> None:
+    assert "n_neighbors" in refused("mig", CODES, FACTORS, estimator="knn", n_neighbors=N)
+
+
+def test_values_outside_given_edges_are_refused_by_column() -> None:
+    wide = np.linspace(-1, 3, 9)
+    assert np.isfinite(demele.mig(TABLE, FACTORS, bins=wide.tolist()).value)
+    message = refused("mig", TABLE, FACTORS, bins=[0, 0.5, 2])
+    assert "'length'" in message
+    assert "edges" in message
+    message = refused("irs", TABLE, FACTORS, bins=[0.5, 0.6, 2])  # it cuts only factors
+    assert "'v1'" in message
+
+
+def test_all_factors_of_interest_leave_no_nuisance() -> None:
+    message = refused("interventional_robustness", CODES, FACTORS, factors_of_interest=[0, 1, 2])
+    assert message.startswith("nuisance: ")
+
+
+@pytest.mark.parametrize(
+    "signature",
+    ["", "mig", "mig(", "mig(1)", "mig(**x)", "mig(seed=x)", "1 + 1", "mig(bins=EqualWidth(foo=3))", "nope(seed=0)", 5],
+)
+def test_what_is_no_signature_is_refused(signature: Any) -> None:
+    with pytest.raises(demele.DemeleError):
+        demele.replay(signature, CODES, FACTORS)
+
+
+def test_signature_of_other_rows_is_refused() -> None:
+    signature = str(demele.mig(CODES, FACTORS, bins=3).signature)
+    with pytest.raises(demele.InputError, match="40 rows"):
+        demele.replay(signature, CODES[1:], FACTORS[1:])

@@ -1,0 +1,721 @@
+"""What every registered metric promises, tested for each line of the catalogue."""
+
+import functools
+import inspect
+import json
+import math
+import pickle
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.core.results import Spread
+from demele.core.signature import Signature
+from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.functions import FUNCTIONS
+from tests.contract.cases import CHEAP, NAMES, QUICK, scored, small, with_options
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+CODES, FACTORS, STDS = small()
+STOCHASTIC = [name for name in NAMES if demele.describe(name).stochastic]
+DETERMINISTIC = [name for name in NAMES if name not in STOCHASTIC]
+#: One metric of every computation, so that a test of the computation is not run three times.
+ONE_PER_GROUP = list({CATALOGUE[name].group: name for name in NAMES if CATALOGUE[name].group != "information"}.values())
+#: What a permutation, a resample or another seed costs is small for these.
+AFFORDABLE = [name for name in NAMES if not name.startswith("dci_lasso")]
+
+
+@functools.cache
+def whole(**keywords: Any) -> demele.Evaluation:
+    """Every metric on the small data, computed once for all tests with the same keywords."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return demele.evaluate(CODES, FACTORS, codes_std=STDS, options=CHEAP, **keywords)
+
+
+def same(a: demele.Score, b: demele.Score) -> None:
+    """Fail unless two scores are the same but for the time that they took."""
+    first, second = a.to_dict(), b.to_dict()
+    assert {**first, "seconds": None} == {**second, "seconds": None}
+    assert_exact(a.value, b.value)
+    assert_exact(list(a.native.values()), list(b.native.values()))
+
+
+# The catalogue -------------------------------------------------------------------------------------------------------
+
+
+def test_all_metrics_apply_to_the_small_data() -> None:
+    assert [score.metric for score in whole()] == NAMES
+    assert whole().left_out == ()
+
+
+def test_names_and_aliases_are_unique_and_resolve() -> None:
+    aliases = [alias for spec in CATALOGUE.values() for alias in spec.aliases]
+    assert len({*aliases, *NAMES}) == len(aliases) + len(NAMES)
+    assert set(FUNCTIONS) == set(NAMES)
+    for spec in CATALOGUE.values():
+        assert demele.describe(spec.name) is spec
+        for alias in spec.aliases:
+            assert resolve(alias) == spec.name
+
+
+def test_an_alias_gives_the_same_score() -> None:
+    for alias, name in (("discrete_mig", "mig"), ("SAP_score", "sap")):
+        same(demele.evaluate(CODES, FACTORS, [alias])[name], whole()[name])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_declared_options_are_those_of_the_function(name: str) -> None:
+    function, fixed = FUNCTIONS[name]
+    keywords = [
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in fixed
+    ]
+    if CATALOGUE[name].group == "information":
+        assert set(CATALOGUE[name].options) == set(keywords)
+    assert "bins" in keywords or not CATALOGUE[name].discretises
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_specification_is_complete(name: str) -> None:
+    spec = demele.describe(name)
+    assert spec.properties
+    assert set(spec.properties) <= {"modularity", "compactness", "explicitness"}
+    assert spec.source
+    assert spec.definition
+    assert spec.range[0] < spec.best <= spec.range[1]
+
+
+# One score -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_value_is_within_the_declared_range(name: str) -> None:
+    low, high = demele.describe(name).range
+    score = whole()[name]
+    for value in (score.value, *score.native.values()):
+        assert low <= value <= high
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_perfect_codes_score_more_than_noise(name: str) -> None:
+    rng = np.random.default_rng(1)
+    levels = FACTORS.assign(shape=FACTORS["shape"].astype("category").cat.codes).to_numpy(float)
+    perfect = np.column_stack([levels, rng.standard_normal(len(levels))])
+    noise = rng.standard_normal(perfect.shape)
+    best, worst = (
+        demele.evaluate(codes, FACTORS, [name], options=CHEAP, codes_std=np.full_like(codes, 0.01))[name].value
+        for codes in (perfect, noise)
+    )
+    assert best > worst + 0.1
+    assert best > 0.6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_native_values_have_the_declared_unit_and_names(name: str) -> None:
+    score = whole()[name]
+    assert score.native_unit == demele.describe(name).native
+    expected = {"per factor": list(FACTORS), "per code": list(CODES), "whole": []}[score.native_unit]
+    assert list(score.native) == expected
+    assert (score.per_factor is None) or (score.per_code is None)
+    assert score.code_names == tuple(CODES)
+    assert score.factor_names == tuple(FACTORS)
+    assert score.n == len(CODES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_matrix_has_codes_as_rows_and_factors_as_columns(name: str) -> None:
+    score = whole()[name]
+    if name.startswith("z_") or name == "explicitness":
+        assert score.matrix is None
+        return
+    assert score.matrix is not None
+    assert list(score.matrix.index) == list(CODES)
+    assert list(score.matrix.columns) == list(FACTORS)
+    assert score.matrix_of
+    if name.startswith("dci"):  # the importance of the first code is largest for the factor that it holds
+        assert score.matrix.loc["first"].idxmax() == "size"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_value_is_the_aggregate_of_the_native_values(name: str) -> None:
+    score = whole()[name]
+    native = np.array(list(score.native.values()))
+    if name == "dcimig" or name == "irs":  # weighted by entropy
+        assert native.min() <= score.value <= native.max()
+    elif name.endswith("_modularity"):
+        assert_close(score.value, np.nansum(native * score.details["weights"]), ROUNDING)
+    elif len(native):
+        assert_close(score.value, native.mean(), ROUNDING)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_score_is_a_number_with_its_details(name: str) -> None:
+    score = whole()[name]
+    assert float(score) == score.value
+    assert score.metric == name
+    assert score.protocol == "review2022"
+    assert f"{score.value:.4f}" in repr(score)
+    frame = score.to_frame()
+    assert list(frame.columns) == ["metric", "unit", "name", "value", "low", "high"]
+    assert len(frame) == max(len(score.native), 1)
+    if score.native:
+        assert_exact(frame["value"], list(score.native.values()))
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+def strict_json(text: str) -> Any:
+    """Read JSON as the standard has it: no NaN, no Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dict_holds_everything_as_json_can(name: str) -> None:
+    score = whole(repeats=2, bootstrap=3, chance=2)[name]
+    told = strict_json(json.dumps(score.to_dict(), allow_nan=False))
+    assert told["value"] == score.value
+    assert told["native"] == score.native
+    assert told["signature"] == str(score.signature)
+    assert told["chance"]["values"] == list(score.chance.values) if score.chance else told["chance"] is None
+    assert told["interval"]["low"] == score.interval.low if score.interval else told["interval"] is None
+    if score.matrix is not None:
+        assert told["matrix"]["rows"] == list(CODES)
+        assert_exact(told["matrix"]["values"], score.matrix.to_numpy())
+
+
+def test_undefined_values_are_null_in_json() -> None:
+    constant = FACTORS.assign(nothing=1)
+    with pytest.warns(demele.UndefinedFactorWarning, match="'nothing'"):
+        evaluation = demele.evaluate(CODES, constant, ["mig", "irs"], bootstrap=3)
+    told = strict_json(evaluation.to_json())
+    mig = next(score for score in told["scores"] if score["metric"] == "mig")
+    assert mig["native"]["nothing"] is None
+    assert mig["native"]["size"] > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_survive_pickling(name: str) -> None:
+    score = whole(repeats=2, bootstrap=3, chance=2)[name]
+    again = pickle.loads(pickle.dumps(score))
+    same(again, score)
+    assert again.signature == score.signature
+    assert again.notes == score.notes
+
+
+def test_an_evaluation_survives_pickling_and_files(tmp_path: Any) -> None:
+    evaluation = whole()
+    again = pickle.loads(pickle.dumps(evaluation))
+    assert again.to_dict() == evaluation.to_dict()
+    text = evaluation.to_json(tmp_path / "scores.json")
+    assert (tmp_path / "scores.json").read_text(encoding="utf-8").strip() == text
+    told = strict_json(text)
+    assert told["kind"] == "evaluation"
+    assert [score["metric"] for score in told["scores"]] == NAMES
+    assert [factor["kind"] for factor in told["factors"]] == ["continuous", "categorical", "categorical"]
+    frame = evaluation.to_frame()
+    assert list(frame["metric"]) == NAMES
+    assert_exact(frame["value"], [score.value for score in evaluation])
+
+
+# Signatures ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_signature_is_read_back_as_it_was_written(name: str) -> None:
+    signature = whole()[name].signature
+    assert str(Signature.parse(str(signature))) == str(signature)
+    assert signature.metric == name
+    assert signature.context["rows"] == str(len(CODES))
+    assert signature.context["demele"] == demele.__version__
+
+
+@pytest.mark.parametrize("name", [*DETERMINISTIC, *ONE_PER_GROUP])
+def test_a_signature_makes_the_number_again(name: str) -> None:
+    score = whole()[name]
+    same(demele.replay(str(score.signature), CODES, FACTORS, codes_std=STDS), score)
+
+
+@pytest.mark.parametrize("name", ["mig", "jemmig", "sap", "z_min_variance", "irs"])
+def test_a_signature_makes_intervals_and_chance_again(name: str) -> None:
+    keywords: dict[str, Any] = {"repeats": 2, "bootstrap": 3, "level": 0.8, "chance": 2, "seed": 5}
+    score = scored(name, CODES, FACTORS, **keywords)
+    same(demele.replay(str(score.signature), CODES, FACTORS), score)
+
+
+@pytest.mark.parametrize("name", ["mig", "explicitness", "irs", "dci_boosting_modularity"])
+def test_a_signature_holds_kinds_and_missing(name: str) -> None:
+    holes = FACTORS.rename(columns={"light": "light # 2, blue"}).astype({"light": float}, errors="ignore")
+    holes.loc[::7, "light # 2, blue"] = np.nan
+    keywords: dict[str, Any] = {"missing": "omit", "kinds": {"light # 2, blue": "continuous"}}
+    score = scored(name, CODES, holes, **keywords)
+    same(demele.replay(str(score.signature), CODES, holes), score)
+    as_classes = scored(name, CODES, holes, missing="omit")
+    assert str(as_classes.signature) != str(score.signature)
+
+
+@pytest.mark.parametrize("protocol", demele.protocol_names())
+@pytest.mark.parametrize("name", [name for name in QUICK if name != "jemmig"])
+def test_protocols_are_in_the_signature(name: str, protocol: str) -> None:
+    score = scored(name, CODES, FACTORS, codes_std=STDS, protocol=protocol, options=None)
+    assert score.protocol == protocol
+    assert score.signature.context["protocol"] == protocol
+    same(demele.replay(str(score.signature), CODES, FACTORS, codes_std=STDS), score)
+
+
+#: For every option, values that differ from its default, and options that they need to matter.
+OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
+    "bins": [(4, {}), (demele.EqualFrequency(6), {}), (demele.Adaptive(), {}), ([-9, 0, 0.3, 0.6, 9], {})],
+    "estimator": [("knn", {}), ("robust", {})],
+    "correction": [("miller-madow", {}), ("adjusted", {})],
+    "n_neighbors": [(9, {"estimator": "knn"})],
+    "reg_dim": [([2, 1, 0], {}), (["second", "first", "third"], {})],
+    "fill_reg_dim": [(True, {})],
+    "quantile": [(0.8, {})],
+    "weights": [("uniform", {})],
+    "value_weights": [("uniform", {})],
+    "penalty": [(0.01, {})],
+    "score_on": [("training", {})],
+    "classifier": [("multinomial", {})],
+    "probabilities": [("raw", {})],
+    "scaling": [("standard", {})],
+    "class_weight": [(None, {}), ("balanced", {})],
+    "n_train": [(50, {})],
+    "n_test": [(30, {})],
+    "batch_size": [(4, {})],
+    "n_trees": [(5, {})],
+    "max_depth": [(1, {})],
+    "learning_rate": [(0.5, {})],
+    "informativeness": [("uniform-6", {})],
+}
+
+
+def options_of(name: str) -> Iterator[Any]:
+    """Yield every option of a metric with each other value."""
+    function, fixed = FUNCTIONS[name]
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is not parameter.KEYWORD_ONLY or parameter.name in fixed:
+            continue
+        for index, (value, needed) in enumerate(OTHER_VALUES[parameter.name]):
+            if value != parameter.default:
+                identity = f"{name}-{parameter.name}-{index}"
+                yield pytest.param(name, parameter.name, value, needed, id=identity)
+
+
+#: Options that cannot move these: the data have three factors of the same weight, and so on.
+WITHOUT_EFFECT = {
+    ("dci_lasso_modularity", "informativeness"),
+    ("dci_lasso_compactness", "informativeness"),
+    ("dci_forest_modularity", "informativeness"),
+    ("dci_forest_compactness", "informativeness"),
+    ("dci_boosting_modularity", "informativeness"),
+    ("dci_boosting_compactness", "informativeness"),
+}
+VARIANTS = [variant for name in NAMES for variant in options_of(name)]
+
+
+@pytest.mark.parametrize(("name", "option", "value", "needed"), VARIANTS)
+def test_every_option_matters_and_is_in_the_signature(
+    name: str, option: str, value: object, needed: dict[str, object]
+) -> None:
+    spec = demele.describe(name)
+    if (name, option) in WITHOUT_EFFECT:
+        pytest.skip("the option concerns another score of the same predictor")
+    key = name if spec.group == "information" else spec.group
+    base, other = (
+        scored(name, CODES, FACTORS, codes_std=STDS, options=with_options(**{key: own}))
+        for own in (needed, {**needed, option: value})
+    )
+    assert base.value != other.value
+    assert str(base.signature) != str(other.signature)
+    same(demele.replay(str(other.signature), CODES, FACTORS, codes_std=STDS), other)
+
+
+# Seeds, repeats, workers ---------------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_bits_with_any_number_of_workers() -> None:
+    keywords: dict[str, Any] = {"repeats": 2, "bootstrap": 3, "chance": 2}
+    alone = whole(**keywords)
+    for n_jobs in (2, 4):
+        together = whole(**keywords, n_jobs=n_jobs)
+        for score in alone:
+            same(together[score.metric], score)
+
+
+@pytest.mark.parametrize("name", AFFORDABLE)
+def test_same_call_same_bits(name: str) -> None:
+    same(scored(name, CODES, FACTORS, codes_std=STDS), whole()[name])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_metric_alone_is_the_same_as_among_all(name: str) -> None:
+    function = FUNCTIONS[name][0]
+    if name.startswith("dci"):
+        _, model, prop = name.split("_")
+        alone = getattr(demele.dci(CODES, FACTORS, model=model, **CHEAP.get(f"dci_{model}", {})), prop)  # type: ignore[arg-type]
+    elif name == "rmig":
+        alone = demele.rmig(CODES, STDS, FACTORS)
+    else:
+        alone = function(CODES, FACTORS, **CHEAP.get(name, {}))
+    same(alone, whole()[name])
+
+
+@pytest.mark.parametrize("name", AFFORDABLE)
+def test_the_seed_matters_for_stochastic_metrics_only(name: str) -> None:
+    other = scored(name, CODES, FACTORS, codes_std=STDS, seed=1)
+    if name in STOCHASTIC:
+        # votes and splits of few rows may agree by chance: some seed must differ
+        more = [scored(name, CODES, FACTORS, codes_std=STDS, seed=seed) for seed in (2, 3)]
+        assert any(score.value != whole()[name].value for score in (other, *more))
+        assert other.signature.arguments["seed"] == 1
+    else:
+        same(other, whole()[name])
+        assert "seed" not in other.signature.arguments
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_repeats_give_the_spread_over_seeds(name: str) -> None:
+    score = whole(repeats=2, bootstrap=3, chance=2)[name]
+    if name not in STOCHASTIC:
+        assert score.spread is None
+        assert_exact(score.value, whole()[name].value)
+        return
+    assert score.spread is not None
+    assert len(score.spread.values) == 2
+    assert_exact(score.spread.values[0], whole()[name].value)
+    assert_close(score.value, np.mean(score.spread.values), ROUNDING)
+    assert_close(score.spread.std, np.std(score.spread.values, ddof=1), ROUNDING)
+    assert score.signature.arguments["repeats"] == 2
+
+
+def test_a_spread_of_one_value_has_no_deviation() -> None:
+    assert math.isnan(Spread((0.5,)).std)
+    assert Spread((0.5, 0.7)).mean == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("name", AFFORDABLE)
+def test_an_interval_contains_the_value(name: str) -> None:
+    score = scored(name, CODES, FACTORS, codes_std=STDS, bootstrap=20, level=0.99)
+    assert score.interval is not None
+    assert score.interval.low <= score.value <= score.interval.high
+    assert score.interval.low < score.interval.high
+    assert score.interval.level == 0.99
+    assert "20 resamples" in score.interval.method
+    if score.native:
+        assert score.native_intervals is not None
+        assert len(score.native_intervals) == len(score.native)
+        frame = score.to_frame()
+        assert (frame["low"] <= frame["high"]).all()
+    narrow = scored(name, CODES, FACTORS, codes_std=STDS, bootstrap=20, level=0.5)
+    assert narrow.interval is not None
+    assert narrow.interval.high - narrow.interval.low < score.interval.high - score.interval.low
+
+
+@pytest.mark.parametrize("name", AFFORDABLE)
+def test_chance_is_what_independent_codes_score(name: str) -> None:
+    rows = 90
+    codes, factors, stds = CODES[:rows], FACTORS[:rows], STDS[:rows]
+    score = scored(name, codes, factors, codes_std=stds, chance=8)
+    assert score.chance is not None
+    assert score.chance.observed == score.value
+    rng = np.random.default_rng(7)
+    independent = [scored(name, codes, factors.iloc[rng.permutation(rows)], codes_std=stds).value for _ in range(8)]
+    error = math.hypot(score.chance.std, float(np.std(independent, ddof=1))) / math.sqrt(8)
+    assert abs(score.chance.mean - np.mean(independent)) <= 5 * error + 0.01
+    assert score.chance.p_value == (1 + sum(value >= score.value for value in score.chance.values)) / 9
+    assert score.chance.p_value < 0.4
+
+
+# Missing annotations -------------------------------------------------------------------------------------------------
+
+
+def with_holes() -> tuple[pd.DataFrame, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Factors of which "size" is missing on a third of the rows, but not where a code has its extremes."""
+    known = np.arange(len(CODES)) % 3 != 0
+    for column in CODES:
+        known[[CODES[column].argmin(), CODES[column].argmax()]] = True
+    known[[FACTORS["size"].argmin(), FACTORS["size"].argmax()]] = True
+    return FACTORS.assign(size=FACTORS["size"].where(known)), known
+
+
+@pytest.mark.parametrize("name", ["mig", "rmig", "mig_sup", "dcimig", "jemmig", "dmig", "xmig", "sap"])
+def test_a_single_factor_is_scored_on_its_annotated_rows(name: str) -> None:
+    holes, known = with_holes()
+    omitted = scored(name, CODES, holes[["size"]], codes_std=STDS, missing="omit")
+    subset = scored(name, CODES[known], FACTORS.loc[known, ["size"]], codes_std=STDS[known])
+    assert omitted.n == subset.n == known.sum()
+    assert_close(omitted.value, subset.value, ROUNDING)
+    with pytest.raises(demele.InputError, match="'size'"):
+        scored(name, CODES, holes[["size"]], codes_std=STDS)
+
+
+@pytest.mark.parametrize("name", ["mig", "rmig", "jemmig", "xmig", "sap"])
+def test_a_hole_in_one_factor_does_not_concern_the_others(name: str) -> None:
+    holes, _ = with_holes()
+    full = whole()[name].native
+    omitted = scored(name, CODES, holes, codes_std=STDS, missing="omit")
+    assert omitted.native["size"] != full["size"]
+    for factor in ("shape", "light"):
+        assert_close(omitted.native[factor], full[factor], ROUNDING)
+    assert omitted.n == len(CODES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_missing_annotations_are_no_obstacle(name: str) -> None:
+    holes, _ = with_holes()
+    score = omitted_all(holes)[name]
+    low, high = demele.describe(name).range
+    assert low <= score.value <= high
+
+
+@functools.cache
+def _omitted(key: str) -> demele.Evaluation:
+    holes, _ = with_holes()
+    return demele.evaluate(CODES, holes, codes_std=STDS, options=CHEAP, missing="omit")
+
+
+def omitted_all(holes: pd.DataFrame) -> demele.Evaluation:
+    evaluation = _omitted("")
+    assert any("size" in note.subject for note in evaluation.notes)
+    return evaluation
+
+
+# What does not vary --------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def with_constant_factor() -> tuple[demele.Evaluation, list[str]]:
+    """Every metric with a constant factor between two others, and the warnings."""
+    factors = FACTORS.assign(nothing="same")[["size", "nothing", "shape", "light"]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluation = demele.evaluate(
+            CODES, factors, codes_std=STDS, options=CHEAP, reg_dim=["first", "noise", "second", "third"]
+        )
+    return evaluation, [str(item.message) for item in caught if item.category is demele.UndefinedFactorWarning]
+
+
+def test_a_constant_factor_is_named_in_a_warning() -> None:
+    _, told = with_constant_factor()
+    assert len(told) == 1
+    assert "'nothing'" in told[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_constant_factor_is_undefined_and_changes_nothing_else(name: str) -> None:
+    evaluation, _ = with_constant_factor()
+    score = evaluation[name]
+    plain = whole(reg_dim=("first", "second", "third"))[name]
+    assert "constant-factor" in {note.code for note in score.notes}
+    assert_exact(score.value, plain.value)
+    if score.native_unit == "per factor":
+        assert math.isnan(score.native["nothing"])
+        assert {key: value for key, value in score.native.items() if key != "nothing"} == plain.native
+    else:
+        assert score.native == plain.native
+    if score.matrix is not None:
+        assert score.matrix["nothing"].isna().all()
+        assert score.matrix.drop(columns="nothing").notna().all(axis=None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_constant_code_is_a_number_not_nan(name: str) -> None:
+    score = _with_constant_code()[name]
+    assert math.isfinite(score.value)
+    if score.matrix is not None:
+        row = score.matrix.loc["dead"].to_numpy()
+        assert np.isnan(row).all() if name == "irs" else (row == 0).all()
+
+
+@functools.cache
+def _with_constant_code() -> demele.Evaluation:
+    codes = CODES.assign(dead=3.0)[["dead", *CODES]]
+    stds = np.column_stack([STDS[:, 0], STDS])
+    reg_dim = ["first", "second", "third"]
+    return demele.evaluate(codes, FACTORS, codes_std=stds, options=CHEAP, reg_dim=reg_dim)
+
+
+@pytest.mark.parametrize("name", ["mig", "rmig", "jemmig", "dcimig", "dmig", "xmig", "dlig", "sap", "z_diff", "irs"])
+def test_a_constant_code_changes_nothing(name: str) -> None:
+    plain = whole(reg_dim=("first", "second", "third"))[name]
+    assert_close(_with_constant_code()[name].value, plain.value, ROUNDING)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_constant_codes_are_a_number_or_refused(name: str) -> None:
+    dead = np.ones((len(CODES), 4))
+    score = number_or_refusal(name, dead, FACTORS)
+    if score is not None:
+        assert score.value <= 0.05
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_duplicated_codes_are_a_number(name: str) -> None:
+    score = _duplicated()[name]
+    assert math.isfinite(score.value)
+    if name in ("mig", "sap", "rmig"):  # no gap is left
+        assert score.value == pytest.approx(0, abs=1e-9)
+
+
+@functools.cache
+def _duplicated() -> demele.Evaluation:
+    codes = np.hstack([CODES, CODES, np.random.default_rng(0).random((len(CODES), 1))])
+    return demele.evaluate(codes, FACTORS, codes_std=np.full(codes.shape, 0.1), options=CHEAP, reg_dim=[0, 1, 2])
+
+
+# Few codes, factors and rows -----------------------------------------------------------------------------------------
+
+
+def number_or_refusal(name: str, codes: Any, factors: Any) -> demele.Score | None:
+    """Return the score, or None for a refusal; fail on anything else. An undefined score must say why."""
+    stds = np.full(np.shape(codes), 0.2)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", demele.DemeleWarning)
+            score = scored(name, codes, factors, codes_std=stds)
+    except demele.DemeleError as error:
+        assert ":" in str(error)
+        return None
+    if math.isnan(score.value):
+        assert any(note.severity != "info" for note in score.notes), "undefined without a reason"
+        return None
+    low, high = demele.describe(name).range
+    assert low <= score.value <= high
+    return score
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_single_code(name: str) -> None:
+    score = number_or_refusal(name, CODES[["third"]].to_numpy(), FACTORS)
+    if demele.describe(name).needs_codes > 1 or name in ("dmig", "xmig", "dlig"):
+        assert score is None
+    else:
+        assert score is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_single_factor(name: str) -> None:
+    score = number_or_refusal(name, CODES.to_numpy(), FACTORS[["size"]])
+    assert (score is None) == (demele.describe(name).needs_factors > 1)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_handful_of_rows(name: str, rows: int) -> None:
+    factors = np.column_stack([np.linspace(0, 1, rows), np.arange(rows) % 2, np.arange(rows) // 2])
+    codes = np.random.default_rng(rows).standard_normal((rows, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        number_or_refusal(name, codes, factors)
+
+
+@pytest.mark.parametrize("protocol", ["latte", "robust"])
+@pytest.mark.parametrize("rows", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("name", ["mig", "modularity", "dlig", "jemmig", "irs"])
+def test_a_handful_of_rows_under_other_protocols(name: str, rows: int, protocol: str) -> None:
+    factors = np.column_stack([np.linspace(0, 1, rows), np.arange(rows) % 2, np.arange(rows) // 2])
+    codes = np.random.default_rng(rows).standard_normal((rows, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        try:
+            value = demele.evaluate(codes, factors, [name], protocol=protocol, bootstrap=3, chance=2)[name].value
+        except demele.DemeleError:
+            return
+    assert math.isfinite(value)
+
+
+def test_metrics_that_do_not_apply_are_left_out_with_a_reason() -> None:
+    evaluation = demele.evaluate(CODES[["first"]], FACTORS[["size"]], options=CHEAP)
+    left = {item.metric: item.reason for item in evaluation.left_out}
+    assert {score.metric for score in evaluation} | set(left) == set(NAMES)
+    assert "codes_std" in left["rmig"]
+    assert "at least 2 factors" in left["modularity"]
+    assert "at least 2 codes" in left["xmig"]
+    with pytest.raises(demele.UnknownNameError, match="at least 2 factors"):
+        evaluation["modularity"]
+    with pytest.raises(demele.DemeleError, match="at least 2 factors"):
+        demele.evaluate(CODES[["first"]], FACTORS[["size"]], ["mig", "modularity"])
+
+
+# Callables -----------------------------------------------------------------------------------------------------------
+
+
+def share_of_first(codes: Any, factors: Any) -> float:
+    """A user's own metric."""
+    return float(abs(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]))
+
+
+def test_a_callable_is_a_metric() -> None:
+    evaluation = demele.evaluate(CODES, FACTORS, [share_of_first, "mig"], bootstrap=5, chance=5)
+    score = evaluation["share_of_first"]
+    expected = share_of_first(CODES.to_numpy(), FACTORS[["size"]].to_numpy())
+    assert_exact(score.value, expected)
+    assert score.interval is not None
+    assert score.interval.low <= score.value <= score.interval.high
+    assert score.chance is not None
+    assert score.chance.p_value == 1 / 6
+    assert [item.metric for item in evaluation] == ["share_of_first", "mig"]
+
+
+def test_two_callables_are_never_taken_for_each_other() -> None:
+    def named(value: float) -> Any:
+        def metric(codes: Any, factors: Any) -> float:
+            return value
+
+        return metric
+
+    try:
+        evaluation = demele.evaluate(CODES, FACTORS, [named(0.25), named(0.75)])
+    except demele.DemeleError as error:
+        assert "metric" in str(error)
+        return
+    assert [score.value for score in evaluation] == [0.25, 0.75]
+
+
+def test_a_callable_does_not_replace_a_metric_of_its_name() -> None:
+    def mig(codes: Any, factors: Any) -> float:
+        return 7.0
+
+    try:
+        evaluation = demele.evaluate(CODES, FACTORS, ["mig", mig])
+    except demele.DemeleError as error:
+        assert "mig" in str(error)
+        return
+    assert evaluation.scores[0].value == whole()["mig"].value
+    assert evaluation.scores[1].value == 7.0
+
+
+@pytest.mark.parametrize("wrong", [lambda c, f: 1 / 0, lambda c, f: "x", lambda c, f: None, lambda c, f: math.nan])
+def test_a_failing_callable_is_left_out_with_its_reason(wrong: Any) -> None:
+    evaluation = demele.evaluate(CODES, FACTORS, [wrong, "mig"])
+    assert [score.metric for score in evaluation] == ["mig"]
+    assert len(evaluation.left_out) == 1
+    assert evaluation.left_out[0].reason
+
+
+# Progress ------------------------------------------------------------------------------------------------------------
+
+
+def test_progress_is_told_to_a_callable() -> None:
+    told: list[tuple[float, float, str]] = []
+    demele.evaluate(
+        CODES, FACTORS, ["sap", "irs"], repeats=2, progress=lambda done, total, label: told.append((done, total, label))
+    )
+    done = [item[0] for item in told]
+    assert done == sorted(done)
+    assert told[-1][0] == told[-1][1]
+    assert {"sap", "irs"} <= {item[2] for item in told}

@@ -1,0 +1,236 @@
+"""Cutting columns: what each rule does with ties, spikes, outliers, edges, units and missing values."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import demele
+from demele import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
+from demele.estimation.discretise import cut
+from demele.metrics.options import as_binning
+from tests.oracles import information as oracle
+from tests.tolerances import assert_exact
+
+Floats = NDArray[np.float64]
+
+
+def labels(values: object, rule: Binning) -> list[int]:
+    """Cut one column."""
+    column = np.asarray(values, dtype=np.float64)
+    known = column[~np.isnan(column)]
+    return [int(index) for index in cut(column, rule.column_bins(known, float(known.min()), float(known.max())))]
+
+
+def n_bins(values: object, rule: Binning) -> int:
+    column = np.asarray(values, dtype=np.float64)
+    return rule.column_bins(column, float(column.min()), float(column.max())).n_bins
+
+
+RULES: dict[str, Binning] = {
+    "equal width": EqualWidth(5),
+    "equal frequency": EqualFrequency(5),
+    "adaptive": Adaptive(),
+    "edges": Edges((-10.0, 0.0, 0.5, 1.0, 20.0)),
+}
+
+
+# Equal width ---------------------------------------------------------------------------------------------------------
+
+
+def test_equal_width_closes_the_last_bin() -> None:
+    # [0, 2.5), [2.5, 5), [5, 7.5), [7.5, 10]
+    assert labels([0, 2.4, 2.5, 5, 7.4, 7.5, 10], EqualWidth(4)) == [0, 0, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("bins", [2, 3, 7, 10, 20, 64])
+def test_values_on_a_grid_keep_their_bins_in_any_unit(bins: int) -> None:
+    # k/bins lies on the lower edge of bin k; in floats, a scaled and shifted grid may fall a rounding below it
+    grid = np.arange(bins + 1) / bins
+    expected = [*range(bins), bins - 1]
+    for scale in (1.0, 0.1, 3.0, 1e-3, 1e3, 7e-9, 1e12, np.pi):
+        for shift in (0.0, 1.0, -0.3, 1e3):
+            assert labels(grid * scale + shift * scale, EqualWidth(bins)) == expected, (scale, shift)
+
+
+def test_equal_width_agrees_with_oracle() -> None:
+    column = np.random.default_rng(0).standard_normal(500)
+    assert labels(column, EqualWidth(10)) == oracle.equal_width(column.tolist(), 10)
+
+
+def test_one_outlier_crowds_equal_width_bins_but_not_others() -> None:
+    column = np.append(np.arange(100.0), 1e6)
+    assert set(labels(column, EqualWidth(10))[:-1]) == {0}
+    assert np.bincount(labels(column, EqualFrequency(10))).tolist() == [10] * 9 + [11]
+
+
+# Equal frequency -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "bins"), [(1000, 10), (100, 4), (20, 20), (12, 3)])
+def test_distinct_values_are_shared_out_equally(n: int, bins: int) -> None:
+    counts = np.bincount(labels(np.random.default_rng(0).permutation(n), EqualFrequency(bins)))
+    assert len(counts) == bins
+    assert counts.max() - counts.min() <= 1
+
+
+def test_sixty_percent_zeros_are_one_bin() -> None:
+    # 60 zeros, then 1..40: the zeros alone, the others in what is left of ten bins
+    column = np.concatenate([np.zeros(60), np.arange(1.0, 41.0)])
+    found = np.array(labels(column, EqualFrequency(10)))
+    assert set(found[:60]) == {0}
+    assert 0 not in found[60:]
+    assert 4 <= len(set(found[60:])) <= 5
+
+
+@pytest.mark.parametrize("place", ["lowest", "middle", "highest"])
+def test_a_spike_anywhere_is_a_bin_of_its_own(place: str) -> None:
+    column = np.concatenate([np.zeros(60), {"lowest": 1, "middle": 0, "highest": -1}[place] * np.arange(1.0, 41.0)])
+    if place == "middle":
+        column[60:] = np.arange(40.0) - 19.5
+    found = np.array(labels(column, EqualFrequency(10)))
+    assert len(set(found[:60])) == 1
+    assert found[0] not in found[60:]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.7, 0.99])
+def test_two_values_are_two_bins(share: float) -> None:
+    column = (np.arange(100) < 100 * share).astype(float)
+    for rule in (EqualFrequency(10), EqualFrequency(2), Adaptive()):
+        assert labels(column, rule) == column.tolist()
+        assert n_bins(column, rule) == 2
+
+
+def test_fewer_values_than_bins_are_their_own_bins() -> None:
+    column = np.repeat([3.0, 1.0, 7.0, 5.0], 5)
+    assert labels(column, EqualFrequency(10)) == np.repeat([1, 0, 3, 2], 5).tolist()
+
+
+def test_bins_of_tied_codes_do_not_follow_the_order_of_the_rows() -> None:
+    # 60% zeros, rows ordered by the factor: ranks by a stable sort would give the zeros of each value their own bins
+    rng = np.random.default_rng(0)
+    codes = np.maximum(rng.standard_normal((2000, 1)) - 0.25, 0)
+    factor = np.repeat(np.arange(10), 200)
+    assert 0.55 < (codes == 0).mean() < 0.65
+    score = demele.mig(codes, factor[:, None], bins=EqualFrequency(20), correction="miller-madow")
+    assert score.matrix is not None
+    assert abs(score.matrix.to_numpy()[0, 0]) < 0.02
+
+
+# Adaptive ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "bins"), [(8, 4), (1000, 20), (27, 6), (2, 2)])
+def test_adaptive_bins_grow_with_the_cube_root_of_the_rows(n: int, bins: int) -> None:
+    assert n_bins(np.random.default_rng(0).permutation(n), Adaptive()) == bins
+
+
+def test_adaptive_bins_have_a_most() -> None:
+    assert n_bins(np.arange(1000), Adaptive(most=7)) == 7
+
+
+# Given edges ---------------------------------------------------------------------------------------------------------
+
+
+def test_edges_are_half_open_and_the_last_bin_is_closed() -> None:
+    rule = Edges((0.0, 1.0, 4.0, 5.0))
+    column = [0.0, 0.5, 1.0, 3.9, 4.0, 5.0]
+    assert labels(column, rule) == [0, 0, 1, 1, 2, 2] == oracle.explicit_edges(column, rule.edges)
+
+
+@pytest.mark.parametrize("outside", [-0.001, 5.001])
+def test_values_outside_the_edges_are_refused(outside: float) -> None:
+    with pytest.raises(demele.InputError, match="widen the edges"):
+        labels([0.5, outside], Edges((0.0, 5.0)))
+
+
+# All rules -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_missing_values_get_the_number_after_the_last_bin(name: str) -> None:
+    column = np.random.default_rng(0).random(50)
+    column[[3, 7]] = np.nan
+    found = np.array(labels(column, RULES[name]))
+    last = n_bins(column[~np.isnan(column)], RULES[name])
+    assert set(np.flatnonzero(found == last)) == {3, 7}
+    assert found.max() == last
+
+
+@pytest.mark.parametrize("rule", [EqualWidth(5), EqualFrequency(5), Adaptive()])
+def test_a_constant_column_is_one_bin(rule: Binning) -> None:
+    assert labels([2.0, 2.0, 2.0], rule) == [0, 0, 0]
+    assert n_bins([2.0, 2.0, 2.0], rule) == 1
+
+
+columns = st.lists(st.integers(-20, 20), min_size=2, max_size=60).filter(lambda column: len(set(column)) > 1)
+
+
+@pytest.mark.parametrize("name", ["equal width", "equal frequency", "adaptive"])
+@given(column=columns, scale=st.sampled_from([1e-3, 0.1, 3.0, 1000.0]), shift=st.integers(-5, 5))
+@settings(max_examples=60, deadline=None)
+def test_laws_of_every_rule(name: str, column: list[int], scale: float, shift: int) -> None:
+    rule = RULES[name]
+    values = np.array(column, dtype=np.float64)
+    found = np.array(labels(values, rule))
+    # bins are numbers from 0; equal values share one; larger values are never in a lower one; no bin is invented
+    order = np.argsort(values, kind="stable")
+    assert (np.diff(found[order]) >= 0).all()
+    assert all(len(set(found[values == value])) == 1 for value in set(column))
+    assert found.min() >= 0
+    assert found.max() < n_bins(values, rule)
+    assert len(set(found)) >= 2
+    # an increasing affine map and another order of the rows change nothing
+    assert_exact(labels(values * scale + shift * scale, rule), found)
+    assert_exact(labels(values[::-1], rule)[::-1], found)
+    # a whole copy of the rows changes nothing, unless the number of bins follows the number of rows
+    if name != "adaptive":
+        assert_exact(np.array(labels(np.tile(values, 2), rule))[: len(values)], found)
+
+
+@pytest.mark.parametrize("make", [EqualWidth, EqualFrequency, Adaptive])
+@pytest.mark.parametrize("bins", [1, 0, -3, 2.5, True, "10", None])
+def test_bad_numbers_of_bins_are_refused(make: Callable[[object], Binning], bins: object) -> None:
+    with pytest.raises(demele.InputError, match="bins"):
+        make(bins)
+
+
+# Words ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given_bins", "rule"),
+    [
+        (7, EqualWidth(7)),
+        (np.int64(7), EqualWidth(7)),
+        ("7", EqualWidth(7)),
+        ("equal-width:7", EqualWidth(7)),
+        ("equal-width", EqualWidth(10)),
+        ("equal-frequency:4", EqualFrequency(4)),
+        ("quantile:4", EqualFrequency(4)),
+        ("adaptive", Adaptive()),
+        ([0, 1, 2.5], Edges((0.0, 1.0, 2.5))),
+        (np.array([0, 1]), Edges((0.0, 1.0))),
+        (Adaptive(most=9), Adaptive(most=9)),
+    ],
+)
+def test_bins_may_be_given_as_words(given_bins: object, rule: Binning) -> None:
+    assert as_binning(given_bins) == rule
+
+
+def test_a_rule_of_the_user() -> None:
+    class Sign:
+        needs_values = False
+
+        def column_bins(self, values: Floats, low: float, high: float) -> object:
+            return Edges((-100.0, 0.0, 100.0)).column_bins(values, low, high)
+
+        def __repr__(self) -> str:
+            return "Sign()"
+
+    codes = np.array([[-3.0], [-0.1], [0.1], [5.0]] * 10)
+    score = demele.mig(codes, np.array([0, 0, 1, 1] * 10)[:, None], bins=Sign())  # type: ignore[arg-type]
+    assert score.value == pytest.approx(1.0)
