@@ -4,7 +4,7 @@ import importlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -374,9 +374,11 @@ class Evaluation:
         MissingExtraError
             If plotly is not installed: the extra ``report`` brings it.
         """
-        # Resolved by name at the time of the call: results know nothing of reports, which are built on them.
+        # Resolved by name at the time of the call: results know nothing of reports and metrics, which are built on them.
         report = importlib.import_module("demele.report.html")
-        written: Path = report.write_report([self.to_dict()], Path(path))
+        catalogue = importlib.import_module("demele.metrics.catalogue")
+        specs = {name: asdict(spec) for name, spec in catalogue.CATALOGUE.items()}
+        written: Path = report.write_report([self.to_dict()], Path(path), specs=specs)
         return written
 
     def __repr__(self) -> str:

@@ -304,7 +304,7 @@ def resolve(name: str, *, argument: str = "metrics") -> str:
         return name
     if name in _ALIASES:
         return _ALIASES[name]
-    raise UnknownNameError(f"{argument}: no metric is called {name!r}{suggestion(name, [*CATALOGUE, *_ALIASES])}")
+    raise UnknownNameError(f"{argument}: no metric is called {name!r}{suggestion(name, CATALOGUE)}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -72,9 +72,10 @@ def evaluate(
     repeats : int >= 1
         Runs of the stochastic metrics with different streams; the value is then their mean.
     bootstrap : int >= 0
-        Resamples of the rows for intervals. Histogram metrics: percentiles over bootstrap resamples. Others: half of
-        the rows without replacement, whose spread has the standard error of the whole and no row twice in a
-        predictor's training and test rows; percentiles around their mean, moved to the value.
+        Resamples of the rows for intervals: percentiles of the resampled values, moved so that their mean is at the
+        value (resamples repeat the bias of the sample). Histogram metrics: bootstrap. Others: half of the rows without
+        replacement, whose spread has the standard error of the whole and never puts one row into a predictor's
+        training and test rows at once.
     level : float in (0, 1)
         Nominal coverage of the intervals.
     chance : int >= 0

@@ -64,7 +64,7 @@ def information_outcomes(settings: TableSettings, requests: list[Request], data:
         request.name: Outcome(
             native=natives[request.name],
             resamples=None if resamples is None else resamples[request.name],
-            resampling="bootstrap" if settings.resamples_by_weight else "half-samples",
+            resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
             permutations=None if permutations is None else permutations[request.name],
             seconds=seconds,
             notes=notes.get(request.name, ()) + request.notes,
@@ -153,7 +153,7 @@ def _collected(request: Request, own: list[tuple[Task, TaskResult]]) -> Outcome 
         native=native,
         repeats=repeats if repeats.n > 1 else None,
         resamples=draws("half"),
-        resampling="half-samples",
+        resampling="half-sample",
         permutations=draws("permutation"),
         seconds=seconds,
         notes=request.notes + notes,

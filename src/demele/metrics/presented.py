@@ -79,12 +79,11 @@ def _intervals(
     draws = outcome.resamples
     if draws is None:
         raise ValueError("no resamples")
-    centred = outcome.resampling == "half-samples"
 
     def interval(values: Array, centre: float) -> Interval:
-        low, high = draws.quantiles(values, run.level, centre if centred else None)
-        method = "half-sample percentile" if centred else "bootstrap percentile"
-        return Interval(low=low, high=high, level=run.level, method=f"{method}, {run.bootstrap} resamples")
+        low, high = draws.quantiles(values, run.level, centre)
+        method = f"{outcome.resampling} percentile, {run.bootstrap} resamples"
+        return Interval(low=low, high=high, level=run.level, method=method)
 
     whole = interval(draws.value, float(native.value))
     own, centres = (

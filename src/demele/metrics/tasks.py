@@ -84,13 +84,17 @@ class Draws:
         )
 
     @staticmethod
-    def quantiles(values: Array, level: float, centre: float | None) -> tuple[float, float]:
-        """Return the central range of the values, moved to be around ``centre`` where one is given."""
+    def quantiles(values: Array, level: float, centre: float) -> tuple[float, float]:
+        """Return the central range of the values, moved so that their mean is at ``centre``.
+
+        Resamples are biased as samples are: estimated information, for one, is too high by about the same amount
+        again in each resample. What they tell is the spread.
+        """
         known = values[~np.isnan(values)]
         if not known.size:
             return float("nan"), float("nan")
         low, high = (float(item) for item in np.quantile(known, [(1 - level) / 2, (1 + level) / 2]))
-        shift = 0.0 if centre is None else centre - float(known.mean())
+        shift = centre - float(known.mean())
         return low + shift, high + shift
 
 
