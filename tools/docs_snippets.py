@@ -4,8 +4,8 @@
 ``tests/docs`` do the comparing.
 
 In a page, a block of ``python`` may be followed by a block of ``text``: what it prints. A block of ``console`` starts with a
-``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one folder. The
-output of ``examples/NAME.py`` is ``examples/NAME.txt``.
+``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one folder;
+blocks that include a file do not. The output of ``examples/NAME.py`` is ``examples/NAME.txt``.
 """
 
 import re
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MARK = "\x1e"
 _BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
+    r"^```python\n(?!--8<--)(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
     r"|^```console\n\$ demele (?P<command>.*?)\n(?P<result>.*?)^```\n",
     re.MULTILINE | re.DOTALL,
 )

@@ -282,7 +282,7 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "estimator": [("knn", {}), ("robust", {})],
     "correction": [("miller-madow", {}), ("adjusted", {})],
     "n_neighbors": [(9, {"estimator": "knn"})],
-    "reg_dim": [([2, 1, 0], {}), (["second", "first", "third"], {})],
+    "reg_dim": [([0, 1, 3], {}), (["second", "first", "third"], {})],
     "fill_reg_dim": [(True, {})],
     "quantile": [(0.8, {})],
     "weights": [("uniform", {})],
@@ -677,6 +677,13 @@ def test_a_callable_is_a_metric() -> None:
     assert [item.metric for item in evaluation] == ["share_of_first", "mig"]
 
 
+def values_or_message(metrics: list[Any]) -> Any:
+    try:
+        return [score.value for score in demele.evaluate(CODES, FACTORS, metrics)]
+    except demele.DemeleError as error:
+        return str(error)
+
+
 def test_two_callables_are_never_taken_for_each_other() -> None:
     def named(value: float) -> Any:
         def metric(codes: Any, factors: Any) -> float:
@@ -684,25 +691,16 @@ def test_two_callables_are_never_taken_for_each_other() -> None:
 
         return metric
 
-    try:
-        evaluation = demele.evaluate(CODES, FACTORS, [named(0.25), named(0.75)])
-    except demele.DemeleError as error:
-        assert "metric" in str(error)
-        return
-    assert [score.value for score in evaluation] == [0.25, 0.75]
+    values = values_or_message([named(0.25), named(0.75)])
+    assert values == [0.25, 0.75] or "'metric'" in values
 
 
 def test_a_callable_does_not_replace_a_metric_of_its_name() -> None:
     def mig(codes: Any, factors: Any) -> float:
         return 7.0
 
-    try:
-        evaluation = demele.evaluate(CODES, FACTORS, ["mig", mig])
-    except demele.DemeleError as error:
-        assert "mig" in str(error)
-        return
-    assert evaluation.scores[0].value == whole()["mig"].value
-    assert evaluation.scores[1].value == 7.0
+    values = values_or_message(["mig", mig])
+    assert values == [whole()["mig"].value, 7.0] or "'mig'" in values
 
 
 @pytest.mark.parametrize("wrong", [lambda c, f: 1 / 0, lambda c, f: "x", lambda c, f: None, lambda c, f: math.nan])
