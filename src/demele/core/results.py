@@ -374,7 +374,7 @@ class Evaluation:
         MissingExtraError
             If plotly is not installed: the extra ``report`` brings it.
         """
-        # Resolved by name at the time of the call: results know nothing of reports and metrics, which are built on them.
+        # Resolved by name at the time of the call: results know nothing of what is built on them.
         report = importlib.import_module("demele.report.html")
         catalogue = importlib.import_module("demele.metrics.catalogue")
         specs = {name: asdict(spec) for name, spec in catalogue.CATALOGUE.items()}

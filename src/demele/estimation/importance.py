@@ -5,10 +5,11 @@ Three predictors, each for a continuous or a categorical factor: `lasso_importan
 
 Unseen rows
 -----------
-From `HOLD_OUT_FROM` rows on, one fifth of the rows is set aside: the predictor is fitted, and all that it chooses is
-chosen, on the rest; it is scored on the fifth. With fewer rows this is done for each of five folds in turn, so that
-every row is scored once, by a predictor that has not seen it, and the importances of the five fits are averaged. Folds
-of a categorical factor hold equal shares of every level. (Boosting sets aside as many rows as the study it follows.)
+Rows are cut into five folds. A fold is set aside, the predictor is fitted, and all that it chooses is chosen, on the
+other four; it is scored on the fold. From 4000 rows on one fold says enough; with at least 1000 two take their turn,
+with fewer all five, so that every row is scored once, by a predictor that has not seen it. The importances of the fits
+are averaged. Folds of a categorical factor hold equal shares of every level. (Boosting sets aside as many rows as the
+study it follows, where there are that many.)
 
 Source
 ------
@@ -42,8 +43,9 @@ Ints = NDArray[np.intp]
 #: Fewest rows that can be split into rows to fit and rows to score.
 MIN_ROWS = 10
 N_FOLDS = 5
-#: With this many rows one fold is enough to score: 800 rows or more.
-HOLD_OUT_FROM = 4_000
+#: From so many rows on (largest first), so many of the folds are set aside in turn: 800, 400 or all rows are scored.
+SCORED_FOLDS = {4_000: 1, 1_000: 2, 0: N_FOLDS}
+HOLD_OUT_FROM = max(SCORED_FOLDS)
 #: Choices that hardly depend on the number of rows are made on at most so many of them.
 TUNING_ROWS = 5_000
 
@@ -113,8 +115,8 @@ def _splits(values: Floats | Ints, categorical: bool, rng: np.random.Generator) 
             "others; add rows"
         )
     fold = _folds(values, categorical, N_FOLDS, rng)
-    scored = range(1) if n_rows >= HOLD_OUT_FROM else range(N_FOLDS)
-    return [(np.flatnonzero(fold != which), np.flatnonzero(fold == which)) for which in scored]
+    n_scored = next(folds for rows, folds in SCORED_FOLDS.items() if n_rows >= rows)
+    return [(np.flatnonzero(fold != which), np.flatnonzero(fold == which)) for which in range(n_scored)]
 
 
 def _folds(values: Floats | Ints, categorical: bool, n_folds: int, rng: np.random.Generator) -> Ints:
