@@ -8,7 +8,7 @@ from typing import Any
 from demele import __version__
 from demele.core.errors import FragileScoreWarning, InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import Missing, read_pair
-from demele.core.results import Evaluation, FactorSummary, LeftOut, Score
+from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Score
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.options import checked_option, restored
@@ -265,8 +265,10 @@ def _evaluated(
         reasons = sorted({note.message for score in scores for note in score.notes if note.severity == "fragile"})
         more = " (and more: see the notes)" if len(reasons) > 1 else ""
         warnings.warn(f"fragile: {listed}: {reasons[0]}{more}", FragileScoreWarning, stacklevel=3)
-    irs_options = next((item.options for item in requests if item.name == "irs"), None)
-    pictures = () if irs_options is None else dependency_pictures(subject.data, irs_options["bins"])
+    pictures: tuple[Dependency, ...] = ()
+    irs, options = outcomes.get("irs"), next((item.options for item in requests if item.name == "irs"), None)
+    if isinstance(irs, Outcome) and irs.native.matrix is not None and options is not None:
+        pictures = dependency_pictures(subject.data, options["bins"], irs.native.matrix)
     return Evaluation(
         scores=tuple(scores),
         left_out=tuple(missing),

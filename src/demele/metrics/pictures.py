@@ -6,6 +6,7 @@ from demele.core.results import Dependency
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.data import Data
+from demele.metrics.native import Array
 
 __all__ = ["dependency_pictures"]
 
@@ -14,10 +15,11 @@ MAX_PAIRS = 400
 MAX_ROWS = 20_000
 
 
-def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
+def dependency_pictures(data: Data, binning: Binning, robustness: Array) -> tuple[Dependency, ...]:
     """Return, for each code and factor, the code's conditional mean and range per value of the factor.
 
-    Source: Suter et al. 2019, section 5, figure of the interventional effects. Empty for over 400 pairs.
+    ``robustness`` is the matrix of IRS (n_codes, n_factors). Source: Suter et al. 2019, section 5, figure of the
+    interventional effects. Empty for over 400 pairs.
     """
     from demele.estimation.dependency import dependency_picture
 
@@ -40,8 +42,6 @@ def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
                 continue
             picture = dependency_picture(codes, labels, code, factor, n_bins)
             seen = picture.count > 0
-            spread = float(np.ptp(codes[:, code]))
-            within = (picture.upper - picture.lower)[seen]
             pictures.append(
                 Dependency(
                     code=name,
@@ -51,7 +51,7 @@ def dependency_pictures(data: Data, binning: Binning) -> tuple[Dependency, ...]:
                     low=tuple(picture.lower[seen].tolist()),
                     high=tuple(picture.upper[seen].tolist()),
                     count=tuple(int(count) for count in picture.count[seen]),
-                    score=float(1 - np.average(within, weights=picture.count[seen]) / spread),
+                    score=float(robustness[code, factor]),
                 )
             )
     return tuple(pictures)

@@ -1,0 +1,361 @@
+"""Traps that public code falls into, one test for each: numbers that look plausible and are wrong."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from tests.contract.cases import CHEAP, NAMES, QUICK, scored
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Floats = NDArray[np.float64]
+QUIET = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+
+def uniform(n: int, m: int, seed: int = 0) -> Floats:
+    return np.random.default_rng(seed).random((n, m))
+
+
+def grid(levels: int, m: int, copies: int = 1) -> NDArray[np.int_]:
+    """Every combination of m factors, equally often."""
+    axes = np.meshgrid(*[np.arange(levels)] * m, indexing="ij")
+    return np.tile(np.column_stack([axis.ravel() for axis in axes]), (copies, 1))
+
+
+# What a gap is divided by --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("k", "expected"), [(2, math.log(2)), (5, math.log(5))])
+@QUIET
+def test_mig_is_divided_by_the_entropy_of_the_factor(k: int, expected: float) -> None:
+    # z = floor(k v) keeps log k of log 10: 0.301 and 0.699; divided by the entropy of the code it would be 1
+    factors = (np.arange(10_000)[:, None] * np.array([1, 37]) % 10_000 + 0.5) / 10_000
+    codes = np.floor(k * factors)
+    score = demele.mig(codes, factors)
+    assert score.value == pytest.approx(expected / math.log(10), abs=2e-3)
+    assert demele.dcimig(codes, factors).value == pytest.approx(score.value, abs=2e-3)
+    # MIG-sup is relative to the factors' entropy too
+    assert demele.mig_sup(codes, factors).value == pytest.approx(score.value, abs=2e-3)
+
+
+def test_entropy_of_a_continuous_factor_does_not_grow_with_the_rows() -> None:
+    # the neighbour "entropy" of Latte does, and its score of one representation falls with n
+    def score(n: int, estimator: Any) -> float:
+        factors = uniform(n, 2)
+        return demele.mig(0.8 * factors + 0.2 * uniform(n, 2, seed=1), factors, estimator=estimator).value
+
+    few, many = 2000, 8000
+    assert abs(score(few, "histogram") - score(many, "histogram")) < 0.02
+    assert abs(score(few, "robust") - score(many, "robust")) < 0.02
+    assert score(few, "knn") > score(many, "knn") + 0.02
+
+
+def test_a_code_that_is_the_factor_but_for_rounding_is_perfect() -> None:
+    # JEMMIG reaches 1 with as many bins as values
+    levels = grid(4, 2, 5)
+    assert_close(demele.jemmig(levels, levels, bins=4).value, 1.0, ROUNDING)
+
+
+# Dead, constant, permuted codes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["forest", "lasso", "boosting"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_dead_code_does_not_stop_dci_modularity(model: Any, place: int) -> None:
+    factors = uniform(150, 2)
+    codes = np.insert(factors, place, 3.0, axis=1)
+    scores = demele.dci(codes, factors, model=model, **CHEAP.get(f"dci_{model}", {}))
+    assert scores.modularity.value > 0.8
+    assert math.isnan(scores.modularity.native[f"z{place + 1}"])
+    assert scores.importance.iloc[place].tolist() == [0, 0]
+    assert scores.compactness.value > 0.7
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dead_code_first_is_a_dead_code_last(name: str) -> None:
+    factors = np.column_stack([uniform(120, 1), np.random.default_rng(1).integers(0, 3, 120)])
+    codes = factors + 0.2 * uniform(120, 2, seed=2)
+    stds = np.full((120, 3), 0.1)
+    own = {metric: {"reg_dim": [1, 2]} for metric in ("dmig", "xmig", "dlig")}
+    first = scored(name, np.insert(codes, 0, 7.0, axis=1), factors, codes_std=stds, options={**CHEAP, **own})
+    own = {metric: {"reg_dim": [0, 1]} for metric in ("dmig", "xmig", "dlig")}
+    last = scored(name, np.insert(codes, 2, 7.0, axis=1), factors, codes_std=stds, options={**CHEAP, **own})
+    if name.startswith(("dci_forest", "dci_boosting")):  # a tree draws its columns in their order
+        assert abs(first.value - last.value) < 0.3
+    else:
+        assert_close(first.value, last.value, ROUNDING)
+
+
+def test_a_dead_code_is_no_nan() -> None:
+    factors = uniform(300, 2)
+    codes = np.insert(factors, 0, 0.0, axis=1)
+    for name in ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap"):
+        assert math.isfinite(scored(name, codes, factors).value)
+
+
+def test_a_representation_that_is_all_dead_scores_zero() -> None:
+    # 0.5 for JEMMIG in print
+    factors = uniform(300, 2)
+    for name in ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap"):
+        assert_close(scored(name, np.zeros((300, 2)), factors).value, 0.0, ROUNDING)
+
+
+def test_permuted_codes_are_named_not_only_scored_minus_one() -> None:
+    factors = uniform(2000, 2)
+    swapped = factors[:, ::-1]
+    assert demele.mig(swapped, factors).value > 0.95
+    for metric in (demele.dmig, demele.dlig):
+        assumed, told = metric(swapped, factors), metric(swapped, factors, reg_dim=[1, 0])
+        assert assumed.value < -0.95
+        assert told.value > 0.95
+        assert any("reg_dim" in note.message for note in assumed.notes)
+        assert not any(note.code == "assumed-reg-dim" for note in told.notes)
+
+
+# Missing, and values that look like it --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_minus_one_is_a_level_like_any_other(name: str) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (150, 2))
+    codes = np.column_stack([factors + 0.3 * rng.standard_normal((150, 2)), rng.random(150)])
+    stds = np.full((150, 3), 0.1)
+    plain, shifted = (scored(name, codes, levels, codes_std=stds) for levels in (factors, factors - 1))
+    assert_exact(plain.value, shifted.value)
+
+
+@pytest.mark.parametrize("estimator", ["histogram", "knn", "robust"])
+def test_nan_is_never_binned(estimator: Any) -> None:
+    factors = uniform(100, 2)
+    for codes, levels in ((np.where(factors > 0.99, np.nan, factors), factors), (factors, factors.copy())):
+        levels[3, 0] = np.nan
+        with pytest.raises(demele.InputError):
+            demele.mig(codes, levels, estimator=estimator)
+
+
+@QUIET
+def test_omitted_annotations_are_no_value() -> None:
+    # were NaN a bin of its own, the code, which is 0 there, would hold it
+    factors = np.random.default_rng(0).integers(0, 2, 1000).astype(float)
+    codes = np.where(np.arange(1000) % 2 == 0, 0.0, 1.0)[:, None]
+    factors[::2] = np.nan
+    score = demele.mig(codes, factors, missing="omit")
+    assert score.value == 0
+    assert score.n == 500
+
+
+# Units ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])
+def test_the_unit_of_the_codes_does_not_matter(name: str, scale: float) -> None:
+    # Z-diff 1.0 -> 0.007 and SAP 0.1 -> 0 at 1e-3, empty Z-min at 0.1, IRS weighted by the unit: in public code
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.random(120), rng.integers(0, 3, 120)])
+    codes = np.column_stack([factors + 0.2 * rng.standard_normal((120, 2)), rng.random(120)])
+    stds = rng.uniform(0.1, 0.3, codes.shape)
+    mixed = np.array([scale, 1.0, 1 / scale])  # one code's unit must not weigh on the others
+    plain = scored(name, codes, factors, codes_std=stds).value
+    assert scored(name, codes * scale, factors, codes_std=stds * scale).value == pytest.approx(plain, abs=1e-6)
+    assert scored(name, codes * mixed, factors, codes_std=stds * mixed).value == pytest.approx(plain, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["z_diff", "z_min_variance", "z_max_variance", "irs", "mig"])
+def test_a_perfect_code_of_small_unit_is_perfect(name: str) -> None:
+    levels = grid(4, 2, 20)
+    assert scored(name, 1e-4 * levels, levels).value > 0.9
+
+
+# Unseen rows and chance ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["explicitness", "dci_forest_explicitness", "dci_lasso_explicitness"])
+def test_noise_explains_nothing_on_unseen_rows(name: str) -> None:
+    # on the training rows noise scores 0.2 to 0.8
+    rng = np.random.default_rng(0)
+    factors, codes = rng.random((200, 2)), rng.standard_normal((200, 3))
+    assert abs(scored(name, codes, factors).value) < 0.1
+
+
+def test_explicitness_of_noise_on_the_training_rows_is_above_zero() -> None:
+    rng = np.random.default_rng(0)
+    factors, codes = rng.random((200, 2)), rng.standard_normal((200, 3))
+    assert demele.explicitness(codes, factors, score_on="training").value > 0.15
+
+
+def test_useless_codes_have_no_dci_explicitness_unless_an_equation_in_print_is_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    factors, codes = rng.random((400, 1)), rng.standard_normal((400, 2))
+    assert demele.dci(codes, factors, model="lasso").explicitness.value < 0.05
+    # 1 - 6 MSE, MSE = 1/12
+    printed = demele.dci(codes, factors, model="lasso", informativeness="uniform-6").explicitness.value
+    assert printed == pytest.approx(0.5, abs=0.05)
+
+
+def test_explicitness_does_not_suppose_the_variance_of_a_uniform_factor() -> None:
+    # 1 - 12 MSE of a narrow factor is near 1 for useless codes
+    rng = np.random.default_rng(0)
+    factors, codes = 0.5 + 0.02 * rng.standard_normal((400, 1)), rng.standard_normal((400, 2))
+    assert demele.dci(codes, factors, model="lasso").explicitness.value < 0.05
+
+
+def test_z_max_says_how_many_groups_it_had() -> None:
+    levels = grid(3, 3)[:20]
+    score = scored("z_max_variance", levels + 0.01 * uniform(20, 3), levels)
+    groups = score.details["usable_groups"]
+    assert set(groups) == {"v1", "v2", "v3"}
+    assert any(note.code == "usable-groups" and note.severity == "warning" for note in score.notes)
+
+
+def test_z_max_without_a_single_group_is_refused() -> None:
+    factors = np.random.default_rng(0).permuted(np.tile(np.arange(12), (4, 1)), axis=1).T
+    with pytest.raises(demele.NotEnoughData, match="factors"):
+        demele.z_max_variance(factors.astype(float), factors, n_train=20, n_test=20, batch_size=5)
+
+
+# Outliers, spikes, ties, few rows ------------------------------------------------------------------------------------
+
+
+def with_outliers(n: int = 10_000) -> tuple[Floats, Floats]:
+    """A perfect code of which 0.1% of the entries are 50 times as large."""
+    rng = np.random.default_rng(0)
+    factors = rng.random((n, 3))
+    codes = factors.copy()
+    codes[rng.random(codes.shape) < 0.001] *= 50
+    return codes, factors
+
+
+def test_outliers_are_told_where_they_matter() -> None:
+    codes, factors = with_outliers()
+    clean = demele.mig(factors, factors)
+    assert clean.value > 0.99
+    assert not clean.fragile
+    with pytest.warns(demele.FragileScoreWarning, match="mig.*outlier"):
+        score = demele.mig(codes, factors)
+    assert score.value < 0.05
+    assert score.fragile
+    note = next(note for note in score.notes if note.severity == "fragile")
+    assert "'z1'" in note.message
+    assert "equal-frequency" in note.message
+    with pytest.warns(demele.FragileScoreWarning):
+        evaluation = demele.evaluate(codes, factors, ["mig", "dcimig", "modularity", "sap"])
+    assert evaluation["dcimig"].fragile
+    assert evaluation["modularity"].fragile
+    assert evaluation.to_frame().set_index("metric")["fragile"]["mig"]
+
+
+@pytest.mark.parametrize("name", ["mig", "dcimig", "mig_sup", "modularity"])
+def test_the_robust_protocol_keeps_perfect_codes_with_outliers(name: str) -> None:
+    codes, factors = with_outliers(3000)
+    scores = [demele.evaluate(z, factors, [name], protocol="robust")[name] for z in (factors, codes)]
+    assert not scores[1].fragile
+    assert scores[0].value > 0.97
+    assert scores[1].value > 0.95
+
+
+@QUIET
+def test_one_outlying_row_is_enough_to_be_told() -> None:
+    factors = uniform(5000, 2)
+    codes = factors.copy()
+    codes[0] = 1000.0
+    score = demele.mig(codes, factors)
+    assert score.value < 0.05
+    assert score.fragile
+
+
+@QUIET
+def test_spiky_codes_are_told() -> None:
+    # 90% of the rows in 2% of the range: few bins hold nearly all rows, and the score rests on the bins
+    rng = np.random.default_rng(0)
+    factors = rng.random((4000, 2))
+    codes = np.where(factors < 0.9, 0.02 * factors, 10 * (factors - 0.9))
+    score = demele.mig(codes, factors)
+    assert score.fragile
+    assert demele.mig(codes, factors, bins=demele.EqualFrequency(10)).value > score.value + 0.3
+
+
+def test_tied_codes_do_not_inform_through_the_order_of_the_rows() -> None:
+    # 60% zeros and rows sorted by the factor: ranks with a stable sort give 1.1 nats where there is none
+    rng = np.random.default_rng(0)
+    codes = np.maximum(rng.standard_normal((3000, 1)) - 0.25, 0)
+    factor = np.repeat(np.arange(10), 300)[:, None]
+    for protocol in ("review2022", "latte", "robust"):
+        score = demele.evaluate(codes, factor, ["mig"], protocol=protocol)["mig"]
+        assert score.value < 0.03
+        assert not score.fragile
+
+
+@pytest.mark.parametrize("n", [40, 100])
+def test_few_rows_are_told(n: int) -> None:
+    # the plug-in information of noise is (10 - 1)^2 / 2n nats: 1.0 and 0.4, of 2.3
+    rng = np.random.default_rng(0)
+    with pytest.warns(demele.FragileScoreWarning, match="rows are few"):
+        score = demele.jemmig(rng.random((n, 2)), rng.random((n, 2)))
+    assert any(note.code == "few-rows" for note in score.notes)
+
+
+def test_enough_ordinary_rows_are_not_called_fragile() -> None:
+    rng = np.random.default_rng(0)
+    for factors in (rng.random((4000, 3)), rng.integers(0, 5, (4000, 3)), rng.standard_normal((4000, 3))):
+        codes = factors + 0.05 * rng.standard_normal(factors.shape)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            demele.evaluate(codes, factors, [name for name in QUICK if name not in ("rmig", "xmig")])
+
+
+@pytest.mark.parametrize("bins", [2, 3, 4, 20, 50])
+def test_fewer_or_more_bins_are_no_reason_to_speak_of_outliers(bins: int) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((20_000, 2))
+    score = demele.mig(factors + 0.02 * rng.standard_normal(factors.shape), factors, bins=bins)
+    assert not score.fragile
+
+
+# Continuous factors where classes are needed --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mig", "modularity", "explicitness", "z_diff", "z_min_variance"])
+def test_continuous_factors_are_cut_not_taken_as_classes(name: str) -> None:
+    # every value its own class: MIG of the identity is 3.6e-5 in public code
+    factors = uniform(1000, 2)
+    assert scored(name, factors, factors).value > 0.7
+
+
+def test_integers_with_very_many_values_are_asked_about() -> None:
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 100_000, 2000)
+    table = pd.DataFrame({"weight": weight, "shape": rng.integers(0, 3, 2000)})
+    codes = table.to_numpy(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.FragileScoreWarning)
+        assumed = demele.mig(codes, table)
+    told = next(note for note in assumed.notes if note.code == "many-levels")
+    assert "'weight'" in told.message
+    assert "continuous" in told.message
+    named = demele.mig(codes, table, kinds={"weight": "continuous"})
+    assert not any(note.code == "many-levels" for note in named.notes)
+    assert named.value > 0.95
+
+
+# Values that are known ------------------------------------------------------------------------------------------------
+
+
+def test_the_identity_on_ten_factors() -> None:
+    # the data of the closed forms: ten factors of ten levels; dead codes; duplicated codes
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 10, (2000, 10))
+    codes = factors.astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert demele.mig(codes, factors).value >= 0.9
+        assert demele.mig(0 * codes, factors).value <= 1e-12
+        assert demele.mig(np.hstack([codes, codes]), factors).value <= 0.1
+    twice = demele.dci(np.hstack([codes, codes])[:300], factors[:300], model="boosting", n_trees=5, max_depth=3)
+    assert twice.modularity.value >= 0.9
