@@ -7,12 +7,12 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import demele  # noqa: E402
-from benchmarks.cases import mixing, redundant, write_rows  # noqa: E402
-from benchmarks.reference import dci_forest_factor  # noqa: E402
-from demele.metrics import dci_compactness, dci_modularity  # noqa: E402
+import demele
+from benchmarks.cases import mixing, redundant, write_rows
+from benchmarks.reference import dci_forest_factor
+from demele.metrics import dci_compactness, dci_modularity
 
 N = 20_000
 SCENARIOS = {

@@ -20,6 +20,12 @@ CHEAP: dict[str, dict[str, Any]] = {
 }
 
 NAMES = demele.metric_names()
+#: Metrics that share one computation, and so need only one call.
+GROUPS: dict[str, list[str]] = {}
+for _name in NAMES:
+    _spec = demele.describe(_name)
+    GROUPS.setdefault(_name if _spec.group == "information" else _spec.group, []).append(_name)
+
 #: Metrics of which the work of one run is a few milliseconds, whatever the options.
 QUICK = [name for name in NAMES if not name.startswith(("dci", "explicitness", "z_"))]
 
