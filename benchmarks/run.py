@@ -1,4 +1,4 @@
-"""Run all benchmarks, each in a process of its own: ``make bench`` (about half an hour) or ``python -m benchmarks.run``."""
+"""Run all benchmarks, each in a process of its own: ``make bench``, about half an hour."""
 
 import subprocess
 import sys

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import demele
 
-METRICS = ["mig_sup", "mig", "explicitness"]  # one for each property: modularity, compactness, explicitness
-
 # --8<-- [start:score]
+METRICS = ["mig_sup", "mig", "explicitness"]  # modularity, compactness, explicitness
+
 evaluations = {}
 for name in demele.data.demo_names():
     sample = demele.data.demo(name)
-    evaluations[name] = demele.evaluate(sample.codes, sample.factors, METRICS, name=name, bootstrap=50, chance=20)
+    evaluations[name] = demele.evaluate(
+        sample.codes, sample.factors, METRICS, name=name, bootstrap=50, chance=10
+    )
 
 for name, evaluation in evaluations.items():
     print(name)

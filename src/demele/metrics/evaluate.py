@@ -124,6 +124,51 @@ def evaluate(
     >>> [round(score.value, 2) for score in evaluation]
     [0.98, 1.0]
     """
+    return _evaluate(
+        codes,
+        factors,
+        metrics,
+        protocol=protocol,
+        seed=seed,
+        repeats=repeats,
+        bootstrap=bootstrap,
+        level=level,
+        chance=chance,
+        missing=missing,
+        kinds=kinds,
+        codes_std=codes_std,
+        reg_dim=reg_dim,
+        bins=bins,
+        options=options,
+        name=name,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def _evaluate(
+    codes: object,
+    factors: object,
+    metrics: Sequence[Metric] | Metric | None = None,
+    *,
+    protocol: str = DEFAULT_PROTOCOL,
+    seed: int = 0,
+    repeats: int = 1,
+    bootstrap: int = 0,
+    level: float = 0.95,
+    chance: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+    codes_std: object = None,
+    reg_dim: object = None,
+    bins: object = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "codes",
+    n_jobs: int = 1,
+    progress: bool | Callable[[float, float, str], None] = False,
+    pictures: bool = True,
+) -> Evaluation:
+    """Do what :func:`evaluate` says; a single metric has no use for the pictures of a report."""
     named = metrics is not None
     run = Run.checked(
         seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
@@ -152,7 +197,7 @@ def evaluate(
             if named:
                 raise
             left_out.append(LeftOut(metric=metric, reason=str(error)))
-    return _evaluated(requests, left_out, subject, run, settings.name, name, kinds, progress)
+    return _evaluated(requests, left_out, subject, run, settings.name, name, kinds, progress, pictures)
 
 
 def single(
@@ -173,8 +218,15 @@ def single(
     names = [metric] if isinstance(metric, str) else list(metric)
     group = CATALOGUE[names[0]].group
     key = names[0] if group == "information" else group
-    evaluation = evaluate(
-        codes, factors, names, options={key: options}, codes_std=codes_std, reg_dim=reg_dim, **dict(run)
+    evaluation = _evaluate(
+        codes,
+        factors,
+        names,
+        options={key: options},
+        codes_std=codes_std,
+        reg_dim=reg_dim,
+        pictures=False,
+        **dict(run),
     )
     if evaluation.left_out:
         raise NotEnoughData(evaluation.left_out[0].reason)
@@ -247,6 +299,7 @@ def _evaluated(
     name: str,
     kinds: object,
     progress: bool | Callable[[float, float, str], None],
+    pictures: bool,
 ) -> Evaluation:
     outcomes: dict[str, Outcome | str] = {}
     with _reporting(progress) as report:
@@ -265,10 +318,10 @@ def _evaluated(
         reasons = sorted({note.message for score in scores for note in score.notes if note.severity == "fragile"})
         more = " (and more: see the notes)" if len(reasons) > 1 else ""
         warnings.warn(f"fragile: {listed}: {reasons[0]}{more}", FragileScoreWarning, stacklevel=3)
-    pictures: tuple[Dependency, ...] = ()
+    drawn: tuple[Dependency, ...] = ()
     irs, options = outcomes.get("irs"), next((item.options for item in requests if item.name == "irs"), None)
-    if isinstance(irs, Outcome) and irs.native.matrix is not None and options is not None:
-        pictures = dependency_pictures(subject.data, options["bins"], irs.native.matrix)
+    if pictures and isinstance(irs, Outcome) and irs.native.matrix is not None and options is not None:
+        drawn = dependency_pictures(subject.data, options["bins"], irs.native.matrix)
     return Evaluation(
         scores=tuple(scores),
         left_out=tuple(missing),
@@ -286,7 +339,7 @@ def _evaluated(
             )
             for factor in subject.factors.columns
         ),
-        dependency=pictures,
+        dependency=drawn,
         notes=subject.notes,
         version=__version__,
     )

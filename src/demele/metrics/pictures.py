@@ -12,7 +12,7 @@ __all__ = ["dependency_pictures"]
 
 #: No more pairs than a reader can look at; rows beyond this many are sampled evenly.
 MAX_PAIRS = 400
-MAX_ROWS = 20_000
+MAX_ROWS = 4_000
 
 
 def dependency_pictures(data: Data, binning: Binning, robustness: Array) -> tuple[Dependency, ...]:

@@ -1,5 +1,7 @@
 """The information-based metrics by name."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,23 @@ _FROM_TABLE_AND_CODES = {"dmig": dmig.score, "xmig": xmig.score, "dlig": dlig.sc
 
 
 def native_of(name: str, table: InformationTable, reg_dim: NDArray[np.intp] | None) -> Native:
-    """Return one metric of an information table."""
+    """Return one metric of an information table.
+
+    Corrected informations may be slightly negative, which a ratio of two of them would magnify without limit: metrics
+    take them as 0. The matrix of the result keeps them.
+    """
+    if (table.information >= 0).all() and (table.factor_information is None or (table.factor_information >= 0).all()):
+        return _native(name, table, reg_dim)
+    between = table.factor_information
+    usable = replace(
+        table,
+        information=np.maximum(table.information, 0.0),
+        factor_information=None if between is None else np.maximum(between, 0.0),
+    )
+    return replace(_native(name, usable, reg_dim), matrix=table.information)
+
+
+def _native(name: str, table: InformationTable, reg_dim: NDArray[np.intp] | None) -> Native:
     if name in ("mig", "rmig"):
         return mig.score(table, reg_dim)
     if name in _FROM_TABLE:
