@@ -39,10 +39,13 @@ class Data:
         """Codes with mean 0 and standard deviation 1; constant codes are 0."""
         values = self.codes.dense()
         centred = values - values.mean(axis=0)
-        scale = np.abs(centred).max(axis=0)  # first to the range of 1: squares of tiny or huge codes leave the floats
-        alive = ~self.codes.constant & (scale > 0)
-        centred /= np.where(alive, scale, 1.0)
-        centred /= np.where(alive, centred.std(axis=0), 1.0)
+        reach = np.maximum(self.codes.high, -self.codes.low)
+        if (reach[~self.codes.constant] > 1e100).any() or (reach[~self.codes.constant] < 1e-100).any():
+            scale = np.abs(centred).max(axis=0)  # squares would leave the range of floats
+            centred /= np.where(scale > 0, scale, 1.0)
+        deviation = np.sqrt(np.einsum("ij,ij->j", centred, centred) / self.n)
+        alive = ~self.codes.constant & (deviation > 0)
+        centred /= np.where(alive, deviation, 1.0)
         centred[:, ~alive] = 0.0
         result: Array = centred
         return result
