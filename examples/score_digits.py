@@ -11,9 +11,8 @@ METRICS = ["mig_sup", "mig", "explicitness"]  # modularity, compactness, explici
 evaluations = {}
 for name in demele.data.demo_names():
     sample = demele.data.demo(name)
-    evaluations[name] = demele.evaluate(
-        sample.codes, sample.factors, METRICS, name=name, bootstrap=50, chance=10
-    )
+    pair = sample.codes, sample.factors
+    evaluations[name] = demele.evaluate(*pair, METRICS, name=name, bootstrap=50, chance=10)
 
 for name, evaluation in evaluations.items():
     print(name)
@@ -30,12 +29,13 @@ print(mig.matrix.round(2).to_string())
 
 # --8<-- [start:keep]
 with tempfile.TemporaryDirectory() as folder:  # use a folder of yours
-    evaluations["autoencoder"].to_json(Path(folder) / "autoencoder.json")
-    evaluations["autoencoder"].to_frame().to_csv(Path(folder) / "autoencoder.csv", index=False)
-    page = evaluations["autoencoder"].to_html(Path(folder) / "autoencoder.html")
-    print(f"\n{page.name}: {'plotly' in page.read_text(encoding='utf-8')}")
+    evaluation = evaluations["autoencoder"]
+    evaluation.to_json(Path(folder) / "autoencoder.json")
+    evaluation.to_frame().to_csv(Path(folder) / "autoencoder.csv", index=False)
+    evaluation.to_html(Path(folder) / "autoencoder.html")
+    print("\nWritten:", *sorted(path.name for path in Path(folder).iterdir()))
 
-again = demele.replay(str(mig.signature), demele.data.demo("autoencoder").codes, demele.data.demo("autoencoder").factors)
+again = demele.replay(str(mig.signature), *pair)  # the last pair of the loop is that of the autoencoder
 print("\nThe same number again:", again.value == mig.value)
 print(mig.signature)
 # --8<-- [end:keep]

@@ -103,7 +103,10 @@ def options(spec: MetricSpec) -> str:
 
 def needs(spec: MetricSpec) -> str:
     """Return what a metric cannot do without."""
-    parts = [count(spec.needs_codes, "code"), f"{count(spec.needs_factors, 'factor')} that var{'y' if spec.needs_factors > 1 else 'ies'}"]
+    parts = [
+        count(spec.needs_codes, "code"),
+        f"{count(spec.needs_factors, 'factor')} that var{'y' if spec.needs_factors > 1 else 'ies'}",
+    ]
     if spec.needs_codes_std:
         parts.append("the standard deviations of the codes")
     return ", ".join(parts)
@@ -142,7 +145,9 @@ def protocols() -> str:
     ]
     for item in PROTOCOLS.values():
         default = " (default)" if item.name == DEFAULT_PROTOCOL else ""
-        parts.append(f"### {item.name}{default} {{#protocol-{item.name}}}\n\n{item.summary[0].upper()}{item.summary[1:]}.\n")
+        parts.append(
+            f"### {item.name}{default} {{#protocol-{item.name}}}\n\n{item.summary[0].upper()}{item.summary[1:]}.\n"
+        )
         parts.append(f"Source: {item.source}.\n")
         parts.append(settings(item.options) if item.options else "All settings are the defaults.\n")
     return "\n".join(parts)

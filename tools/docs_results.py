@@ -52,7 +52,7 @@ def redundant_page(rows: Sequence[Row]) -> str:
     """Return the comparison with the published values: a table of all, then the differences one by one."""
     parts = [
         f"# {TITLES['results/redundant.md']}\n",
-        "Scenario \"redundant\" of the review of disentanglement metrics by Carbonneau, Zaidi, Boilard and Gagnon (2022): "
+        'Scenario "redundant" of the review of disentanglement metrics by Carbonneau, Zaidi, Boilard and Gagnon (2022): '
         "several codes hold the same factor. Our values stand beside the printed ones, which have one decimal. "
         "Modularity should be 1, compactness below 1.\n",
         "A difference has a cause, and the last column names it. demele computes the definition; the printed values "
@@ -64,7 +64,10 @@ def redundant_page(rows: Sequence[Row]) -> str:
 
 def speed_page(tables: Mapping[str, Sequence[Row]], machine: str) -> str:
     """Return one table per benchmark."""
-    parts = [f"# {TITLES['results/speed.md']}\n", "Measured by `make bench`; every table is a file in `benchmarks/results`.\n"]
+    parts = [
+        f"# {TITLES['results/speed.md']}\n",
+        "Measured by `make bench`; every table is a file in `benchmarks/results`.\n",
+    ]
     if machine:
         parts.append(f"{machine}\n")
     for name, rows in tables.items():

@@ -1,6 +1,7 @@
 """The rows that metrics work on: validated codes, and the factors that vary."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,11 @@ from demele.estimation.discretise import Binning
 from demele.metrics.native import Array
 
 __all__ = ["Data"]
+
+#: Standard deviations beyond which a value is an outlier: no column of a few thousand Gaussian values reaches it.
+OUTLYING = 8.0
+#: What winsorised columns keep.
+CENTRAL = (0.005, 0.995)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,36 @@ class Data:
     def permuted(self, order: NDArray[np.intp]) -> "Data":
         """Return the same codes with the rows of all factors permuted together, so that they are independent."""
         return Data(self.codes, self.factors.take(order), self.codes_std)
+
+    def outlying(self) -> tuple[str, ...]:
+        """Names of codes and continuous factors with values over 8 standard deviations from their mean."""
+        deviations = self.standardised()
+        found = [
+            name
+            for name, farthest in zip(self.codes.names, np.abs(deviations).max(axis=0), strict=True)
+            if farthest > OUTLYING
+        ]
+        for factor in self.factors.columns:
+            if not factor.categorical:
+                values = factor.values[factor.annotated()].astype(np.float64)
+                if np.abs(values - values.mean()).max() > OUTLYING * values.std():
+                    found.append(factor.name)
+        return tuple(found)
+
+    def winsorised(self, names: Collection[str]) -> "Data":
+        """Return the same rows with the named columns clipped to their central 99%."""
+        values = self.codes.dense().copy()
+        for index, name in enumerate(self.codes.names):
+            if name in names:
+                values[:, index] = np.clip(values[:, index], *np.quantile(values[:, index], CENTRAL))
+        factors = []
+        for factor in self.factors.columns:
+            if factor.name in names and not factor.categorical:
+                low, high = (float(edge) for edge in np.nanquantile(factor.values, CENTRAL))
+                factor = replace(factor, values=np.clip(factor.values, low, high), low=low, high=high)
+            factors.append(factor)
+        codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
+        return Data(codes, replace(self.factors, columns=tuple(factors)), self.codes_std)
 
     def standardised(self) -> Array:
         """Codes with mean 0 and standard deviation 1; constant codes are 0."""

@@ -50,8 +50,8 @@ def fragility_notes(
             listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
             reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
     if settings.correction == "none" and _bias(data, table) > 0.02:
-        other = replace(settings, correction="miller-madow")
-        text = f"{data.n} rows are few for the number of cells; with the bias of the information corrected"
+        other = replace(settings, correction="adjusted")  # Miller-Madow hardly corrects a sparse table
+        text = f"{data.n} rows are few for the number of cells; with the information adjusted for chance"
         reasons.append(("few-rows", text, other))
     notes: dict[str, tuple[Note, ...]] = {}
     for code, text, other in reasons:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from demele.core.results import Note
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data
-from demele.metrics.fragility import fragility_notes
+from demele.metrics.fragility import FRAGILE, fragility_notes
 from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of, permuted_tables, resampled_tables
 from demele.metrics.native import Native
@@ -15,6 +15,9 @@ from demele.metrics.requests import Request, Run
 from demele.metrics.tasks import Draws, Task, TaskResult, Variant, half_of_rows, run_tasks
 
 __all__ = ["Outcome", "by_table", "information_outcomes", "task_outcomes"]
+
+#: Groups whose scores one outlier can move; trees see only the order of the codes.
+MOVED_BY_OUTLIERS = ("dci_lasso", "explicitness", "sap", "z_diff", "z_min_variance", "z_max_variance", "irs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def task_outcomes(
         group = request.name if request.spec is None else request.spec.group
         groups.setdefault((group, repr(request.options)), []).append(request)
     tasks: list[Task] = []
+    outlying = data.outlying() if any(group in MOVED_BY_OUTLIERS for group, _ in groups) else ()
     for (group, _), members in groups.items():
         first = members[0]
         stochastic = first.spec is not None and first.spec.stochastic
@@ -97,6 +101,7 @@ def task_outcomes(
             ("repeat", run.repeats if stochastic else 1),
             ("half", run.bootstrap),
             ("permutation", run.chance),
+            ("winsorised", 1 if outlying and group in MOVED_BY_OUTLIERS else 0),
         )
         tasks += [
             Task(
@@ -119,11 +124,11 @@ def task_outcomes(
             if task.group == group and repr(task.options) == repr(members[0].options or {})
         ]
         for request in members:
-            outcomes[request.name] = _collected(request, own)
+            outcomes[request.name] = _collected(request, own, outlying)
     return outcomes
 
 
-def _collected(request: Request, own: list[tuple[Task, TaskResult]]) -> Outcome | str:
+def _collected(request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...]) -> Outcome | str:
     name = request.name
     seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
 
@@ -156,5 +161,16 @@ def _collected(request: Request, own: list[tuple[Task, TaskResult]]) -> Outcome 
         resampling="half-sample",
         permutations=draws("permutation"),
         seconds=seconds,
-        notes=request.notes + notes,
+        notes=request.notes + notes + _moved_by_outliers(float(native.value), draws("winsorised"), outlying),
     )
+
+
+def _moved_by_outliers(value: float, winsorised: Draws | None, outlying: tuple[str, ...]) -> tuple[Note, ...]:
+    if winsorised is None or not abs(float(winsorised.value[0]) - value) > FRAGILE:
+        return ()
+    listed = ", ".join(repr(name) for name in outlying[:3]) + (", ..." if len(outlying) > 3 else "")
+    message = (
+        f"outliers of {listed} decide it: with these columns clipped to their central 99% it would be "
+        f"{float(winsorised.value[0]):.3f} instead of {value:.3f}"
+    )
+    return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)

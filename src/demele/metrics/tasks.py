@@ -1,8 +1,10 @@
 """Independent pieces of work: one group of metrics on one draw of the rows, in this process or in others."""
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +17,7 @@ from demele.metrics.native import Array, Native
 
 __all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
-Variant = Literal["repeat", "half", "permutation"]
+Variant = Literal["repeat", "half", "permutation", "winsorised"]
 Report = Callable[[float, float, str], None]
 
 
@@ -126,13 +128,19 @@ def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
     return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
 
 
-def _run(task: Task, data: Data) -> TaskResult:
-    from threadpoolctl import threadpool_limits
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:
+    """Find the thread pools of linear algebra; looked for again when modules, and so perhaps pools, were loaded."""
+    from threadpoolctl import ThreadpoolController
 
+    return ThreadpoolController()
+
+
+def _run(task: Task, data: Data) -> TaskResult:
     started = time.perf_counter()
     try:
         # One thread: with more, the order of floating-point sums, and so the last bits, depend on the machine.
-        with threadpool_limits(limits=1):
+        with _thread_pools(len(sys.modules)).limit(limits=1):
             natives = _natives(task, _drawn(task, data))
         return TaskResult(natives, None, time.perf_counter() - started)
     except DemeleError as error:
@@ -142,6 +150,8 @@ def _run(task: Task, data: Data) -> TaskResult:
 def _drawn(task: Task, data: Data) -> Data:
     if task.variant == "repeat":
         return data
+    if task.variant == "winsorised":
+        return data.winsorised(data.outlying())
     if task.variant == "permutation":
         return data.permuted(rng_for(task.seed, "chance", task.index).permutation(data.n))
     half = data.take(half_of_rows(data.n, task.seed, task.index))
@@ -157,7 +167,9 @@ def _natives(task: Task, data: Data) -> dict[str, Native]:
     from demele.metrics.runners import RUNNERS
 
     def streams(*identity: str | int) -> np.random.Generator:
-        return rng_for(task.seed, task.group, task.variant, task.index, *identity)
+        # the winsorised run repeats the first one in all but the data
+        variant = "repeat" if task.variant == "winsorised" else task.variant
+        return rng_for(task.seed, task.group, variant, task.index, *identity)
 
     return RUNNERS[task.group](data, task.options, streams)
 

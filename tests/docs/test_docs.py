@@ -1,0 +1,149 @@
+"""README and documentation are true: what they show runs and prints what they say, what they link to exists."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from tools import docs_docstrings, docs_metrics, docs_picture, docs_results
+from tools.docs_snippets import ROOT, corrected_page, pages
+
+import demele
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.functions import FUNCTIONS
+from demele.metrics.protocols import PROTOCOLS
+
+DOCS = ROOT / "docs"
+WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+GENERATED = {"reference/metrics.md", "reference/cli.md", docs_picture.PICTURE, *docs_results.TITLES}
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_blocks_print_what_the_page_says(page: Path) -> None:
+    assert corrected_page(page) == page.read_text(encoding="utf-8"), (
+        "python -m tools.docs_snippets --write puts the new output in"
+    )
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=named)
+def test_relative_links_resolve(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if "://" in target:
+            continue
+        path = (page.parent / target).resolve()
+        generated = path.is_relative_to(DOCS) and path.relative_to(DOCS).as_posix() in GENERATED
+        assert path.exists() or generated, f"{named(page)} links to {target}"
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=named)
+def test_included_files_exist(page: Path) -> None:
+    for target in re.findall(r'^--8<-- "([^":]+)', page.read_text(encoding="utf-8"), re.MULTILINE):
+        assert (ROOT / target).exists(), f"{named(page)} includes {target}"
+
+
+@pytest.mark.parametrize("name", [name for name in demele.__all__ if name not in ("data", "metrics")])
+def test_public_names_are_documented(name: str) -> None:
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf"^::: demele\.{name}$", page, re.MULTILINE) or f"`demele.{name}`" in page
+
+
+@pytest.mark.parametrize("room", ["data", "metrics"])
+def test_names_of_public_rooms_are_documented(room: str) -> None:
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    for name in getattr(demele, room).__all__:
+        assert f"demele.{room}.{name}" in page
+
+
+def test_documented_names_exist() -> None:
+    for path in docs_docstrings.documented_names():
+        found: object = demele
+        for part in path.split(".")[1:]:
+            found = getattr(found, part)
+        assert inspect.getdoc(found), f"{path} has no docstring"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    configuration = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        assert f": {page.relative_to(DOCS).as_posix()}\n" in configuration
+
+
+# What is generated ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_metrics_page_holds_definition_source_and_defaults(name: str) -> None:
+    page, spec = docs_metrics.metrics_page(), CATALOGUE[name]
+    entry = page.partition(f"{{#{name}}}")[2].partition("\n### ")[0]
+    assert spec.source in entry
+    assert docs_metrics.escaped(spec.definition) in entry
+    for parameter in inspect.signature(FUNCTIONS[name][0]).parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            assert f"| `{parameter.name}` | `" in entry
+
+
+def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
+    page = docs_metrics.metrics_page()
+    for item in PROTOCOLS.values():
+        entry = page.partition(f"{{#protocol-{item.name}}}")[2].partition("\n### ")[0]
+        for own in item.options.values():
+            for option, value in own.items():
+                assert f"| `{option}` | `{docs_metrics.shown(option, value)}` |" in entry
+
+
+def test_command_line_page_holds_the_help_of_every_command() -> None:
+    page = docs_metrics.command_line_page()
+    for text in ("## demele score", "--bootstrap", "--replay", "## demele metrics"):
+        assert text in page
+
+
+def test_picture_holds_every_column() -> None:
+    picture, sample = docs_picture.information_picture(), demele.data.demo()
+    for name in (*sample.codes, *sample.factors):
+        assert f">{name}<" in picture
+    assert picture.count("<rect") == 1 + sample.codes.shape[1] * sample.factors.shape[1]
+
+
+def test_result_pages_follow_the_files(tmp_path: Path) -> None:
+    assert docs_results.result_pages(tmp_path) == {}
+    (tmp_path / "redundant.csv").write_text("row,metric,ours,printed,difference,explanation\n1,mig,0.1,0.0,0.1,a | b\n")
+    assert list(docs_results.result_pages(tmp_path)) == ["results/redundant.md"]
+    (tmp_path / "machine.csv").write_text("processor,cores\nX,2\n")
+    (tmp_path / "scale.csv").write_text("rows,seconds\n1000,0.5\n")
+    found = docs_results.result_pages(tmp_path)
+    assert list(found) == ["results/redundant.md", "results/speed.md"]
+    assert "| 1 | mig | 0.1 | 0.0 | 0.1 | a \\| b |" in found["results/redundant.md"]
+    assert "processor X, cores 2" in found["results/speed.md"]
+    assert "| 1000 | 0.5 |" in found["results/speed.md"]
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        (r"x_{12}^2", "<i>x</i><sub>12</sub><sup>2</sup>"),
+        (r"\mathrm{MIG}_i \ne 0", "MIG<sub><i>i</i></sub> ≠0"),
+        (r"\sum_{k \notin reg\_dim} a < b", "Σ<sub><i>k</i> ∉<i>r</i><i>e</i><i>g</i>_<i>d</i><i>i</i><i>m</i></sub> "),
+    ],
+)
+def test_formulas_become_html(tex: str, expected: str) -> None:
+    assert docs_docstrings.tex_to_html(tex).startswith(expected)
+
+
+def test_docstrings_become_markdown() -> None:
+    text = docs_docstrings.to_markdown(
+        "See :func:`mig`, :func:`unknown`, ``x``.\n\n    .. math:: a_1\n", frozenset({"demele.mig"})
+    )
+    assert text == "See [`mig`][demele.mig], `unknown`, `x`.\n\n    <p><i>a</i><sub>1</sub></p>\n"
+
+
+# The project's own papers --------------------------------------------------------------------------------------------
+
+
+def test_papers_name_the_version() -> None:
+    assert f"version: {demele.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"## {demele.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
