@@ -3,7 +3,7 @@
 import numpy as np
 
 from demele import __version__
-from demele.core.results import Chance, Interval, Note, Score, Spread
+from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
 from demele.core.signature import Signature
 from demele.metrics.native import Array, Native
 from demele.metrics.outcomes import Outcome
@@ -70,7 +70,9 @@ def _undefined(request: Request, native: Native, subject: Subject) -> tuple[Note
     }
     reason = why.get(request.name, "they carry nothing")
     listed = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
-    return (Note(code="undefined-value", message=f"not defined for {listed}: {reason}", subject=missing),)
+    severity: Severity = "warning" if np.isnan(native.value) else "info"
+    message = f"not defined for {listed}: {reason}"
+    return (Note(code="undefined-value", message=message, subject=missing, severity=severity),)
 
 
 def _intervals(
