@@ -19,7 +19,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## Score the bundled codes of real images; write demele-demo.html
-	$(BIN)/demele score --demo --jobs 2 --report demele-demo.html --force
+	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
 
 test: lint types docs test-fast  ## Everything that CI runs
 

@@ -282,6 +282,15 @@ def metric_names() -> list[str]:
 def describe(name: str) -> MetricSpec:
     """Return what is known of one metric: family, properties, range, source, definition.
 
+    Parameters
+    ----------
+    name : str
+        Registered name, or an alias such as ``"MIG"``.
+
+    Returns
+    -------
+    MetricSpec
+
     Raises
     ------
     UnknownNameError

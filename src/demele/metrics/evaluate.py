@@ -245,6 +245,10 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     codes_std : array-like, optional
         For RMIG.
 
+    Returns
+    -------
+    Score
+
     Raises
     ------
     InputError

@@ -102,10 +102,6 @@ class Draws:
 
 def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> list[TaskResult]:
     """Run all tasks and return their results in the order of the tasks."""
-    from joblib import Parallel, delayed
-
-    if not tasks:
-        return []
     results: list[TaskResult] = []
     if n_jobs == 1 or len(tasks) == 1:
         for done, task in enumerate(tasks):
@@ -113,6 +109,8 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
                 report(done, len(tasks), task.group)
             results.append(_run(task, data))
     else:
+        from joblib import Parallel, delayed
+
         finished = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_run)(task, data) for task in tasks)
         for done, result in enumerate(finished):
             if report is not None:
