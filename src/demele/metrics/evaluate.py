@@ -308,7 +308,7 @@ def _evaluated(
     outcomes: dict[str, Outcome | str] = {}
     with _reporting(progress) as report:
         for settings, group in by_table(requests).items():
-            outcomes |= information_outcomes(settings, group, subject.data, run)
+            outcomes |= information_outcomes(settings, group, subject.data, run, report)
         outcomes |= task_outcomes([item for item in requests if item.settings is None], subject.data, run, report)
     scores, missing = [], list(left_out)
     for request in requests:

@@ -1,7 +1,7 @@
 """Computing what was asked for: shared work once, draws for uncertainty and chance, natives by metric."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from demele.core.results import Note
@@ -12,7 +12,7 @@ from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of, permuted_tables, resampled_tables
 from demele.metrics.native import Native
 from demele.metrics.requests import Request, Run
-from demele.metrics.tasks import Draws, Task, TaskResult, Variant, half_of_rows, run_tasks
+from demele.metrics.tasks import Draws, Report, Task, TaskResult, Variant, half_of_rows, run_tasks
 
 __all__ = ["Outcome", "by_table", "information_outcomes", "task_outcomes"]
 
@@ -42,7 +42,9 @@ def by_table(requests: list[Request]) -> dict[TableSettings, list[Request]]:
     return groups
 
 
-def information_outcomes(settings: TableSettings, requests: list[Request], data: Data, run: Run) -> dict[str, Outcome]:
+def information_outcomes(
+    settings: TableSettings, requests: list[Request], data: Data, run: Run, report: Report | None
+) -> dict[str, Outcome]:
     """Compute the metrics of one information table, with what was asked of resamples and permutations."""
     started = time.perf_counter()
     settings = replace(settings, seed=run.seed)
@@ -60,9 +62,10 @@ def information_outcomes(settings: TableSettings, requests: list[Request], data:
                 information_of(data.take(half_of_rows(data.n, run.seed, index)), settings)
                 for index in range(run.bootstrap)
             )
-        resamples = _drawn(tables, requests)
+        resamples = _drawn(tables, requests, run.bootstrap, "resamples", report)
     if run.chance:
-        permutations = _drawn(permuted_tables(data, settings, run.chance, run.seed), requests)
+        tables = permuted_tables(data, settings, run.chance, run.seed)
+        permutations = _drawn(tables, requests, run.chance, "permutations", report)
     return {
         request.name: Outcome(
             native=natives[request.name],
@@ -76,17 +79,21 @@ def information_outcomes(settings: TableSettings, requests: list[Request], data:
     }
 
 
-def _drawn(tables: Iterable[InformationTable], requests: list[Request]) -> dict[str, Draws]:
+def _drawn(
+    tables: Iterable[InformationTable], requests: list[Request], n_draws: int, label: str, report: Report | None
+) -> dict[str, Draws]:
     collected: dict[str, list[Native]] = {request.name: [] for request in requests}
+    done = 0
     for table in tables:
+        if report is not None:  # a table holds one draw, or a block of them
+            report(done, n_draws, label)
+        done += 1 if table.information.ndim == 2 else len(table.information)
         for request in requests:
             collected[request.name].append(information_scores.native_of(request.name, table, request.reg_dim))
     return {name: Draws.of(natives) for name, natives in collected.items()}
 
 
-def task_outcomes(
-    requests: list[Request], data: Data, run: Run, report: Callable[[float, float, str], None] | None
-) -> dict[str, Outcome | str]:
+def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report | None) -> dict[str, Outcome | str]:
     """Run the metrics that are not read off an information table: one task per group and draw."""
     groups: dict[tuple[str, str], list[Request]] = {}
     for request in requests:

@@ -15,7 +15,7 @@ from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.native import Array, Native
 
-__all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
+__all__ = ["Draws", "Report", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
 Variant = Literal["repeat", "half", "permutation", "winsorised"]
 Report = Callable[[float, float, str], None]
@@ -103,7 +103,7 @@ class Draws:
 def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | None) -> list[TaskResult]:
     """Run all tasks and return their results in the order of the tasks."""
     results: list[TaskResult] = []
-    if n_jobs == 1 or len(tasks) == 1:
+    if n_jobs == 1 or len(tasks) <= 1:
         for done, task in enumerate(tasks):
             if report is not None:
                 report(done, len(tasks), task.group)
@@ -116,7 +116,7 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
             if report is not None:
                 report(done, len(tasks), tasks[done].group)
             results.append(result)
-    if report is not None:
+    if report is not None and tasks:
         report(len(tasks), len(tasks), "")
     return results
 

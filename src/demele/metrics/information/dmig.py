@@ -21,9 +21,10 @@ def score(table: InformationTable, reg_dim: NDArray[np.intp]) -> Native:
     d, m = information.shape[-2:]
     first = information[..., reg_dim, np.arange(m)]
     second, rivals = best_other(information, reg_dim)
-    # what each code's factor tells of every factor, 0 for a code that regularises none
+    # what each code's factor tells of every factor, in that factor's unit; 0 for a code that regularises none
     regularises = reg_dim[None, :] == np.arange(d)[:, None]  # (d, m)
-    shared = np.where(regularises[:, :, None], table.factor_information[..., None, :, :], np.inf).min(axis=-2)
+    told = np.swapaxes(table.factor_information, -1, -2)[..., None, :, :]  # (..., 1, factor that tells, factor)
+    shared = np.where(regularises[:, :, None], told, np.inf).min(axis=-2)
     shared = np.where(np.isposinf(shared), 0.0, shared)
     least = np.where(rivals, shared, np.inf).min(axis=-2)
     gaps = ratio(first - second, table.factor_entropy - np.where(np.isposinf(least), 0.0, least))

@@ -31,7 +31,7 @@ TIES = 0.01
 #: within nearly four times that is taken for 0, so that a code of noise informs on nothing rather than on one factor.
 NOISE_FLOOR = 3.0
 #: Entries of a block of resampled tables held in memory at a time (float64).
-BLOCK_ENTRIES = 20_000_000
+BLOCK_ENTRIES = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,8 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
 def _robust(data: Data, settings: TableSettings) -> InformationTable:
     """Dependence in [0, 1] of each code and factor, in units in which every factor's entropy is 1.
 
+    The information of two factors is in the unit of the factor of its row.
+
     Categorical factor: I / H(v), I by Ross's exact neighbours in one dimension. Continuous factor: 1 - exp(-2 I), the
     square of Linfoot's (1957) coefficient, which for Gaussian variables is the squared correlation, I by Kraskov's
     neighbours on margins that are ranks mapped to normal quantiles (plain ranks would tie their distances, which
@@ -126,16 +128,22 @@ def _robust(data: Data, settings: TableSettings) -> InformationTable:
         information[data.codes.constant, i] = 0.0
         information[information[:, i] < NOISE_FLOOR / np.sqrt(factor.n_annotated), i] = 0.0
     entropies = np.array([_level_entropy(factor) if factor.categorical else np.nan for factor in columns])
-    relative = np.where(np.isnan(entropies), 1.0 - np.exp(-2.0 * np.maximum(information, 0.0)), information / entropies)
-    between = np.eye(len(columns))
+    varies = np.array([not factor.constant for factor in columns])  # in half of the rows, one may not
+    relative = np.where(
+        np.isnan(entropies),
+        1.0 - np.exp(-2.0 * np.maximum(information, 0.0)),
+        information / np.where(varies, entropies, 1.0),
+    )
+    unit = varies.astype(np.float64)
+    between = np.diag(unit)
     for i, a in enumerate(columns):
         for k in range(i + 1, len(columns)):
             both = a.annotated() & columns[k].annotated()
             table = _pair_table(a, columns[k], both, EqualFrequency(10))
             shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
-            heights = [float(entropy(table.sum(axis=axis))) for axis in (1, 0)]
-            between[i, k] = between[k, i] = shared / max(min(heights), 1e-12)
-    return InformationTable(np.clip(relative, 0.0, 1.0), np.ones(len(columns)), None, between)
+            heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
+            between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
+    return InformationTable(np.clip(relative, 0.0, 1.0), unit, None, between)
 
 
 def _neighbours(codes: Array, factor: Factor, values: Array, n_neighbors: int) -> Array:
