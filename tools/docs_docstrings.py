@@ -1,7 +1,7 @@
 """Docstrings for the site: the roles and formulas of Sphinx, which the sources use, turned into Markdown.
 
 An extension of griffe, named in ``mkdocs.yml``. Formulas become HTML with subscripts and superscripts, so that no page
-needs a script from elsewhere. A TeX command that is not known here is logged as a warning, which a strict build refuses.
+needs a script from elsewhere. A TeX command that is not known here is logged as a warning: a strict build refuses it.
 """
 
 import functools

@@ -87,7 +87,8 @@ def entry(spec: MetricSpec) -> str:
     if spec.aliases:
         facts.append(("also accepted as", ", ".join(f"`{alias}`" for alias in spec.aliases)))
     listed = "\n".join(f"- {name}: {value}" for name, value in facts)
-    return f"### {spec.title} {{#{spec.name}}}\n\n`{spec.name}`: {escaped(spec.definition)}.\n\n{listed}\n\n{options(spec)}\n"
+    title = f"### {spec.title} {{#{spec.name}}}"
+    return f"{title}\n\n`{spec.name}`: {escaped(spec.definition)}.\n\n{listed}\n\n{options(spec)}\n"
 
 
 def options(spec: MetricSpec) -> str:
@@ -103,18 +104,11 @@ def options(spec: MetricSpec) -> str:
 
 def needs(spec: MetricSpec) -> str:
     """Return what a metric cannot do without."""
-    parts = [
-        count(spec.needs_codes, "code"),
-        f"{count(spec.needs_factors, 'factor')} that var{'y' if spec.needs_factors > 1 else 'ies'}",
-    ]
+    varying = "factors that vary" if spec.needs_factors > 1 else "factor that varies"
+    parts = [f"{spec.needs_codes} code" + "s" * (spec.needs_codes > 1), f"{spec.needs_factors} {varying}"]
     if spec.needs_codes_std:
         parts.append("the standard deviations of the codes")
     return ", ".join(parts)
-
-
-def count(n: int, noun: str) -> str:
-    """Return "1 code", "2 codes"."""
-    return f"{n} {noun}" + ("s" if n > 1 else "")
 
 
 def interval(spec: MetricSpec) -> str:
@@ -173,8 +167,10 @@ def command_line_page() -> str:
         "This page is made from `--help` at each build. [Files](files.md) says what CODES and FACTORS may be.\n",
         f"```text\n$ demele --help\n{help_of()}\n```\n",
     ]
-    for command in commands():
-        parts.append(f"## demele {command}\n\n```text\n$ demele {command} --help\n{help_of(command)}\n```\n")
+    parts += [
+        f"## demele {command}\n\n```text\n$ demele {command} --help\n{help_of(command)}\n```\n"
+        for command in commands()
+    ]
     return "\n".join(parts)
 
 

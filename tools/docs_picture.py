@@ -35,14 +35,14 @@ def information_picture() -> str:
         parts.append(_text(LEFT - 8, y + CELL / 4 + 4, str(name), "end"))
         for column, value in enumerate(values[row]):
             x, strength = LEFT + column * CELL, value / values.max()
-            parts.append(
-                f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL / 2}" fill="rgb{_colour(strength)}" stroke="white"/>'
-            )
+            box = f'x="{x}" y="{y}" width="{CELL}" height="{CELL / 2}"'
+            parts.append(f'<rect {box} fill="rgb{_colour(strength)}" stroke="white"/>')
             shade = "white" if strength > 0.55 else "#222"
             parts.append(_text(x + CELL / 2, y + CELL / 4 + 4, f"{value:.2f}", "middle", shade))
     width, height = LEFT + CELL * values.shape[1], TOP + CELL / 2 * values.shape[0]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:g}" font-family="sans-serif" font-size="11">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:g}" '
+        'font-family="sans-serif" font-size="11">'
         f'<rect width="{width}" height="{height:g}" fill="white"/>{"".join(parts)}</svg>\n'
     )
 

@@ -1,8 +1,8 @@
-"""Pages of measured results, read off the CSV files in ``benchmarks/results``; nothing is typed in.
+"""Pages of measured results, read off the files in ``benchmarks/results``; nothing is typed in.
 
-A hook of MkDocs, named in ``mkdocs.yml``. A page exists where its file does: ``redundant.csv`` becomes a comparison with
-a published table, ``machine.csv`` a sentence, and every other file a table on the page of speed and scale, under the
-first line of the docstring of the benchmark ``benchmarks/time_NAME.py`` that wrote it.
+A hook of MkDocs, named in ``mkdocs.yml``. A page exists where its files do. ``redundant.csv`` becomes a comparison with
+a published table, and ``machine.csv`` a sentence. Every other CSV becomes a table on the page of speed and scale, under
+the first line of the docstring of the benchmark that names it, with the picture ``NAME.svg`` if there is one.
 """
 
 import ast
@@ -13,9 +13,14 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+RESULTS = BENCHMARKS / "results"
 TITLES = {"results/redundant.md": "A published table, redone", "results/speed.md": "Speed and scale"}
+#: Files for developers, too long for a page.
+NOT_SHOWN = ("profile",)
+
+#: The column of ``redundant.csv`` with the value under the printed one's supposed cause.
+BACK = "with the cause put back"
 
 Row = Mapping[str, str]
 
@@ -30,48 +35,58 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages."""
+    """Add the pages and their pictures."""
     for path, content in result_pages(RESULTS).items():
         files.append(File.generated(config, path, content=content))
+    for picture in sorted(RESULTS.glob("*.svg")):
+        files.append(File.generated(config, f"results/{picture.name}", content=picture.read_text(encoding="utf-8")))
     return files
 
 
 def result_pages(folder: Path) -> dict[str, str]:
     """Return the pages, by path, for the files that are in a folder."""
-    rows = {file.stem: _read(file) for file in sorted(folder.glob("*.csv"))}
-    machine = _machine(rows.pop("machine", []))
+    tables = {file.stem: _read(file) for file in sorted(folder.glob("*.csv")) if file.stem not in NOT_SHOWN}
+    machine = _machine(tables.pop("machine", []))
     pages = {}
-    if "redundant" in rows:
-        pages["results/redundant.md"] = redundant_page(rows.pop("redundant"))
-    if rows:
-        pages["results/speed.md"] = speed_page(rows, machine)
+    if "redundant" in tables:
+        pages["results/redundant.md"] = redundant_page(tables.pop("redundant"))
+    if tables:
+        pages["results/speed.md"] = speed_page(tables, machine, {file.stem for file in folder.glob("*.svg")})
     return pages
 
 
 def redundant_page(rows: Sequence[Row]) -> str:
-    """Return the comparison with the published values: a table of all, then the differences one by one."""
+    """Return the comparison with the published values."""
     parts = [
         f"# {TITLES['results/redundant.md']}\n",
-        'Scenario "redundant" of the review of disentanglement metrics by Carbonneau, Zaidi, Boilard and Gagnon (2022): '
-        "several codes hold the same factor. Our values stand beside the printed ones, which have one decimal. "
-        "Modularity should be 1, compactness below 1.\n",
-        "A difference has a cause, and the last column names it. demele computes the definition; the printed values "
-        "also carry choices and slips of the code that made them.\n",
-        _table(rows),
+        "Scenario *redundant* of the review of disentanglement metrics by Carbonneau, Zaidi, Boilard and Gagnon "
+        "(2022): several codes hold the same factor. Modularity should be 1, and compactness below 1. Our values stand "
+        "beside the printed ones, which are means of 100 seeds with one decimal.\n",
+        "demele computes the definition. The printed values also carry choices and slips of the code that made them. "
+        "Where a difference is larger than rounding explains, the likely cause is named, with the value that we get "
+        "when we put that cause back in an experiment.\n",
     ]
+    for scenario in dict.fromkeys(row["row"] for row in rows):
+        own = [row for row in rows if row["row"] == scenario]
+        values = [{name: row[name] for name in row if name not in ("row", BACK, "cause")} for row in own]
+        causes = [
+            f"- `{row['metric']}`: {_cell(row['cause'])}. With it put back: {row[BACK]}." for row in own if row["cause"]
+        ]
+        parts.append(f"## {scenario}\n\n{_table(values)}\n" + "\n".join(causes) + "\n")
     return "\n".join(parts)
 
 
-def speed_page(tables: Mapping[str, Sequence[Row]], machine: str) -> str:
+def speed_page(tables: Mapping[str, Sequence[Row]], machine: str, pictures: set[str]) -> str:
     """Return one table per benchmark."""
     parts = [
         f"# {TITLES['results/speed.md']}\n",
-        "Measured by `make bench`; every table is a file in `benchmarks/results`.\n",
+        f"Measured by `make bench`; every table is a file in `benchmarks/results`. {machine}\n",
     ]
-    if machine:
-        parts.append(f"{machine}\n")
     for name, rows in tables.items():
-        parts.append(f"## {name.replace('_', ' ').capitalize()}\n\n{_summary(name)}\n\n{_table(rows)}")
+        title = name.replace("_", " ").capitalize().replace("Irs", "IRS")
+        parts.append(f"## {title}\n\n{_summary(name)}\n\n{_table(rows)}")
+        if name in pictures:
+            parts.append(f"![{_summary(name)}]({name}.svg)\n")
     return "\n".join(parts)
 
 
@@ -88,15 +103,17 @@ def _machine(rows: Sequence[Row]) -> str:
 
 
 def _summary(name: str) -> str:
-    """Return the first line of the docstring of the benchmark that wrote the table, where there is one."""
-    for module in (ROOT / "benchmarks" / f"time_{name}.py", ROOT / "benchmarks" / f"{name}.py"):
-        if module.exists():
-            docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+    """Return the first line of the docstring of the benchmark that writes the table, where there is one."""
+    for module in sorted(BENCHMARKS.glob("*.py")):
+        docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+        if f"results/{name}.csv" in docstring:
             return docstring.partition("\n")[0]
     return ""
 
 
 def _table(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "No rows.\n"
     header = list(rows[0])
     lines = [header, ["---"] * len(header), *([_cell(row[name]) for name in header] for row in rows)]
     return "\n".join(_line(cells) for cells in lines) + "\n"
@@ -107,4 +124,5 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _cell(text: str | None) -> str:
-    return (text or "").replace("|", "\\|").replace("*", "\\*").replace("\n", " ")
+    text = "0.0" if text == "-0.0" else text or ""
+    return text.replace("|", "\\|").replace("*", "\\*").replace("\n", " ")

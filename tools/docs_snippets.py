@@ -3,9 +3,9 @@
 ``python -m tools.docs_snippets [PAGE ...]`` names what is out of date; with ``--write`` it corrects it. The tests in
 ``tests/docs`` do the comparing.
 
-In a page, a block of ``python`` may be followed by a block of ``text``: what it prints. A block of ``console`` starts with a
-``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one folder;
-blocks that include a file do not. The output of ``examples/NAME.py`` is ``examples/NAME.txt``.
+In a page, a block of ``python`` may be followed by a block of ``text``: what it prints. A block of ``console`` starts
+with a ``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one
+folder; blocks that include a file do not. The output of ``examples/NAME.py`` is ``examples/NAME.txt``.
 """
 
 import re
@@ -31,8 +31,8 @@ def _console(command):
     if words[0] == "score" and "--format" not in words:
         words += ["--format", "table"]
     call = "import sys; from demele.cli.main import main; sys.exit(main())"
-    run = subprocess.run([sys.executable, "-c", call, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    print(run.stdout, end="")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    print(subprocess.run([sys.executable, "-c", call, *words], text=True, **pipes).stdout, end="")
 """
 
 

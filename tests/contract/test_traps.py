@@ -335,6 +335,14 @@ def test_fewer_or_more_bins_are_no_reason_to_speak_of_outliers(bins: int) -> Non
     assert not score.fragile
 
 
+def test_irs_may_be_negative_and_says_so() -> None:
+    # within a value of the factor the code deviates by 7.5 from its mean there, over all rows by 5 from its mean
+    codes = np.array([0, 0, 0, 10, 10, 10, 10, 0], dtype=float)[:, None]
+    score = demele.irs(codes, np.repeat([0, 1], 4))
+    assert_close(score.value, -0.5, ROUNDING)
+    assert demele.describe("irs").range[0] <= -0.5
+
+
 # Continuous factors where classes are needed --------------------------------------------------------------------------
 
 

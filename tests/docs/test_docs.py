@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from tools import docs_docstrings, docs_metrics, docs_picture, docs_results
-from tools.docs_snippets import ROOT, corrected_page, pages
 
 import demele
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.functions import FUNCTIONS
 from demele.metrics.protocols import PROTOCOLS
+from tools import docs_docstrings, docs_metrics, docs_picture, docs_results
+from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
@@ -111,13 +111,18 @@ def test_picture_holds_every_column() -> None:
 
 def test_result_pages_follow_the_files(tmp_path: Path) -> None:
     assert docs_results.result_pages(tmp_path) == {}
-    (tmp_path / "redundant.csv").write_text("row,metric,ours,printed,difference,explanation\n1,mig,0.1,0.0,0.1,a | b\n")
+    (tmp_path / "redundant.csv").write_text(
+        "row,metric,ours,printed,difference,with the cause put back,cause\n"
+        "(1) two copies,mig,0.1,0.0,0.1,0.02,a | b\n(1) two copies,irs,0.9,0.9,-0.0,,\n"
+    )
     assert list(docs_results.result_pages(tmp_path)) == ["results/redundant.md"]
     (tmp_path / "machine.csv").write_text("processor,cores\nX,2\n")
     (tmp_path / "scale.csv").write_text("rows,seconds\n1000,0.5\n")
     found = docs_results.result_pages(tmp_path)
     assert list(found) == ["results/redundant.md", "results/speed.md"]
-    assert "| 1 | mig | 0.1 | 0.0 | 0.1 | a \\| b |" in found["results/redundant.md"]
+    assert "## (1) two copies" in found["results/redundant.md"]
+    assert "| mig | 0.1 | 0.0 | 0.1 |\n| irs | 0.9 | 0.9 | 0.0 |" in found["results/redundant.md"]
+    assert "- `mig`: a \\| b. With it put back: 0.02." in found["results/redundant.md"]
     assert "processor X, cores 2" in found["results/speed.md"]
     assert "| 1000 | 0.5 |" in found["results/speed.md"]
 

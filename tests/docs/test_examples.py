@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tools.docs_snippets import corrected_output, examples
 
 

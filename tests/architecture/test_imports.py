@@ -1,0 +1,170 @@
+"""The arrows of imports, what importing costs, and what every public name says of itself."""
+
+import ast
+import inspect
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import demele
+
+ROOT = Path(demele.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+IDS = [str(path.relative_to(ROOT)) for path in MODULES]
+
+#: A package may import from those named, and from itself.
+ALLOWED = {
+    "core": set(),
+    "runtime": {"core"},
+    "estimation": {"core"},
+    "data": {"core"},
+    "report": {"core"},
+    "metrics": {"core", "runtime", "estimation"},
+    "cli": {"core", "runtime", "data", "report", "metrics"},
+}
+#: These, and everything that they would bring, are imported where they are used.
+HEAVY = {"scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "rich", "joblib", "torch", "keras", "dask"}
+
+
+def package(path: Path) -> str:
+    """Name of the package in demele that a module is in; "" for the root."""
+    parts = path.relative_to(ROOT).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def is_for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imported(tree: ast.AST, *, at_import: bool) -> Iterator[tuple[str, int]]:
+    """Yield the modules that a tree imports; with ``at_import``, only those that importing it imports."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            for alias in node.names:  # "from demele import x" may import the module demele.x
+                yield (f"{node.module}.{alias.name}" if node.module == "demele" else str(node.module)), node.lineno
+        elif at_import and (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_types_only(node)):
+            continue
+        else:
+            yield from imported(node, at_import=at_import)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=IDS)
+def test_imports_point_downwards(path: Path) -> None:
+    own = package(path)
+    if not own:  # the root is the front door, and opens every room lazily
+        return
+    for name, line in imported(ast.parse(path.read_text(encoding="utf-8")), at_import=False):
+        root, _, rest = name.partition(".")
+        target = rest.partition(".")[0]
+        if root != "demele" or target in ("", "__version__", own):
+            continue
+        assert target in ALLOWED[own], f"{path.name}:{line}: {own} must not import {target}"
+
+
+def test_every_package_has_its_place() -> None:
+    assert {package(path) for path in MODULES} - {""} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=IDS)
+def test_modules_import_only_numpy_and_the_standard_library(path: Path) -> None:
+    for name, line in imported(ast.parse(path.read_text(encoding="utf-8")), at_import=True):
+        root = name.partition(".")[0]
+        assert root in {"demele", "numpy", *sys.stdlib_module_names}, f"{path.name}:{line}: {name} at module level"
+
+
+def modules_after(program: str) -> set[str]:
+    """Names of the top-level modules that a fresh interpreter holds after a program."""
+    code = f"{program}\nimport json, sys\nprint(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_importing_costs_no_more_than_numpy() -> None:
+    assert not HEAVY & modules_after("import demele")
+
+
+def test_naming_every_public_thing_costs_no_more_than_numpy() -> None:
+    assert not HEAVY & modules_after("import demele\nfor name in demele.__all__: getattr(demele, name)")
+
+
+def test_a_histogram_metric_needs_no_predictors() -> None:
+    found = modules_after(
+        "import numpy as np, demele\n"
+        "v = np.random.default_rng(0).random((5000, 2))\n"
+        "demele.mig(v, v, kinds='continuous')"
+    )
+    assert not found & {"sklearn", "plotly", "torch", "keras", "dask", "joblib"}
+
+
+# What public names say -----------------------------------------------------------------------------------------------
+
+PUBLIC = {name: getattr(demele, name) for name in demele.__all__}
+FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
+CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing)}
+
+
+def test_all_public_names_are_of_a_known_kind() -> None:
+    rest = {name for name, thing in PUBLIC.items() if not isinstance(thing, ModuleType)} - set(FUNCTIONS) - set(CLASSES)
+    assert rest == {"__version__"}
+    assert len(set(demele.__all__)) == len(demele.__all__)
+    assert dir(demele) == sorted(demele.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = demele.nonsense
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_public_classes_are_documented(name: str) -> None:
+    assert len(inspect.getdoc(CLASSES[name]) or "") > 20
+
+
+def sections(thing: object) -> set[str]:
+    """Headings of a docstring: lines that are underlined."""
+    lines = (inspect.getdoc(thing) or "").splitlines()
+    return {line for line, under in itertools.pairwise(lines) if under and set(under) == {"-"}}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_say_what_they_take_return_and_refuse(name: str) -> None:
+    function = FUNCTIONS[name]
+    parameters = inspect.signature(function).parameters
+    wanted = {"Examples"} | ({"Parameters", "Returns", "Raises"} if parameters else set())
+    assert wanted <= sections(function)
+    text = inspect.getdoc(function) or ""
+    told = text.partition("Parameters\n")[2].partition("Returns\n")[0]
+    for parameter in parameters.values():
+        assert parameter.name in told, f"{parameter.name} is not documented"
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize("name", demele.metrics.__all__)
+def test_functions_of_matrices_are_documented_too(name: str) -> None:
+    assert {"Parameters", "Returns", "Examples"} <= sections(getattr(demele.metrics, name))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=IDS)
+def test_no_module_prints_or_asserts(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree)
+    forbidden = {"eval", "exec", "hash"} | (set() if package(path) == "cli" else {"print"})
+    for node in ast.walk(tree):
+        assert not isinstance(node, ast.Assert), f"{path.name}:{node.lineno}: mistakes of users are errors"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in forbidden, f"{path.name}:{node.lineno}: {node.func.id}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=IDS)
+def test_no_module_draws_from_a_global_generator(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "np.random":
+            assert node.attr in ("Generator", "default_rng"), f"{path.name}:{node.lineno}: {node.attr}"

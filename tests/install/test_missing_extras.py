@@ -1,0 +1,94 @@
+"""What a user reads when an optional dependency is not installed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import demele
+from demele.core.extras import require
+
+
+def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    """Make a module look as if it were not installed."""
+    for name in [*sys.modules]:
+        if name.partition(".")[0] == module:
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+
+
+@pytest.mark.parametrize(
+    ("module", "purpose", "message"),
+    [
+        (
+            "plotly.offline",
+            "the HTML report",
+            "the HTML report needs plotly: install it with  pip install 'demele[report]'",
+        ),
+        (
+            "pyarrow",
+            "reading a.parquet",
+            "reading a.parquet needs pyarrow: install it with  pip install 'demele[parquet]'",
+        ),
+    ],
+)
+def test_the_message_names_what_is_needed_and_the_command(
+    monkeypatch: pytest.MonkeyPatch, module: str, purpose: str, message: str
+) -> None:
+    without(monkeypatch, module.partition(".")[0])
+    with pytest.raises(demele.MissingExtraError) as caught:
+        require(module, purpose=purpose)
+    assert str(caught.value) == message
+    assert isinstance(caught.value, ImportError)
+
+
+def test_what_is_installed_is_returned() -> None:
+    assert require("plotly", purpose="the HTML report") is sys.modules["plotly"]
+
+
+def test_a_broken_installation_is_not_called_a_missing_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # plotly is there, but something that it needs is not
+    without(monkeypatch, "plotly")
+    monkeypatch.delitem(sys.modules, "plotly")
+    (tmp_path / "plotly.py").write_text("import something_that_plotly_needs\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="something_that_plotly_needs") as caught:
+        require("plotly", purpose="the HTML report")
+    assert not isinstance(caught.value, demele.MissingExtraError)
+
+
+def test_an_html_page_without_plotly_is_refused_before_anything_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
+    evaluation = demele.evaluate(factors, factors, ["mig", "modularity"])
+    without(monkeypatch, "plotly")
+    with pytest.raises(
+        demele.MissingExtraError, match=r"needs plotly: install it with  pip install 'demele\[report\]'"
+    ):
+        evaluation.to_html(tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_scores_need_no_extra() -> None:
+    program = """
+import sys
+
+class Absent:
+    # finds that some packages are not installed
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("plotly", "pyarrow", "polars", "torch"):
+            raise ModuleNotFoundError(name=name)
+
+sys.meta_path.insert(0, Absent())
+import numpy as np, demele
+v = np.random.default_rng(0).random((500, 2))
+evaluation = demele.evaluate(v, v, ["mig", "sap", "irs", "explicitness"])
+evaluation.to_json()
+evaluation.to_frame()
+print([score.value > 0.5 for score in evaluation])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[True, True, True, True]"

@@ -1,0 +1,89 @@
+"""Intervals, chance levels and p-values keep what they promise, measured by simulation."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from tests.tolerances import assert_mean
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+LEVEL = 0.9
+DATA_SETS = 100
+#: Four standard errors of a share of the data sets.
+BAND = 4 * math.sqrt(LEVEL * (1 - LEVEL) / DATA_SETS)
+
+
+def drawn(rng: np.random.Generator, n: int, noise: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two factors, each in a code of its own with some noise."""
+    factors = rng.random((n, 2))
+    return factors + noise * rng.standard_normal((n, 2)), factors
+
+
+#: Histogram metrics are resampled with replacement, SAP by half-samples.
+@pytest.mark.parametrize(
+    ("name", "n", "noise"),
+    [("mig", 200, 0.1), ("mig", 1000, 0.5), ("modularity", 300, 0.5), ("dlig", 200, 0.3), ("sap", 150, 0.3)],
+)
+def test_intervals_cover_what_other_rows_score(name: str, n: int, noise: float) -> None:
+    # the promise is about the score of other rows of the same number, whose mean is found from fresh rows
+    rng = np.random.default_rng(1)
+    metric: Any = getattr(demele, name)
+    expected = np.mean([metric(*drawn(rng, n, noise)).value for _ in range(250)])
+    covered, own, widths, values = 0, 0, [], []
+    for seed in range(DATA_SETS):
+        score = metric(*drawn(rng, n, noise), bootstrap=50, level=LEVEL, seed=seed)
+        covered += score.interval.low <= expected <= score.interval.high
+        own += score.interval.low <= score.value <= score.interval.high
+        widths.append(score.interval.high - score.interval.low)
+        values.append(score.value)
+    assert own == DATA_SETS
+    assert covered / DATA_SETS >= LEVEL - BAND
+    # nor is the promise kept by being wide: the range of 90% of the scores of fresh rows is what is needed
+    needed = 2 * 1.645 * np.std(values, ddof=1)
+    assert 0.7 * needed < np.mean(widths) < 1.5 * needed
+
+
+def test_intervals_shrink_with_the_square_root_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    widths = []
+    for n in (250, 4000):
+        scores = [demele.sap(*drawn(rng, n, 0.3), bootstrap=40, seed=seed) for seed in range(8)]
+        widths.append(np.mean([score.interval.high - score.interval.low for score in scores if score.interval]))
+    assert 3 < widths[0] / widths[1] < 5.5  # 4 = sqrt(4000 / 250)
+
+
+@pytest.mark.parametrize("name", ["mig", "sap", "irs"])
+def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
+    # a test at 20% errs in 20% of the data sets in which the codes know nothing
+    rng = np.random.default_rng(2)
+    found = []
+    for seed in range(80):
+        codes, factors = rng.random((60, 2)), rng.random((60, 2))
+        score = getattr(demele, name)(codes, factors, chance=19, seed=seed)
+        found.append(score.chance.p_value)
+    assert_mean(np.array(found) <= 0.2, 0.2)
+    assert_mean(found, 0.525)  # 1/20, ..., 20/20 equally often
+
+
+def test_codes_that_know_their_factors_are_beyond_chance() -> None:
+    rng = np.random.default_rng(3)
+    score = demele.mig(*drawn(rng, 200, 0.2), chance=19)
+    assert score.chance is not None
+    assert score.chance.p_value == 1 / 20
+    assert score.chance.mean < 0.05 < score.value
+
+
+def test_the_spread_over_seeds_is_that_of_single_runs() -> None:
+    rng = np.random.default_rng(4)
+    codes, factors = drawn(rng, 200, 0.5)
+    small: dict[str, Any] = {"n_train": 60, "n_test": 60, "batch_size": 10}
+    together = demele.z_min_variance(codes, factors, repeats=30, seed=1, **small)
+    alone = [demele.z_min_variance(codes, factors, seed=100 + seed, **small).value for seed in range(30)]
+    assert together.spread is not None
+    assert 0.5 < together.spread.std / np.std(alone, ddof=1) < 2
+    assert abs(together.value - np.mean(alone)) < 5 * together.spread.std / math.sqrt(15)
