@@ -32,7 +32,7 @@ def main() -> None:
         rows.append({"rows": n, "seconds": round(min(seconds), 4)})
         print(rows[-1])
     n, t = np.array([(row["rows"], row["seconds"]) for row in rows], dtype=float).T
-    slope, intercept = np.polyfit(n, t, 1)
+    slope, intercept = np.polyfit(n, t, 1, w=1 / t)  # relative errors: a line for all sizes, not for the largest
     residual = t - (slope * n + intercept)
     r_squared = 1 - (residual**2).sum() / ((t - t.mean()) ** 2).sum()
     exponent = np.polyfit(np.log(n[2:]), np.log(t[2:]), 1)[0]

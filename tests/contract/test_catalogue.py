@@ -386,6 +386,16 @@ def test_the_seed_matters_for_stochastic_metrics_only(name: str) -> None:
         assert "seed" not in other.signature.arguments
 
 
+@pytest.mark.parametrize("name", ["mig", "rmig", "sap", "irs"])
+def test_the_seed_draws_resamples_and_permutations(name: str) -> None:
+    drawn = [scored(name, CODES, FACTORS, codes_std=STDS, bootstrap=4, chance=4, seed=seed) for seed in (0, 0, 1)]
+    intervals = [score.interval for score in drawn]
+    chances = [score.chance.values if score.chance else () for score in drawn]
+    assert intervals[0] == intervals[1] != intervals[2]
+    assert chances[0] == chances[1] != chances[2]
+    assert len(set(chances[0])) == 4
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_repeats_give_the_spread_over_seeds(name: str) -> None:
     score = whole(repeats=2, bootstrap=2, chance=2)[name]

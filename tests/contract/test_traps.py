@@ -346,6 +346,7 @@ def test_irs_may_be_negative_and_says_so() -> None:
 # Continuous factors where classes are needed --------------------------------------------------------------------------
 
 
+@QUIET
 @pytest.mark.parametrize("name", ["mig", "modularity", "explicitness", "z_diff", "z_min_variance"])
 def test_continuous_factors_are_cut_not_taken_as_classes(name: str) -> None:
     # every value its own class: MIG of the identity is 3.6e-5 in public code

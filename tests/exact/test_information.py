@@ -139,6 +139,16 @@ def test_jemmig_of_tied_codes_does_not_depend_on_their_order() -> None:
         assert_close(demele.jemmig(codes[:, order], A[:, None], bins=8).value, 3 / 4, ROUNDING)
 
 
+def test_jemmig_of_codes_tied_but_for_rounding() -> None:
+    # v of 3 values, and (v, 7 values): both inform by log 3, in floats one more than the other.
+    # H(v, z_*) = log 3, so log 3 of at most log 3 + log 21.
+    v = np.tile(np.arange(3), 7 * 5)
+    codes = columns(v, 7 * v + np.repeat(np.arange(7), 15))
+    for order in ([0, 1], [1, 0]):
+        score = demele.jemmig(codes[:, order], v[:, None], bins=21)
+        assert_close(score.value, 1 - math.log(3) / math.log(63), ROUNDING)
+
+
 def test_dmig_divides_by_what_the_factor_of_the_rival_leaves() -> None:
     # v1: own 1 + T, best other (b, c) with 1, which regularises v2: T / H(v1|v2) = T / 1.
     # v2: own 2, best other c with 1, which regularises nothing: 1 / H(v2) = 1/2.
@@ -376,3 +386,31 @@ def test_perfect_codes_of_few_rows_are_perfect_once_corrected() -> None:
         assert metric(factors[:40], factors[:40]).value < 0.6
         assert metric(factors[:40], factors[:40], correction="adjusted").value > 0.8
         assert metric(factors, factors, correction="miller-madow").value > 0.97
+
+
+# The robust estimator ----------------------------------------------------------------------------------------------
+
+
+def test_robust_dmig_is_in_the_unit_of_its_own_factor() -> None:
+    # v2 = v1 mod 2 leaves log 5 of log 10 nats of v1: DMIG_1 = (1 - log 2 / log 10) / (log 5 / log 10) = 1.
+    # Nothing is left of v2 once v1 is known: undefined.
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 10, 2000)
+    factors = np.column_stack([first, first % 2])
+    codes = factors + rng.uniform(-0.2, 0.2, (2000, 2))
+    for estimator in ("histogram", "robust"):
+        score = demele.dmig(codes, factors, estimator=estimator)
+        assert native(score)[0] == pytest.approx(1, abs=0.02)
+        assert np.isnan(native(score)[1])
+
+
+@pytest.mark.parametrize("name", ["mig", "modularity", "dcimig", "dlig"])
+def test_robust_half_samples_may_lose_a_rare_value(name: str) -> None:
+    # in about half of the half-samples the only row of the rare value is missing, and the factor is constant
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([np.arange(60) == 7, rng.random(60)]).astype(float)
+    codes = factors + 0.01 * rng.random((60, 2))
+    score = getattr(demele, name)(codes, factors, estimator="robust", bootstrap=10)
+    assert np.isfinite(score.value)
+    assert score.interval is not None
+    assert score.interval.low <= score.value <= score.interval.high

@@ -198,6 +198,9 @@ def test_minus_one_is_a_level() -> None:
     factor = one(np.array([-1, 0, 1, -1]))
     assert factor.levels == ("-1", "0", "1")
     assert factor.complete
+    assert one(np.array([-1, 0, 1], dtype=object)).complete
+    assert one(pd.Series([-1, 0, 1], dtype="Int64")).levels == ("-1", "0", "1")
+    assert one(np.array([-1.0, 0.5])).low == -1
 
 
 # Constant, take ------------------------------------------------------------------------------------------------------

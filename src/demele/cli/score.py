@@ -38,7 +38,9 @@ Results go to stdout (a table on a terminal, JSON otherwise), progress and warni
 Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 """
 #: What a signature already says; giving it again could only contradict it.
-_IN_SIGNATURE = ("metrics", "protocol", "bins", "repeats", "bootstrap", "chance", "seed", "missing", "kinds", "reg_dim")
+_IN_SIGNATURE = (
+    *("metrics", "protocol", "bins", "repeats", "bootstrap", "level", "chance", "seed", "missing", "kinds", "reg_dim"),
+)
 
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -75,6 +77,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     trust = parser.add_argument_group("how far to trust it")
     trust.add_argument("--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
     trust.add_argument("--bootstrap", type=int, metavar="B", help="resamples of the rows, for intervals (default: 0)")
+    trust.add_argument("--level", type=float, metavar="L", help="nominal coverage of the intervals (default: 0.95)")
     trust.add_argument(
         "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)"
     )
@@ -91,6 +94,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
 
     out = parser.add_argument_group("output")
+    out.add_argument("--name", metavar="N", help="what to call the representation (default: the CODES file)")
     out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
     out.add_argument("--details", action="store_true", help="per-factor and per-code values in the table too")
     out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
@@ -129,6 +133,8 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.demo:
         if files or arguments.replay is not None:
             raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
+        if arguments.name is not None:
+            raise InputError("--name: the representations of --demo have their names; leave it out")
     elif arguments.codes is None or arguments.factors is None:
         missing = "CODES and FACTORS" if arguments.codes is None else "FACTORS"
         raise InputError(f"{missing}: expected a file; --demo scores bundled data (see demele score --help)")
@@ -163,7 +169,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
     import demele
 
     options = _given(
-        arguments, "protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "chance", "missing", "kinds"
+        arguments, "protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds"
     )
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []
@@ -176,7 +182,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
                     factors,
                     arguments.metrics,
                     codes_std=codes_std,
-                    name=name,
+                    name=arguments.name or name,
                     n_jobs=arguments.jobs,
                     progress=_part(report, index, len(tables), prefix),
                     **options,

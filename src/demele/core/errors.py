@@ -3,6 +3,9 @@
 Every message says which argument (and column), what was expected, what came (how many, first row), and what to do.
 """
 
+import sys
+import warnings
+
 __all__ = [
     "DemeleError",
     "DemeleWarning",
@@ -15,6 +18,7 @@ __all__ = [
     "NotEnoughData",
     "UndefinedFactorWarning",
     "UnknownNameError",
+    "warn_user",
 ]
 
 
@@ -44,6 +48,14 @@ class FormatError(DemeleError, ValueError):
 
 class MissingExtraError(DemeleError, ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
+
+
+def warn_user(message: str, category: "type[DemeleWarning]") -> None:
+    """Warn at the line of the user's code that called demele, however deep inside the reason was found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "demele":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class DemeleWarning(UserWarning):

@@ -248,8 +248,9 @@ class Score:
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
-        mark = "  fragile" if self.fragile else ""
-        return f"Score({self.metric} = {self.value:.4f}{interval}, n={self.n}{mark})"
+        chance = "" if self.chance is None else f", chance {self.chance.mean:.4f}"
+        mark = ", fragile" if self.fragile else ""
+        return f"Score({self.metric} = {self.value:.4f}{interval}{chance}, n={self.n}{mark})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,12 +1,11 @@
 """Many metrics of one representation in one call: shared work done once, with uncertainty, chance levels and notes."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from demele import __version__
-from demele.core.errors import FragileScoreWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.errors import FragileScoreWarning, InputError, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Score
 from demele.core.signature import Signature
@@ -321,7 +320,7 @@ def _evaluated(
         listed = ", ".join(score.metric for score in scores if score.fragile)
         reasons = sorted({note.message for score in scores for note in score.notes if note.severity == "fragile"})
         more = " (and more: see the notes)" if len(reasons) > 1 else ""
-        warnings.warn(f"fragile: {listed}: {reasons[0]}{more}", FragileScoreWarning, stacklevel=3)
+        warn_user(f"fragile: {listed}: {reasons[0]}{more}", FragileScoreWarning)
     drawn: tuple[Dependency, ...] = ()
     irs, options = outcomes.get("irs"), next((item.options for item in requests if item.name == "irs"), None)
     if pictures and isinstance(irs, Outcome) and irs.native.matrix is not None and options is not None:

@@ -106,7 +106,7 @@ def mig(
     --------
     >>> import demele
     >>> codes = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 25
-    >>> score = demele.mig(codes, {0: "a", 1: "b"}[0] and [["a"], ["a"], ["b"], ["b"]] * 25, bins=2)
+    >>> score = demele.mig(codes, ["a", "a", "b", "b"] * 25, bins=2)
     >>> score.value, score.matrix.shape
     (1.0, (2, 1))
     """
@@ -922,8 +922,8 @@ def irs(
     Returns
     -------
     Score
-        value in [0, 1], best 1; ``per_code`` (NaN for constant codes); ``matrix``: robustness of each code at fixed
-        values of each factor (n_codes, n_factors).
+        value at most 1, best 1, slightly below 0 at worst; ``per_code`` (NaN for constant codes); ``matrix``:
+        robustness of each code at fixed values of each factor (n_codes, n_factors).
 
     Raises
     ------

@@ -73,10 +73,21 @@ def information_outcomes(
             resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
             permutations=None if permutations is None else permutations[request.name],
             seconds=seconds,
-            notes=notes.get(request.name, ()) + request.notes,
+            notes=notes.get(request.name, ()) + _assumed_codes(request, table),
         )
         for request in requests
     }
+
+
+def _assumed_codes(request: Request, table: InformationTable) -> tuple[Note, ...]:
+    """Where code i was taken to regularise factor i, say so, and loudly where the codes say otherwise."""
+    if not request.notes or request.reg_dim is None:
+        return request.notes
+    other = int((table.information.argmax(axis=0) != request.reg_dim).sum())
+    if not other:
+        return request.notes
+    text = f"{request.notes[0].message}; for {other} of {len(request.reg_dim)} factors another code informs more"
+    return tuple(replace(note, message=text, severity="warning") for note in request.notes)
 
 
 def _drawn(

@@ -98,9 +98,19 @@ def _intervals(
     return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
 
 
+def _unused(request: Request) -> tuple[str, ...]:
+    """Options that this call did not look at: they would only lengthen its signature."""
+    unused: tuple[str, ...] = () if request.reg_dim is not None else ("reg_dim", "fill_reg_dim")
+    if request.settings is not None:
+        unused += ("n_neighbors",) if request.settings.estimator == "histogram" else ("bins", "correction")
+    options = request.options or {}
+    return (*unused, "reg_dim") if options.get("reg_dim") is None else unused
+
+
 def _signature(request: Request, subject: Subject, run: Run, protocol: str, kinds: object) -> Signature:
     arguments: dict[str, object] = dict(request.options or {})
-    arguments = {key: value for key, value in arguments.items() if not (key == "reg_dim" and value is None)}
+    if request.settings is not None:
+        arguments = {key: value for key, value in arguments.items() if key not in _unused(request)}
     uses_seed = request.spec is None or request.spec.stochastic or run.bootstrap or run.chance
     if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):
         arguments["seed"] = run.seed

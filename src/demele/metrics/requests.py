@@ -1,6 +1,5 @@
 """What a call asks for, checked and resolved: the run, the representation, and one request per metric."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UndefinedFactorWarning
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UndefinedFactorWarning, warn_user
 from demele.core.inputs import Codes, Factors, Missing, read_codes
 from demele.core.results import Note
 from demele.core.spec import MetricSpec
@@ -74,7 +73,7 @@ class Subject:
         for factor in factors.columns:
             if factor.constant:
                 message = f"factor {factor.name!r} is constant and was left out"
-                warnings.warn(message, UndefinedFactorWarning, stacklevel=4)
+                warn_user(message, UndefinedFactorWarning)
                 notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
             if not factor.complete:
                 message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {codes.n} rows"

@@ -11,10 +11,14 @@ from demele.core.inputs import Factor
 from demele.core.results import Note
 from demele.estimation.gaps import top_two
 from demele.metrics.data import Data
+from demele.metrics.fragility import FRAGILE
 from demele.metrics.native import Array, Native, mean_of_defined
 from demele.metrics.predictor.dci import compactness_of_factors, modularity_of_codes
 
 __all__ = ["RUNNERS"]
+
+#: Up to so many training rows a fixed penalty of the probes is worth a second look.
+PENALTY_MATTERS = 5_000
 
 #: Returns the generator of a named part of the work.
 Streams = Callable[..., np.random.Generator]
@@ -132,6 +136,7 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
     labels, n_levels = data.factor_labels(options["bins"])
     codes = data.standardised()
     scores = np.full(data.factors.m, np.nan)
+    freer = np.full(data.factors.m, np.nan)
     by_value: dict[str, Any] = {}
     notes: list[Note] = []
     # one split of the rows for all factors, where all are annotated: the probes then share their products of codes
@@ -144,17 +149,23 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
         if options["score_on"] == "training":
             train = test = rows
         n_values = n_levels[index]
-        aucs = explicitness_by_value(
-            codes,
-            labels[:, index],
-            n_values,
-            train_rows=train,
-            test_rows=test,
-            classifier=options["classifier"],
-            probabilities=options["probabilities"],
-            scaling=options["scaling"],
-            C=options["penalty"],
-        )
+
+        def aucs_at(penalty: float) -> Array:
+            return explicitness_by_value(
+                codes,
+                labels[:, index],  # noqa: B023 - called within this turn of the loop
+                n_values,  # noqa: B023
+                train_rows=train,  # noqa: B023
+                test_rows=test,  # noqa: B023
+                classifier=options["classifier"],
+                probabilities=options["probabilities"],
+                scaling=options["scaling"],
+                C=penalty,
+            )
+
+        aucs = aucs_at(options["penalty"])
+        if len(train) <= PENALTY_MATTERS:
+            freer[index] = mean_of_defined(2 * aucs_at(100 * options["penalty"]) - 1)
         occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
         undefined = np.flatnonzero(occupied & np.isnan(aucs))
         if len(undefined):
@@ -169,6 +180,13 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
             )
         scores[index] = mean_of_defined(2 * aucs - 1)
         by_value[factor.name] = 2 * aucs - 1
+    value, free = float(mean_of_defined(scores)), float(mean_of_defined(freer))
+    if abs(free - value) > FRAGILE:
+        message = (
+            "the penalty weighs much with so few rows: "
+            f"at a hundredth of it the score would be {free:.3f} instead of {value:.3f}"
+        )
+        notes.append(Note(code="penalty", message=message, severity="fragile"))
     return {
         "explicitness": Native(
             value=mean_of_defined(scores), per_factor=scores, details={"by_value": by_value}, notes=tuple(notes)
