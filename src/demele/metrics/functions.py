@@ -931,7 +931,8 @@ def irs(
 
     Notes
     -----
-    Suter et al. 2019, section 5. Independent codes score above 0 in small samples: ask for ``chance``.
+    Suter et al. 2019, section 5. Independent codes score above 0 in small samples: ask for ``chance``. It rests on
+    maxima, which resamples do not follow: intervals cover less than they say (about 80% at a nominal 90% for 200 rows).
     :func:`demele.interventional_robustness` is the general form, for confounded factors.
 
     Examples

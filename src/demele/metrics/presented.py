@@ -24,8 +24,8 @@ def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, pro
         full = subject.spread_factors(native.matrix)
         matrix = pd.DataFrame(full, index=list(subject.codes.names), columns=list(subject.factors.names))
     interval, native_intervals = None, None
-    if outcome.resamples is not None and outcome.resamples.n > 1:
-        interval, native_intervals = _intervals(outcome, native, subject, run)
+    if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
+        interval, native_intervals = _intervals(request, outcome, native, subject, run)
     best_high = request.spec is None or request.spec.best >= 1
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     notes += _undefined(request, native, subject)
@@ -76,14 +76,17 @@ def _undefined(request: Request, native: Native, subject: Subject) -> tuple[Note
 
 
 def _intervals(
-    outcome: Outcome, native: Native, subject: Subject, run: Run
+    request: Request, outcome: Outcome, native: Native, subject: Subject, run: Run
 ) -> tuple[Interval, tuple[Interval, ...] | None]:
     draws = outcome.resamples
     if draws is None:
         raise ValueError("no resamples")
 
+    bounds = (-np.inf, np.inf) if request.spec is None else request.spec.range
+
     def interval(values: Array, centre: float) -> Interval:
-        low, high = draws.quantiles(values, run.level, centre)
+        # moved to the value, a range may leave what the definition allows, which says nothing about other rows
+        low, high = (float(edge) for edge in np.clip(draws.quantiles(values, run.level, centre), *bounds))
         method = f"{outcome.resampling} percentile, {run.bootstrap} resamples"
         return Interval(low=low, high=high, level=run.level, method=method)
 

@@ -31,6 +31,7 @@ def _protocol(name: str, summary: str, source: str, options: dict[str, dict[str,
 
 
 DEFAULT_PROTOCOL = "review2022"
+_QUANTILE_HISTOGRAM = {"estimator": "histogram", "bins": EqualFrequency(10), "correction": "miller-madow"}
 
 PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
     {
@@ -77,6 +78,9 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "Ross 2014; Kraskov et al. 2004; Linfoot 1957",
                 {
                     "information": {"estimator": "robust"},
+                    # these compare informations on different factors, which have no common unit otherwise
+                    "dmig": _QUANTILE_HISTOGRAM,
+                    "dlig": _QUANTILE_HISTOGRAM,
                     "jemmig": {"bins": EqualFrequency(10), "correction": "miller-madow"},
                     "rmig": {"bins": EqualFrequency(10)},
                     "explicitness": {"bins": EqualFrequency(10)},

@@ -34,19 +34,30 @@ def _rows_of(factor: Factor, codes: Array) -> tuple[Array, Array]:
     return codes[rows], factor.values[rows]
 
 
-def _split(n: int, options: Options, rng: np.random.Generator, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Split rows into training and test rows: sizes as asked for, or halves; scaled down where rows are too few."""
-    n_train, n_test = options["n_train"], options["n_test"]
+def _fewer_than_asked(n: int, options: Options) -> tuple[Note, ...]:
+    """Say so where a split of the sizes asked for is scaled down to the rows that there are."""
+    asked = (options.get("n_train") or 0) + (options.get("n_test") or 0)
+    if asked <= n:
+        return ()
+    message = f"the split asked for needs {asked:,} rows; with {n:,} it was scaled down in proportion"
+    return (Note(code="scaled-split", message=message, severity="warning"),)
+
+
+def _sizes(n: int, n_train: int | None, n_test: int | None) -> tuple[int, int]:
+    """Return sizes of training and test rows: as asked for, or halves; scaled down where rows are too few."""
     if n_train is None and n_test is None:
         n_train = n // 2
-        n_test = n - n_train
-    elif n_train is None:
-        n_train = n - n_test
-    elif n_test is None:
-        n_test = n - n_train
-    if n_train + n_test > n:
-        n_train = n * n_train // (n_train + n_test)
-        n_test = n - n_train
+    train = n - (n_test or 0) if n_train is None else n_train
+    test = n - train if n_test is None else n_test
+    if train + test > n:
+        train = n * train // (train + test)
+        test = n - train
+    return train, test
+
+
+def _split(n: int, options: Options, rng: np.random.Generator, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split rows at random into training and test rows."""
+    n_train, n_test = _sizes(n, options["n_train"], options["n_test"])
     if min(n_train, n_test) < 2:
         raise NotEnoughData(f"{what}: expected at least 4 annotated rows to split into training and test, got {n}")
     order = rng.permutation(n)
@@ -73,12 +84,15 @@ def _run_dci(model: str) -> Runner:
                 values = np.asarray(values, dtype=np.intp)
             else:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
                 values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
+            if own.get("n_train") or own.get("n_test"):
+                own["n_train"], own["n_test"] = _sizes(len(rows), options["n_train"], options["n_test"])
             fitted = fit(rows, values, categorical=factor.categorical, rng=streams("factor", index), **own)
             importance[:, index] = fitted.importance
             unclipped[index] = _informativeness(fitted, factor, options["informativeness"])
             explicitness[index] = max(unclipped[index], 0.0)
             settings[factor.name] = dict(fitted.settings)
-        return _dci_natives(f"dci_{model}", importance, explicitness, unclipped, settings)
+        notes = _fewer_than_asked(data.n, options)
+        return _dci_natives(f"dci_{model}", importance, explicitness, unclipped, settings, notes)
 
     return run
 
@@ -94,19 +108,26 @@ def _informativeness(fitted: Any, factor: Factor, scale: str) -> float:
 
 
 def _dci_natives(
-    name: str, importance: Array, explicitness: Array, unclipped: Array, settings: Mapping[str, Any]
+    name: str,
+    importance: Array,
+    explicitness: Array,
+    unclipped: Array,
+    settings: Mapping[str, Any],
+    notes: tuple[Note, ...],
 ) -> dict[str, Native]:
     per_code, weights = modularity_of_codes(importance)
-    notes: tuple[Note, ...] = ()
+    of_modularity = notes
     if not importance.any():
-        notes = (Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),)
+        of_modularity += (
+            Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),
+        )
     details: dict[str, Any] = {"predictors": dict(settings)}
     return {
         f"{name}_modularity": Native(
             value=np.asarray(np.nansum(per_code * weights)),
             per_code=per_code,
             details={**details, "weights": weights},
-            notes=notes,
+            notes=of_modularity,
             matrix=importance,
             matrix_of="importance",
         ),
@@ -114,6 +135,7 @@ def _dci_natives(
             value=np.asarray(compactness_of_factors(importance).mean()),
             per_factor=compactness_of_factors(importance),
             details=details,
+            notes=notes,
             matrix=importance,
             matrix_of="importance",
         ),
@@ -121,6 +143,7 @@ def _dci_natives(
             value=mean_of_defined(explicitness),
             per_factor=explicitness,
             details={**details, "unclipped": unclipped},
+            notes=notes,
             matrix=importance,
             matrix_of="importance",
         ),
@@ -138,7 +161,7 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
     scores = np.full(data.factors.m, np.nan)
     freer = np.full(data.factors.m, np.nan)
     by_value: dict[str, Any] = {}
-    notes: list[Note] = []
+    notes = list(_fewer_than_asked(data.n, options))
     # one split of the rows for all factors, where all are annotated: the probes then share their products of codes
     shared = _split(data.n, options, streams("rows"), "codes") if data.factors.complete else None
     for index, factor in enumerate(data.factors.columns):
@@ -220,6 +243,7 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
             per_factor=gaps,
             matrix=matrix,
             matrix_of="squared correlation, or accuracy for categorical factors",
+            notes=_fewer_than_asked(data.n, options) if categorical else (),
         )
     }
 
