@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from demele import data, metrics
     from demele.core.errors import (
+        AmbiguousKindWarning,
         DemeleError,
         DemeleWarning,
         FormatError,
@@ -59,7 +60,8 @@ __version__ = "0.1.0"
 # Resolved at first use, so that importing demele costs no more than NumPy.
 _HOMES = {
     "demele.core.errors": (
-        "DemeleError DemeleWarning FormatError FragileScoreWarning InputError InputTypeError MissingExtraError "
+        "AmbiguousKindWarning DemeleError DemeleWarning FormatError "
+        " FragileScoreWarning InputError InputTypeError MissingExtraError "
         "NotConvergedWarning NotEnoughData UndefinedFactorWarning UnknownNameError"
     ),
     "demele.core.results": "DCI Evaluation Score",
@@ -82,6 +84,7 @@ _ROOMS = ("data", "metrics")
 __all__ = [
     "DCI",
     "Adaptive",
+    "AmbiguousKindWarning",
     "Binning",
     "DemeleError",
     "DemeleWarning",

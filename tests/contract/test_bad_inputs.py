@@ -184,6 +184,7 @@ def test_bad_data_is_refused(name: str, function: str) -> None:
         assert part in message
 
 
+@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
 def test_good_data_is_accepted() -> None:
     # the base of the table, so that every case above has one thing wrong
     for name in ("mig", "rmig", "irs", "sap", "evaluate", "interventional_disentanglement"):

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import demele
+import demele.core.errors
 from demele.core.results import Spread
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE, resolve
@@ -21,7 +22,10 @@ from demele.metrics.functions import FUNCTIONS
 from tests.contract.cases import CHEAP, NAMES, QUICK, scored, small, with_options
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
 
 CODES, FACTORS, STDS = small()
 STOCHASTIC = [name for name in NAMES if demele.describe(name).stochastic]
@@ -443,7 +447,10 @@ def test_chance_is_what_independent_codes_score(name: str) -> None:
     assert score.chance.observed == score.value
     # independent codes, drawn here without the library
     rng = np.random.default_rng(7)
-    independent = [scored(name, codes, factors.iloc[rng.permutation(rows)], codes_std=stds).value for _ in range(8)]
+    independent = [
+        scored(name, codes, factors.iloc[rng.permutation(rows)].reset_index(drop=True), codes_std=stds).value
+        for _ in range(8)
+    ]
     error = math.hypot(score.chance.std, float(np.std(independent, ddof=1))) / math.sqrt(8)
     assert abs(score.chance.mean - np.mean(independent)) <= 5 * error + 0.01
     if name != "modularity":  # see above: noise is more modular than these codes
@@ -706,7 +713,8 @@ def test_a_callable_does_not_replace_a_metric_of_its_name() -> None:
 
 @pytest.mark.parametrize("wrong", [lambda c, f: 1 / 0, lambda c, f: "x", lambda c, f: None, lambda c, f: math.nan])
 def test_a_failing_callable_is_left_out_with_its_reason(wrong: Any) -> None:
-    evaluation = demele.evaluate(CODES, FACTORS, [wrong, "mig"])
+    with pytest.warns(demele.core.errors.DemeleWarning, match="no score of"):
+        evaluation = demele.evaluate(CODES, FACTORS, [wrong, "mig"])
     assert [score.metric for score in evaluation] == ["mig"]
     assert len(evaluation.left_out) == 1
     assert evaluation.left_out[0].reason

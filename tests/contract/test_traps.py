@@ -10,10 +10,17 @@ import pytest
 from numpy.typing import NDArray
 
 import demele
+import demele.core.errors
+from demele.core.inputs import read_factors
 from tests.contract.cases import CHEAP, GROUPS, QUICK, scored
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
+
 QUIET = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
 
 
@@ -354,20 +361,79 @@ def test_continuous_factors_are_cut_not_taken_as_classes(name: str) -> None:
     assert scored(name, factors, factors).value > 0.7
 
 
-def test_integers_with_very_many_values_are_asked_about() -> None:
+def test_whole_numbers_that_may_be_a_quantity_are_asked_about() -> None:
     rng = np.random.default_rng(0)
-    weight = rng.integers(0, 100_000, 2000)
-    table = pd.DataFrame({"weight": weight, "shape": rng.integers(0, 3, 2000)})
-    codes = table.to_numpy(float)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", demele.FragileScoreWarning)
-        assumed = demele.mig(codes, table)
-    told = next(note for note in assumed.notes if note.code == "many-levels")
-    assert "'weight'" in told.message
-    assert "continuous" in told.message
-    named = demele.mig(codes, table, kinds={"weight": "continuous"})
-    assert not any(note.code == "many-levels" for note in named.notes)
-    assert named.value > 0.95
+    age = rng.integers(20, 80, 400)
+    table = pd.DataFrame({"age": age, "shape": rng.integers(0, 3, 400)})
+    with pytest.warns(demele.AmbiguousKindWarning, match="'age' holds 60 .* read as categorical"):
+        assumed = demele.sap(table.to_numpy(float), table)
+    assert any(note.code == "ambiguous-kind" for note in assumed.notes)
+    named = demele.sap(table.to_numpy(float), table, kinds={"age": "continuous"})
+    assert not any(note.code == "ambiguous-kind" for note in named.notes)
+    weight = pd.DataFrame({"weight": rng.permutation(400)})  # every value once: nothing but a quantity
+    assert demele.sap(weight.to_numpy(float), weight, kinds="continuous").value == 1.0
+    assert read_factors(weight).columns[0].kind == "continuous"
+
+
+def test_rows_in_another_order_are_not_paired_by_position() -> None:
+    rng = np.random.default_rng(0)
+    codes = pd.DataFrame(rng.random((100, 2)), columns=["a", "b"])
+    shuffled = codes.sample(frac=1, random_state=0)
+    with pytest.raises(demele.InputError, match="same labels in another order"):
+        demele.mig(codes, shuffled)
+    assert demele.mig(codes, shuffled.loc[codes.index]).value == demele.mig(codes, codes).value
+
+
+def test_a_fragile_note_states_what_the_other_setting_gives() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((3000, 2))
+    codes = factors.copy()
+    codes[:3] *= 50
+    score = demele.mig(codes, factors)
+    (note,) = [note for note in score.notes if note.code == "crowded-bins"]
+    told = float(note.message.partition("it would be ")[2].split()[0])
+    assert abs(told - demele.mig(codes, factors, bins=demele.EqualFrequency(10)).value) < 0.0006
+    few = np.column_stack([rng.integers(0, 3, 3000), rng.integers(0, 4, 3000)])
+    assert not demele.modularity(few, few).fragile  # few values are not crowded bins
+
+
+def test_robustness_is_not_claimed_where_nothing_was_intervened_on() -> None:
+    rng = np.random.default_rng(0)
+    shape = rng.integers(0, 4, 2000)
+    table = pd.DataFrame({"shape": shape, "light": shape})
+    with pytest.raises(demele.NotEnoughData, match="one value of the nuisance factors only"):
+        demele.interventional_robustness(table[["shape"]] * 1.5, table, factors_of_interest="shape")
+    table["light"] = np.where(shape == 0, 0, rng.integers(0, 4, 2000))
+    score = demele.interventional_robustness(table[["light"]] * 1.5, table, factors_of_interest="shape")
+    assert score.details["coverage"]["combinations"] == 13 / 16
+    assert any(note.code == "combinations-missing" for note in score.notes)
+
+
+def test_an_outlier_in_the_general_form_is_told() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"shape": rng.integers(0, 4, 5000), "light": rng.integers(0, 4, 5000)})
+    codes = pd.DataFrame({"mixed": table["shape"] + table["light"] + 0.0})
+    codes.iloc[0] = 1e5
+    score = demele.interventional_robustness(codes, table, factors_of_interest="shape")
+    assert any(note.code == "outliers" and note.severity == "fragile" for note in score.notes)
+
+
+def test_few_rows_are_told_by_predictors_and_groups_too() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.warns(demele.FragileScoreWarning, match="are few: codes of noise may score as well"):
+        score = demele.irs(rng.random((20, 2)), rng.random((20, 2)))
+    assert score.fragile
+
+
+def test_a_signature_refuses_other_columns_and_tells_other_versions() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((300, 3))
+    signature = str(demele.mig(factors, factors).signature)
+    with pytest.raises(demele.InputError, match="made from 3 codes, the data have 2"):
+        demele.replay(signature, factors[:, :2], factors)
+    other = signature.replace(f"demele={demele.__version__}", "demele=0.0.1")
+    with pytest.warns(demele.core.errors.DemeleWarning, match="made by demele 0.0.1"):
+        demele.replay(other, factors, factors)
 
 
 # Values that are known ------------------------------------------------------------------------------------------------

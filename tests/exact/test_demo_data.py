@@ -13,11 +13,11 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsRegressor
-from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.data import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.demo import _enlarge, _thin
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -13,7 +13,10 @@ from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 # sixteen rows are few, and a warning says so
-pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
 
 LOG2 = math.log(2)
 

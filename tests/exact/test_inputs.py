@@ -16,8 +16,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import demele
-from demele.core.inputs import MAX_LEVELS_OF_WHOLE_FLOATS, Factor, read_codes, read_factors, read_pair
+from demele.core.inputs import (
+    FEW_LEVELS,
+    MAX_LEVELS_OF_WHOLE_FLOATS,
+    ROWS_PER_STORED_LABEL,
+    Factor,
+    read_codes,
+    read_factors,
+    read_pair,
+)
 from tests.tolerances import assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
 
 CODES = np.random.default_rng(0).standard_normal((30, 3))
 
@@ -102,8 +115,11 @@ def test_continuous_columns_are_recognised(name: str) -> None:
 
 
 def test_as_many_whole_floats_as_labels_can_be_are_labels() -> None:
-    column = np.arange(MAX_LEVELS_OF_WHOLE_FLOATS, dtype=float)
+    column = np.repeat(np.arange(MAX_LEVELS_OF_WHOLE_FLOATS, dtype=float), ROWS_PER_STORED_LABEL)
     assert one(column).kind == "categorical"
+    assert one(column[1:]).kind == "continuous"  # one row too few for so many labels
+    assert one(np.arange(FEW_LEVELS, dtype=float)).kind == "categorical"
+    assert one(np.arange(FEW_LEVELS + 1, dtype=float)).kind == "continuous"
     assert one(np.append(column, 0.5)).kind == "continuous"
 
 
@@ -127,10 +143,20 @@ def test_kinds_can_be_given() -> None:
 
 
 def test_many_levels_are_reported_as_ambiguous() -> None:
-    identifiers = np.arange(200)
-    assert read_factors(identifiers).ambiguous == ("v1",)
-    assert read_factors(identifiers, kinds="categorical").ambiguous == ()
-    assert read_factors(identifiers % 30).ambiguous == ()
+    numbers = np.arange(200)  # each once: a quantity; 40 values, 5 rows each: classes, but who knows
+    assert [column.kind for column in read_factors(np.column_stack([numbers, numbers % 40])).columns] == [
+        "continuous",
+        "categorical",
+    ]
+    (told,) = read_factors(numbers).ambiguous
+    assert "'v1'" in told
+    assert "read as continuous" in told
+    (told,) = read_factors(numbers % 40).ambiguous
+    assert "kinds={'v1': 'continuous'}" in told
+    assert read_factors(numbers, kinds="categorical").ambiguous == ()
+    assert read_factors(numbers % 10).ambiguous == ()
+    assert read_factors(np.repeat(numbers, 10)).ambiguous == ()
+    assert read_factors([str(number) for number in numbers]).ambiguous == ()
 
 
 # Missing annotations -------------------------------------------------------------------------------------------------
@@ -182,7 +208,7 @@ def test_missing_continuous_values_stay_nan() -> None:
 
 @pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "masked"])
 def test_one_missing_integer_does_not_change_the_kind(library: str) -> None:
-    values = list(range(1000))
+    values = list(range(100)) * 10
     columns: dict[str, Any] = {
         "numpy": np.array([*values, None], dtype=object),
         "pandas": pd.Series([*values, None], dtype="Int64"),
@@ -191,7 +217,7 @@ def test_one_missing_integer_does_not_change_the_kind(library: str) -> None:
     }
     factor = one(columns[library], missing="omit")
     assert factor.kind == "categorical"
-    assert len(factor.levels) == 1000
+    assert len(factor.levels) == 100
 
 
 def test_minus_one_is_a_level() -> None:

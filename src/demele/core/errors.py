@@ -7,6 +7,7 @@ import sys
 import warnings
 
 __all__ = [
+    "AmbiguousKindWarning",
     "DemeleError",
     "DemeleWarning",
     "FormatError",
@@ -60,6 +61,10 @@ def warn_user(message: str, category: "type[DemeleWarning]") -> None:
 
 class DemeleWarning(UserWarning):
     """Base of the warnings of demele."""
+
+
+class AmbiguousKindWarning(DemeleWarning):
+    """Whole numbers could be classes or a quantity; the message says how they were read."""
 
 
 class UndefinedFactorWarning(DemeleWarning):

@@ -16,8 +16,13 @@ __all__ = ["Codes", "Factor", "Factors", "Kind", "Missing", "read_codes", "read_
 Kind = Literal["continuous", "categorical"]
 Missing = Literal["raise", "omit"]
 
-#: A float column of whole numbers with at most this many distinct ones is read as categorical: stored labels.
+#: Whole numbers with at most so many distinct values are classes, whatever their type.
+FEW_LEVELS = 10
+#: More distinct whole floats are classes only up to this many, and with at least so many rows each: stored labels.
 MAX_LEVELS_OF_WHOLE_FLOATS = 256
+ROWS_PER_STORED_LABEL = 10
+#: Integers are classes, unless most of them occur once: then they count or measure something.
+ROWS_PER_INTEGER_LABEL = 2
 #: Rows validated at a time, so that memory-mapped input is never copied whole.
 CHUNK = 1 << 18
 #: Sparse codes are made dense up to this many entries.
@@ -162,10 +167,13 @@ def read_pair(
     checked_codes = read_codes(codes)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
     if checked_codes.n != checked_factors.n:
+        turned = checked_codes.d == checked_factors.n or checked_factors.m == checked_codes.n
         raise InputError(
             f"codes and factors: expected the same number of rows, got {checked_codes.n} rows of codes and "
-            f"{checked_factors.n} rows of factors; row r of both must describe the same sample"
+            f"{checked_factors.n} rows of factors; "
+            + ("is one of them transposed?" if turned else "row r of both must describe the same sample")
         )
+    _same_order(codes, factors)
     if checked_codes.n < 2:
         raise NotEnoughData("codes: expected at least 2 rows, got 1; one sample says nothing about a representation")
     if all(column.constant for column in checked_factors.columns):
@@ -175,6 +183,21 @@ def read_pair(
             "give at least one factor with two values"
         )
     return checked_codes, checked_factors
+
+
+def _same_order(codes: object, factors: object) -> None:
+    """Refuse pandas objects whose indexes hold the same labels in another order: rows are paired by position."""
+    a, b = (
+        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None
+        for data in (codes, factors)
+    )
+    if a is None or b is None or a.equals(b) or not a.is_unique or not b.is_unique:
+        return
+    if len(a.difference(b)) == 0:
+        raise InputError(
+            "codes and factors: their indexes hold the same labels in another order, and rows are paired by position; "
+            "align them with factors.loc[codes.index], or drop the indexes with reset_index(drop=True)"
+        )
 
 
 def read_codes(codes: object, argument: str = "codes") -> Codes:
@@ -247,9 +270,9 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     if missing == "raise" and not all(factor.complete for factor in read):
         _raise_missing(read)
     ambiguous = tuple(
-        factor.name
-        for factor in read
-        if factor.categorical and factor.name not in given and len(factor.levels) > max(50, factor.n_annotated // 10)
+        message
+        for factor, column in zip(read, columns, strict=True)
+        if factor.name not in given and (message := _ambiguity(factor, column)) is not None
     )
     return Factors(read, missing, ambiguous)
 
@@ -533,8 +556,6 @@ def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         numbers = _numbers(column)
         if numbers is None:
             return _categorical(column, name, given)
-        if given is None and all(isinstance(value, int | np.integer | bool) for value in column if value is not None):
-            given = "categorical"
         column = numbers
     if column.dtype.kind == "f":
         low, high, n_missing, n_infinite = _float_summary(column)
@@ -548,9 +569,17 @@ def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
             return _categorical(column, name, given)
         return Factor(name, "continuous", column, (), low, high, len(column) - n_missing)
     if given == "continuous" and column.dtype.kind in "iub":
-        values = column.astype(np.float64)
-        return Factor(name, "continuous", values, (), float(values.min()), float(values.max()), len(values))
-    return _categorical(column, name, given)
+        return _quantity(column, name)
+    factor = _categorical(column, name, given)
+    n_levels = len(factor.levels)
+    if given is None and column.dtype.kind in "iu" and n_levels > FEW_LEVELS:
+        return factor if factor.n_annotated >= ROWS_PER_INTEGER_LABEL * n_levels else _quantity(column, name)
+    return factor
+
+
+def _quantity(column: NDArray[Any], name: str) -> Factor:
+    values = column.astype(np.float64)
+    return Factor(name, "continuous", values, (), float(values.min()), float(values.max()), len(values))
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -584,15 +613,46 @@ def _float_summary(column: NDArray[Any]) -> tuple[float, float, int, int]:
 
 
 def _detected(column: NDArray[Any]) -> Kind:
-    """Categorical when the floats are few distinct whole numbers: labels that were stored as floats."""
+    """Categorical when the floats are whole numbers that repeat as labels do."""
     head = np.asarray(column[:1000], dtype=np.float64)
     if (head[~np.isnan(head)] % 1).any():
         return "continuous"
     known = np.asarray(column, dtype=np.float64)
     known = known[~np.isnan(known)]
-    if (known % 1).any() or len(np.unique(known)) > MAX_LEVELS_OF_WHOLE_FLOATS:
+    if (known % 1).any():
         return "continuous"
-    return "categorical"
+    n_levels = len(np.unique(known))
+    if n_levels <= FEW_LEVELS:
+        return "categorical"
+    repeats = len(known) >= ROWS_PER_STORED_LABEL * n_levels
+    return "categorical" if repeats and n_levels <= MAX_LEVELS_OF_WHOLE_FLOATS else "continuous"
+
+
+def _ambiguity(factor: Factor, column: Any) -> str | None:
+    """Say how whole numbers were read that are neither clearly classes nor clearly a quantity."""
+    if (
+        getattr(np.asarray(column[:1]).dtype, "kind", "O") not in "iuf"
+        or str(getattr(column, "dtype", "")) == "category"
+    ):
+        return None
+    if factor.categorical:
+        n_levels, other, what = len(factor.levels), "continuous", "a quantity"
+    else:
+        head = np.asarray(factor.values[:1000], dtype=np.float64)
+        if (head[~np.isnan(head)] % 1).any():
+            return None
+        known = factor.values[factor.annotated()]
+        if (known % 1).any():
+            return None
+        n_levels, other, what = len(np.unique(known)), "categorical", "classes"
+    if n_levels <= FEW_LEVELS or n_levels > MAX_LEVELS_OF_WHOLE_FLOATS:
+        return None
+    if factor.n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
+        return None
+    return (
+        f"factor {factor.name!r} holds {n_levels} different whole numbers in {factor.n_annotated} rows and was read as "
+        f"{factor.kind}; pass kinds={{{factor.name!r}: {other!r}}} if it holds {what}"
+    )
 
 
 def _categorical(column: Any, name: str, given: Kind | None) -> Factor:

@@ -242,6 +242,8 @@ class GeneralIRS:
     settings_seen : float
         Share of the pairs (situation, setting), each of which occurs, that occur together. Settings that were never
         seen in a situation cannot count in its ``mpida``.
+    most_settings : int
+        Largest number of settings seen in one situation; with 1 nothing was ever intervened on.
     inactive : ndarray of bool, shape (n_codes,)
         Constant codes; they add nothing to any distance.
     n : int
@@ -260,6 +262,7 @@ class GeneralIRS:
     min_coverage: float
     mean_coverage: float
     settings_seen: float
+    most_settings: int
     inactive: BoolArray
     n: int
 
@@ -408,6 +411,7 @@ def general_irs_from_cells(
         min_coverage=float(worlds.coverage.min()),
         mean_coverage=float(worlds.coverage @ worlds.pairs.sum(cells.count) / cells.moments.n),
         settings_seen=worlds.pairs.n / (n_situations * settings),
+        most_settings=int(np.bincount(worlds.situation_of_pair).max()),
         inactive=cells.moments.constant[list(chosen)],
         n=cells.moments.n,
     )

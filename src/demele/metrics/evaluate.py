@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from demele import __version__
-from demele.core.errors import FragileScoreWarning, InputError, InputTypeError, NotEnoughData, warn_user
+from demele.core.errors import DemeleWarning, FragileScoreWarning, InputError, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Score
 from demele.core.signature import Signature
@@ -266,6 +266,7 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     parsed = Signature.parse(signature) if isinstance(signature, str) else signature
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
+    _same_shape(parsed, codes, factors)
     if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
         from demele.metrics.intervention import irs_general
 
@@ -284,10 +285,19 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
         reg_dim=reg_dim,
         **run,  # type: ignore[arg-type]
     )
-    rows = parsed.context.get("rows")
-    if rows is not None and int(rows) != evaluation.n:
-        raise InputError(f"signature: it was made from {rows} rows, the data have {evaluation.n}")
     return evaluation[spec.name]
+
+
+def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
+    """Refuse data of another shape than the signature's, warn of another version."""
+    read_codes_, read_factors_ = read_pair(codes, factors, missing="omit")
+    shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
+    for what, number in shape.items():
+        if parsed.context.get(what, str(number)) != str(number):
+            raise InputError(f"signature: it was made from {parsed.context[what]} {what}, the data have {number}")
+    made = parsed.context.get("demele", __version__)
+    if made != __version__:
+        warn_user(f"signature: made by demele {made}, replayed by {__version__}; numbers may differ", DemeleWarning)
 
 
 _RUN_KEYS = ("seed", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
@@ -313,14 +323,12 @@ def _evaluated(
     for request in requests:
         outcome = outcomes[request.name]
         if isinstance(outcome, str):
+            if request.callable is not None:
+                warn_user(f"no score of {request.name}: {outcome}", DemeleWarning)
             missing.append(LeftOut(metric=request.name, reason=outcome))
         else:
             scores.append(score_of(request, outcome, subject, run, protocol, kinds))
-    if any(score.fragile for score in scores):
-        listed = ", ".join(score.metric for score in scores if score.fragile)
-        reasons = sorted({note.message for score in scores for note in score.notes if note.severity == "fragile"})
-        more = " (and more: see the notes)" if len(reasons) > 1 else ""
-        warn_user(f"fragile: {listed}: {reasons[0]}{more}", FragileScoreWarning)
+    _warn_of_fragile(scores)
     drawn: tuple[Dependency, ...] = ()
     irs, options = outcomes.get("irs"), next((item.options for item in requests if item.name == "irs"), None)
     if pictures and isinstance(irs, Outcome) and irs.native.matrix is not None and options is not None:
@@ -349,6 +357,18 @@ def _evaluated(
 
 
 Report = Callable[[float, float, str], None]
+
+
+def _warn_of_fragile(scores: Sequence[Score]) -> None:
+    """One warning for each kind of reason: the first score's note in full, and which other scores share it."""
+    told: dict[str, list[tuple[str, str]]] = {}
+    for score in scores:
+        for note in score.notes:
+            if note.severity == "fragile":
+                told.setdefault(note.code, []).append((score.metric, note.message))
+    for (metric, message), *others in told.values():
+        likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
+        warn_user(f"fragile: {metric}: {message}{likewise}", FragileScoreWarning)
 
 
 def _reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:

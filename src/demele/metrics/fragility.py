@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of
 from demele.metrics.native import Native
 
-__all__ = ["FRAGILE", "fragility_notes"]
+__all__ = ["FRAGILE", "few_rows_notes", "fragility_notes", "moved_by_outliers"]
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
 FRAGILE = 0.1
@@ -22,6 +23,14 @@ FRAGILE = 0.1
 PROBE = 2000
 #: Share of repeated values among them that makes a continuous code tied.
 TIED = 0.05
+
+#: Fewest rows, and rows per value of a factor, from which codes of noise score clearly less than codes that know.
+FEWEST_ROWS = {
+    **dict.fromkeys(("dci_forest", "dci_lasso", "dci_boosting", "explicitness", "sap"), 50),
+    **dict.fromkeys(("z_diff", "z_min_variance", "z_max_variance", "irs"), 50),
+}
+ROWS_PER_VALUE = 5
+BINNED = ("explicitness", "z_diff", "z_min_variance", "irs")
 
 Scored = Mapping[str, tuple[Native, NDArray[np.intp] | None]]
 
@@ -42,11 +51,11 @@ def fragility_notes(
     if isinstance(settings.binning, EqualWidth):
         crowded = _crowded(data, table)
         if crowded:
-            other = replace(settings, binning=EqualFrequency(bins), correction="miller-madow")
+            other = replace(settings, binning=EqualFrequency(bins))
             reasons.append(("crowded-bins", _crowded_text(data, crowded, bins), other))
         tied = _tied(data)
         if tied and not crowded:
-            other = replace(settings, binning=EqualFrequency(bins), correction="miller-madow")
+            other = replace(settings, binning=EqualFrequency(bins))
             listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
             reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
     if settings.correction == "none" and _bias(data, table) > 0.02:
@@ -71,11 +80,27 @@ def _crowded(data: Data, table: InformationTable) -> list[int]:
         return []
     code_entropy = (table.joint_entropy - table.factor_entropy[None, :] + table.information).max(axis=1)
     full = np.log(np.maximum(table.code_bins, 2))
-    found = [int(code) for code in np.flatnonzero((code_entropy < 0.6 * full) & ~data.codes.constant)]
+    spread = _distinct(data.codes.values) > table.code_bins  # a code of few values crowds no bins, it has few
+    found = [int(code) for code in np.flatnonzero((code_entropy < 0.6 * full) & spread)]
     for index, factor in enumerate(data.factors.columns):
-        if not factor.categorical and table.factor_entropy[index] < 0.6 * full.max():
+        if factor.categorical or table.factor_entropy[index] >= 0.6 * full.max():
+            continue
+        if _distinct(factor.values[factor.annotated()][:, None])[0] > table.code_bins.max():
             found.append(data.codes.d + index)
     return found
+
+
+def _distinct(columns: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the number of distinct values of each column, in a sample of its rows."""
+    ordered = _sample(columns)
+    distinct: NDArray[np.intp] = 1 + (np.diff(ordered, axis=0) != 0).sum(axis=0)
+    return distinct
+
+
+def _sample(columns: NDArray[Any]) -> NDArray[np.float64]:
+    """Return some rows of each column, evenly spaced, in increasing order."""
+    step = max(len(columns) // PROBE, 1)
+    return np.sort(np.asarray(columns[::step][:PROBE], dtype=np.float64), axis=0)
 
 
 def _crowded_text(data: Data, crowded: list[int], bins: int) -> str:
@@ -86,13 +111,9 @@ def _crowded_text(data: Data, crowded: list[int], bins: int) -> str:
 
 
 def _tied(data: Data) -> list[int]:
-    step = max(data.n // PROBE, 1)
-    sample = np.sort(np.asarray(data.codes.values[::step][:PROBE], dtype=np.float64), axis=0)
-    if len(sample) < 2:
-        return []
-    share = (np.diff(sample, axis=0) == 0).mean(axis=0)
-    distinct = 1 + (np.diff(sample, axis=0) != 0).sum(axis=0)
-    return [int(code) for code in np.flatnonzero((share > TIED) & ~data.codes.constant & (distinct > 2))]
+    ordered = _sample(data.codes.values)
+    share = (np.diff(ordered, axis=0) == 0).mean(axis=0)
+    return [int(code) for code in np.flatnonzero((share > TIED) & ~data.codes.constant & (_distinct(ordered) > 2))]
 
 
 def _bias(data: Data, table: InformationTable) -> float:
@@ -107,3 +128,31 @@ def _bias(data: Data, table: InformationTable) -> float:
         if height > 0:
             worst = max(worst, cells / (2 * factor.n_annotated * height))
     return worst
+
+
+def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -> tuple[Note, ...]:
+    """Return a note where a score moves when outlying columns are clipped to their central 99%."""
+    if not abs(without - value) > FRAGILE:
+        return ()
+    listed = ", ".join(repr(name) for name in outlying[:3]) + (", ..." if len(outlying) > 3 else "")
+    message = (
+        f"outliers of {listed} decide it: with these columns clipped to their central 99% it would be "
+        f"{without:.3f} instead of {value:.3f}"
+    )
+    return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)
+
+
+def few_rows_notes(group: str, data: Data, options: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Return a note where metrics that fit predictors, or form groups, have too few rows to tell codes from noise."""
+    if group not in FEWEST_ROWS:
+        return ()
+    bins = getattr(options.get("bins"), "bins", 10)
+    for factor in data.factors.columns:
+        values = len(factor.levels) if factor.categorical else int(bins)
+        if factor.n_annotated < max(FEWEST_ROWS[group], ROWS_PER_VALUE * values * (group in BINNED)):
+            message = (
+                f"{factor.n_annotated} rows with {values} values of factor {factor.name!r} are few: codes of noise may "
+                "score as well; ask for chance levels"
+            )
+            return (Note(code="few-rows", message=message, subject=(factor.name,), severity="fragile"),)
+    return ()

@@ -132,6 +132,8 @@ def checked_option(name: str, value: object) -> object:
             return None
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise InputTypeError(f"{name}: expected a whole number, got {value!r}")
+        if name == "bootstrap" and int(value) == 1:
+            raise InputError("bootstrap: expected 0 or at least 2 resamples (100 or more for an interval), got 1")
         if int(value) < _COUNTS[name]:
             raise InputError(f"{name}: expected at least {_COUNTS[name]}, got {value}")
         return int(value)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from demele.core.results import Note
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data
-from demele.metrics.fragility import FRAGILE, fragility_notes
+from demele.metrics.fragility import few_rows_notes, fragility_notes, moved_by_outliers
 from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of, permuted_tables, resampled_tables
 from demele.metrics.native import Native
 from demele.metrics.requests import Request, Run
 from demele.metrics.tasks import Draws, Report, Task, TaskResult, Variant, half_of_rows, run_tasks
+
+WORDS = {"repeat": "repeats", "half": "resamples", "permutation": "permutations", "winsorised": "checks for outliers"}
 
 __all__ = ["Outcome", "by_table", "information_outcomes", "task_outcomes"]
 
@@ -142,11 +144,14 @@ def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report 
             if task.group == group and repr(task.options) == repr(members[0].options or {})
         ]
         for request in members:
-            outcomes[request.name] = _collected(request, own, outlying)
+            few_rows = few_rows_notes(group, data, members[0].options or {})
+            outcomes[request.name] = _collected(request, own, outlying, few_rows)
     return outcomes
 
 
-def _collected(request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...]) -> Outcome | str:
+def _collected(
+    request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...], few_rows: tuple[Note, ...]
+) -> Outcome | str:
     name = request.name
     seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
 
@@ -163,14 +168,10 @@ def _collected(request: Request, own: list[tuple[Task, TaskResult]], outlying: t
         return "no run finished"
     first = next(result.natives[name] for task, result in own if task.variant == "repeat")
     native = first if repeats.n == 1 else repeats.mean(first)
-    failed = {task.variant: str(result.error) for task, result in own if result.error is not None}
     notes = tuple(
-        Note(
-            code=f"failed-{variant}",
-            message=f"some draws ({variant}) could not be computed: {error}",
-            severity="warning",
-        )
-        for variant, error in failed.items()
+        Note(code=f"failed-{variant}", message=f"{text}: {error}", severity="warning")
+        for variant, error in {task.variant: result.error for task, result in own if result.error is not None}.items()
+        for text in [f"some of the {WORDS[variant]} could not be computed" + _consequence(draws(variant))]
     )
     return Outcome(
         native=native,
@@ -179,16 +180,13 @@ def _collected(request: Request, own: list[tuple[Task, TaskResult]], outlying: t
         resampling="half-sample",
         permutations=draws("permutation"),
         seconds=seconds,
-        notes=request.notes + notes + _moved_by_outliers(float(native.value), draws("winsorised"), outlying),
+        notes=request.notes + notes + few_rows + _told_outliers(float(native.value), draws("winsorised"), outlying),
     )
 
 
-def _moved_by_outliers(value: float, winsorised: Draws | None, outlying: tuple[str, ...]) -> tuple[Note, ...]:
-    if winsorised is None or not abs(float(winsorised.value[0]) - value) > FRAGILE:
-        return ()
-    listed = ", ".join(repr(name) for name in outlying[:3]) + (", ..." if len(outlying) > 3 else "")
-    message = (
-        f"outliers of {listed} decide it: with these columns clipped to their central 99% it would be "
-        f"{float(winsorised.value[0]):.3f} instead of {value:.3f}"
-    )
-    return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)
+def _told_outliers(value: float, winsorised: Draws | None, outlying: tuple[str, ...]) -> tuple[Note, ...]:
+    return () if winsorised is None else moved_by_outliers(value, float(winsorised.value[0]), outlying)
+
+
+def _consequence(left: Draws | None) -> str:
+    return ", so that there is no interval or level" if left is None else ""

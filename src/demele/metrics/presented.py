@@ -29,6 +29,9 @@ def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, pro
     best_high = request.spec is None or request.spec.best >= 1
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     notes += _undefined(request, native, subject)
+    if 0 < run.bootstrap * (1 - run.level) < 2:
+        message = f"{run.bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
+        notes += (Note(code="few-resamples", message=message, severity="warning"),)
     used = max(factor.n_annotated for factor in subject.data.factors.columns)
     return Score(
         metric=request.name,

@@ -39,7 +39,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
         for item in (
             _protocol(
                 "review2022",
-                "10 equal-width bins, plug-in information, forests of 10 trees, groups of 200",
+                "10 equal-width bins (3 for Z-max variance), plug-in information, forests of 10 trees, groups of 200",
                 "Carbonneau, Zaidi, Boilard & Gagnon 2022; Boilard's review",
                 {},
             ),

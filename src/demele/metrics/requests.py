@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UndefinedFactorWarning, warn_user
+from demele.core.errors import (
+    AmbiguousKindWarning,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    UndefinedFactorWarning,
+    warn_user,
+)
 from demele.core.inputs import Codes, Factors, Missing, read_codes
 from demele.core.results import Note
 from demele.core.spec import MetricSpec
@@ -83,12 +90,9 @@ class Subject:
             listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
             message = f"constant codes ({listed}) carry no information and no importance"
             notes.append(Note(code="constant-code", message=message, subject=constant))
-        for item in factors.ambiguous:
-            message = (
-                f"factor {item!r} was read as categorical with very many values; "
-                f"pass kinds={{{item!r}: 'continuous'}} if it is a quantity"
-            )
-            notes.append(Note(code="many-levels", message=message, subject=(item,), severity="warning"))
+        for message in factors.ambiguous:
+            warn_user(message, AmbiguousKindWarning)
+            notes.append(Note(code="ambiguous-kind", message=message, severity="warning"))
         return cls(codes, factors, active, Data(codes, varying, _checked_std(codes_std, codes)), tuple(notes))
 
     @property
@@ -146,10 +150,17 @@ def chosen_metrics(metrics: Sequence[Metric] | Metric | None) -> list[Metric]:
         raise InputError("metrics: expected at least one name or callable, got none")
     chosen: list[Metric] = []
     for metric in metrics:
-        item = metric if callable(metric) else resolve(metric)
+        item = _function_name(metric) if callable(metric) else resolve(metric)
         if item not in chosen:
             chosen.append(item)
     return chosen
+
+
+def _function_name(metric: Callable[..., float]) -> Metric:
+    """Return the name of one of our own functions, so that it is run with everything that a name brings."""
+    name = getattr(metric, "__name__", "")
+    ours = getattr(metric, "__module__", "") == "demele.metrics.functions"
+    return name if ours and name in CATALOGUE else metric
 
 
 def free_name(metric: Callable[..., float], taken: Sequence[str]) -> str:

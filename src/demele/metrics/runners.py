@@ -19,6 +19,8 @@ __all__ = ["RUNNERS"]
 
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.
 PENALTY_MATTERS = 5_000
+#: Half of the groups of Z-max variance with so few rows, and the votes are noise.
+THIN_GROUP = 3
 
 #: Returns the generator of a named part of the work.
 Streams = Callable[..., np.random.Generator]
@@ -47,7 +49,7 @@ def _sizes(n: int, n_train: int | None, n_test: int | None) -> tuple[int, int]:
     """Return sizes of training and test rows: as asked for, or halves; scaled down where rows are too few."""
     if n_train is None and n_test is None:
         n_train = n // 2
-    train = n - (n_test or 0) if n_train is None else n_train
+    train = max(n - (n_test or 0), 0) if n_train is None else n_train
     test = n - train if n_test is None else n_test
     if train + test > n:
         train = n * train // (train + test)
@@ -304,7 +306,7 @@ def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 
 
 def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.groups import majority_vote_accuracy, z_max_votes
+    from demele.estimation.groups import complement_groups, majority_vote_accuracy, z_max_votes
 
     labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()
@@ -323,10 +325,20 @@ def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Nati
         listed = ", ".join(repr(name) for name in thin)
         message = f"no two rows agree on all factors but {listed}: it is never left free; use fewer bins or factors"
         notes.append(Note(code="no-groups", message=message, subject=tuple(thin), severity="fragile"))
-    few = min(groups for groups in usable.values() if groups > 0)
+    sizes_of = {
+        name: float(np.median(groups.counts))
+        for name, groups in zip(names, complement_groups(labels), strict=True)
+        if len(groups.counts)
+    }
     text = ", ".join(f"{name} {groups}" for name, groups in usable.items())
-    message = f"groups of rows that agree on all factors but one ({complete} rows): {text}"
-    notes.append(Note(code="usable-groups", message=message, severity="warning" if few < 20 else "info"))
+    message = (
+        f"groups of rows that agree on all factors but one ({complete} rows): {text}; "
+        f"median size {min(sizes_of.values()):.0f} to {max(sizes_of.values()):.0f} rows"
+    )
+    thin_groups = min(sizes_of.values()) <= THIN_GROUP
+    if thin_groups:
+        message += ", whose variance says little: use fewer bins, factors or more rows"
+    notes.append(Note(code="usable-groups", message=message, severity="fragile" if thin_groups else "info"))
     return {
         "z_max_variance": Native(
             value=_above_chance(accuracy, m),

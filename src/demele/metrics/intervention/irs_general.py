@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from demele import __version__
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.inputs import Codes, Factors, Missing, read_pair
-from demele.core.results import Interval, Note, Score
+from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.cells import GeneralIRS, disentanglement_scores, general_irs
 from demele.estimation.extremes import irs_score
 from demele.metrics.catalogue import suggestion
 from demele.metrics.data import Data
+from demele.metrics.fragility import moved_by_outliers
 from demele.metrics.native import Array
 from demele.metrics.options import as_binning, checked_option
 from demele.metrics.tasks import Draws, half_of_rows
@@ -76,7 +77,8 @@ def interventional_robustness(
     Score
         value at most 1, best 1; may fall below 0 on few rows. ``details``: ``empida``, ``normaliser``, and per value
         of the factors of interest the largest distance ``mpida``; ``coverage``: share of the adjustment that the data
-        support (below 1, an intervention is extrapolated: a note says so).
+        support, smallest and mean, and share of the combinations of factors of interest and nuisance that occur (below
+        1, interventions are extrapolated or not seen at all: notes say so).
 
     Raises
     ------
@@ -118,10 +120,10 @@ def interventional_robustness(
         raise InputError(f"nuisance: factor {name!r} is of interest and nuisance at once; name it in one set")
     rest = [index for index in others if index not in disturbing]
 
-    def score(rows: NDArray[np.intp] | slice) -> GeneralIRS:
+    def score(rows: NDArray[np.intp] | slice, values: NDArray[Any] = data.codes) -> GeneralIRS:
         labels = data.labels[rows]
         return general_irs(
-            data.codes[rows][:, of_codes],
+            values[rows][:, of_codes],
             labels[:, interest],
             labels[:, disturbing],
             labels[:, rest],
@@ -129,9 +131,16 @@ def interventional_robustness(
         )
 
     found = score(slice(None))
+    subject = Data(read_codes, read_factors)
+    outlying = tuple(name for name in subject.outlying() if name in read_codes.names)
     if np.isnan(found.value):
         names = ", ".join(repr(read_codes.names[index]) for index in of_codes)
         raise NotEnoughData(f"codes: {names} do not depend on the factors at all; robustness is not defined")
+    if found.most_settings == 1 and interest:
+        raise NotEnoughData(
+            "nuisance: each value of the factors of interest comes with one value of the nuisance factors only, so "
+            "nothing shows what these do to the codes; name other factors, or bring rows that combine them freely"
+        )
     arguments: dict[str, object] = {
         "codes_of_interest": tuple(read_codes.names[index] for index in of_codes),
         "factors_of_interest": tuple(read_factors.names[index] for index in interest),
@@ -140,9 +149,11 @@ def interventional_robustness(
         "bins": data.binning,
         **_reading(read_factors, missing, kinds),
     }
+    without = score(slice(None), subject.winsorised(outlying).codes.values).value if outlying else found.value
     return _score(
         "interventional_robustness",
         found,
+        moved_by_outliers(found.value, without, outlying),
         read_codes,
         read_factors,
         arguments,
@@ -335,6 +346,7 @@ def _signature(metric: str, arguments: dict[str, object], codes: Codes, factors:
 def _score(
     metric: str,
     found: GeneralIRS,
+    outliers: tuple[Note, ...],
     codes: Codes,
     factors: Factors,
     arguments: dict[str, object],
@@ -353,13 +365,20 @@ def _score(
         low, high = Draws.quantiles(values, nominal, found.value)
         method = f"half-sample percentile, {n_draws} resamples"
         interval = Interval(low=low, high=high, level=nominal, method=method)
-    notes: list[Note] = []
+    notes = list(outliers)
     if found.min_coverage < 0.999:
         message = (
             f"for some interventions only {found.min_coverage:.0%} of the adjustment is supported by rows "
             f"({found.mean_coverage:.0%} on average): there the estimate extrapolates"
         )
         notes.append(Note(code="positivity", message=message, severity="warning"))
+    if found.settings_seen < 0.999:
+        message = (
+            f"only {found.settings_seen:.0%} of the combinations of factors of interest and nuisance factors occur "
+            "together: what the others would do to the codes cannot be estimated, and counts as nothing"
+        )
+        severity: Severity = "fragile" if found.settings_seen < 0.5 else "warning"
+        notes.append(Note(code="combinations-missing", message=message, severity=severity))
     smallest = float(found.worst_rows.min())
     if smallest < 10:
         message = f"a largest distance rests on {smallest:.0f} rows: use fewer bins or more rows, or doubt it"
@@ -379,6 +398,10 @@ def _score(
             "mpida": found.mpida,
             "frequency": found.frequency,
             "situations": found.situations,
-            "coverage": {"smallest": found.min_coverage, "mean": found.mean_coverage},
+            "coverage": {
+                "smallest": found.min_coverage,
+                "mean": found.mean_coverage,
+                "combinations": found.settings_seen,
+            },
         },
     )

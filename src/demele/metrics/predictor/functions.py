@@ -1,12 +1,14 @@
 """The triple of DCI scores of one model."""
 
+import inspect
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from demele.core.errors import NotEnoughData
+from demele.core.errors import NotEnoughData, UnknownNameError
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
+from demele.metrics.catalogue import suggestion
 from demele.metrics.evaluate import evaluate
 from demele.metrics.options import RunOptions, checked_option
 
@@ -17,9 +19,16 @@ _PROPERTIES = ("modularity", "compactness", "explicitness")
 
 def dci_scores(codes: object, factors: object, model: str, options: Mapping[str, Any]) -> DCI:
     """Return the three scores of one model; NaN, with a note, where one is not defined."""
+    from demele.metrics.functions import FUNCTIONS
+
     checked_option("model", model)
     run = {key: value for key, value in options.items() if key in RunOptions.__annotations__}
     own = {key: value for key, value in options.items() if key not in run}
+    function, _ = FUNCTIONS[f"dci_{model}_modularity"]
+    known = ["model", *inspect.signature(function).parameters]
+    for keyword in own:
+        if keyword not in known:
+            raise UnknownNameError(f"{keyword}: dci has no such option for model {model!r}{suggestion(keyword, known)}")
     names = {prop: f"dci_{model}_{prop}" for prop in _PROPERTIES}
     evaluation = evaluate(
         codes,
