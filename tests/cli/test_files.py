@@ -97,6 +97,18 @@ def test_other_delimiters_and_marks(folder: Path, warned: list[str]) -> None:
     assert list(read.columns) == ["größe, cm", "b"]
 
 
+def test_blank_lines_around_a_table_and_quoted_fields_are_no_mistake(folder: Path, warned: list[str]) -> None:
+    Path("around.csv").write_text('\n\na,b\n"x, ""y""\n\nz",1\nw,\n"",3\n\n \n', encoding="utf-8")
+    read = read_table("around.csv", warn=warned.append)
+    assert isinstance(read, pd.DataFrame)
+    assert read["a"][0].startswith('x, "y"')
+    assert_exact(read["b"].isna(), [False, True, False])
+    Path("one.csv").write_text('a\n1\n""\n3\n', encoding="utf-8")
+    assert_exact(_values(read_table("one.csv", warn=warned.append)), [[1.0], [np.nan], [3.0]])
+    Path("tabs.tsv").write_text("a\tb\n1\t2\n\t\n", encoding="utf-8")
+    assert _values(read_table("tabs.tsv", warn=warned.append)).shape == (2, 2)
+
+
 def test_names_with_the_separator_in_the_path(folder: Path, warned: list[str]) -> None:
     np.save("odd::name.npy", np.eye(2))
     assert split_name("odd::name.npy") == (Path("odd::name.npy"), ())
@@ -115,7 +127,13 @@ def test_names_with_the_separator_in_the_path(folder: Path, warned: list[str]) -
         ("blank.csv", b"\n\n", "is empty"),
         ("header.csv", b"a,b\n", "has a header but no rows"),
         ("latin.csv", b"na\xefve\n1\n", "not text in UTF-8"),
-        ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "not a table that can be read"),
+        ("long.csv", b"a,b\n1,2\n1,2,3\n", "line 3: expected 2 fields as in the first, got 3"),
+        ("short.csv", b"a;b;c\r\n1;2;3\r\n4;5\r\n6;7;8\r\n", "line 3: expected 3 fields as in the first, got 2"),
+        ("index.csv", b"a,b\n0,1,2\n1,3,4\n", "line 2: expected 2 fields as in the first, got 3"),
+        ("quoted.csv", b'a,b\n"x,\ny",2\n"z",2,3\n', "line 4: expected 2 fields as in the first, got 3"),
+        ("comma.csv", b"a\n1,5\n", "line 2: expected 1 field as in the first, got 2"),
+        ("gap.csv", b"a\n1\n \n\n2\n", "line 3: expected 1 field, got a blank line; write nan for a missing value"),
+        ("gap.tsv", b"\na\tb\n1\t2\n\n3\t4\n", "line 4: expected 2 fields, got a blank line"),
         ("wrong.json", b"{", "not JSON"),
         ("word.json", b'"word"', "expected a list of rows, or columns by name, got str"),
         ("ragged.json", b"[[1, 2], [3]]", "rows of different lengths"),

@@ -68,7 +68,7 @@ def test_other_options_reach_the_library(demele: Program, folder: Path) -> None:
     )
     # Standard deviations must not be negative: the codes themselves, given for them, are refused by name.
     assert run.status == 2
-    assert run.err.startswith("demele: error: codes_std: ")
+    assert run.err.startswith("demele: error: --codes-std: ")
     run = demele("score", "codes.npy", "factors.csv", "--metrics", "xmig,z_diff", "--repeats", 2, "--reg-dim", "1,0")
     scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
     assert len(scores["z_diff"]["spread"]["values"]) == 2
@@ -186,8 +186,11 @@ def test_force_replaces(demele: Program, folder: Path) -> None:
         (("codes.npy", "factors.csv", "--kinds", "shape=x,size"), "expected NAME=KIND,NAME=KIND"),
         (("codes.npy", "factors.csv", "--kinds", "shape=ordinal"), "expected 'continuous' or 'categorical'"),
         (("codes.npy", "factors.csv", "--bins", "many"), "bins: expected a number"),
-        (("codes.npy", "factors.csv", "--jobs", "0"), "n_jobs"),
-        (("codes.npy", "data.csv::z1", "--reg-dim", "9", "--metrics", "dmig"), "reg_dim"),
+        (("codes.npy", "factors.csv", "--jobs", "0"), "error: --jobs: expected"),
+        (("codes.npy", "factors.csv", "--metrics", "mig", "sap"), "error: --metrics takes one list: mig,sap"),
+        (("--metrics=mig,irs", "sap", "codes.npy", "factors.csv"), "error: --metrics takes one list: mig,irs,sap"),
+        (("--demo", "--metrics", "mig,", "irs"), "error: --metrics takes one list: mig,irs"),
+        (("codes.npy", "data.csv::z1", "--reg-dim", "9", "--metrics", "dmig"), "error: --reg-dim: expected"),
         (("--demo", "codes.npy"), "--demo: brings its own codes"),
         (
             ("codes.npy", "factors.csv", "--replay", "mig(", "--seed", "1"),
@@ -204,6 +207,69 @@ def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, d
     assert run.err.startswith("demele: error: ")
     assert run.err.count("\n") == 1
     assert message in run.err
+
+
+def test_metrics_may_stand_before_the_files(demele: Program, folder: Path) -> None:
+    (folder / "mig").mkdir()
+    assert demele("score", "--metrics", "irs", "codes.npy", "factors.csv").status == 0
+
+
+def test_missing_annotations_are_told_in_options(demele: Program, folder: Path, table: pd.DataFrame) -> None:
+    signature = json.loads(demele("score", "codes.npy", "factors.csv", "--metrics", "mig").out)["scores"][0][
+        "signature"
+    ]
+    table["size"] = table["size"].where(table.index != 7)
+    table[["shape", "size"]].to_csv("gaps.csv", index=False)
+    refused = demele("score", "codes.npy", "gaps.csv", "--metrics", "mig")
+    assert refused.status == 2
+    assert "pass --missing omit to score" in refused.err
+    replayed = demele("score", "--replay", signature, "codes.npy", "gaps.csv")
+    assert replayed.status == 2
+    assert replayed.err.endswith("first at row 7; the data differ from those of the signature\n")
+    assert "missing='" not in refused.err + replayed.err
+    assert "--missing" not in replayed.err
+
+
+def test_warnings_and_notes_are_told_in_options(demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = library.evaluate
+
+    def warning(*arguments: Any, **options: Any) -> Any:
+        warnings.warn("pass kinds={'age': 'continuous'} if so", FragileScoreWarning, stacklevel=1)
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(library, "evaluate", warning)
+    run = demele("score", "codes.npy", "factors.csv", "--metrics", "rmig,mig", "--format", "table")
+    assert "demele: warning: give --kinds age=continuous if so" in run.err
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    alone = demele("score", "codes.npy", "factors.csv", "--metrics", "rmig")
+    assert "give --codes-std FILE" in (run.out + run.err + alone.err)
+    assert "codes_std" not in run.out + run.err + alone.err
+
+
+def test_what_was_guessed_of_a_file_is_told_once(demele: Program, folder: Path) -> None:
+    run = demele("score", "indexed.csv::z1,z2", folder / "indexed.csv::shape,size", *STEADY)
+    assert run.err.count("the first column has no name") == 1
+    run = demele("score", "indexed.csv::z1,z2", "factors.csv", *STEADY)
+    assert run.err.count("the first column has no name") == 1
+
+
+@pytest.mark.parametrize(
+    ("codes", "factors", "shared"),
+    [
+        ("data.csv::z1,shape,size", "data.csv::shape,size", "shape, size"),
+        ("data.csv::z1,z2,z3", "./data.csv::z2", "z2"),
+        ("factors.csv", "factors.csv", "all of it"),
+        ("data.csv", "data.csv::size", "size"),
+    ],
+)
+def test_codes_that_are_factors_are_told(codes: str, factors: str, shared: str, demele: Program, folder: Path) -> None:
+    run = demele("score", codes, factors, *STEADY)
+    name = codes.partition("::")[0]
+    line = f"demele: warning: {name}: {shared} given as CODES and as FACTORS: scored against itself"
+    assert run.err.splitlines().count(line) == 1
+    assert demele("score", codes, factors, *STEADY, "--quiet").err == ""
+    assert "given as" not in demele("score", "data.csv::z1,z2", "data.csv::shape,size", *STEADY).err
 
 
 def test_replay_makes_the_same_number(demele: Program, folder: Path) -> None:

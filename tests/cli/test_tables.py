@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from demele.cli.tables import scores_table
+from demele.cli.tables import _best, scores_table
+from demele.cli.words import in_options
 from tests.report.sample_evaluation import SPECS, sample_evaluation, sample_evaluations
 
 FAMILIES = {name: spec["family"] for name, spec in SPECS.items()}
@@ -55,6 +56,22 @@ def test_marks_and_reasons() -> None:
     assert "  sap: a class has one row: no split is possible" in lines
     assert next(line for line in lines if line.startswith("sap ")).split()[1] == "-"
     assert "  factor 'constant' has one value in 1797 rows: no metric is defined for it" in lines
+
+
+def test_messages_are_told_in_the_words_of_the_reader() -> None:
+    assert "  rmig: it needs the standard deviations of the codes: give --codes-std FILE" in _lines(
+        "betavae", words=in_options
+    )
+
+
+def test_an_assumed_order_of_codes_has_no_best() -> None:
+    def styled(severity: str) -> bool:
+        scores = [{"value": value, "notes": []} for value in (0.5, 0.2)]
+        scores[1]["notes"] = [{"code": "assumed-reg-dim", "severity": severity, "message": "by order"}]
+        return _best(scores) is scores[0]
+
+    assert styled("info")
+    assert not styled("warning")
 
 
 def test_several_representations_are_columns() -> None:

@@ -234,7 +234,7 @@ def test_z_max_says_how_many_groups_it_had() -> None:
     score = scored("z_max_variance", levels + 0.01 * uniform(20, 3), levels)
     groups = score.details["usable_groups"]
     assert set(groups) == {"v1", "v2", "v3"}
-    assert any(note.code == "usable-groups" and note.severity == "warning" for note in score.notes)
+    assert any(note.code == "usable-groups" and note.severity == "fragile" for note in score.notes)
 
 
 def test_z_max_without_a_single_group_is_refused() -> None:

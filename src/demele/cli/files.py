@@ -6,7 +6,8 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +171,7 @@ def _read_csv(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any] |
 
     try:
         delimiter, first = _first_row(path)
+        _check_widths(path, delimiter)
         header = _has_header(first, path, warn)
         frame = pd.read_csv(path, sep=delimiter, header=0 if header else None, encoding="utf-8-sig", low_memory=False)
     except UnicodeDecodeError as error:
@@ -196,6 +198,44 @@ def _first_row(path: Path) -> tuple[str, list[str]]:
     rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda sign: len(rows[sign]))
     return delimiter, rows[delimiter]
+
+
+def _check_widths(path: Path, delimiter: str) -> None:
+    """Refuse lines that are shorter or longer than the first, and blank ones between others.
+
+    Readers of tables fill or skip them, which shifts values into other columns and rows.
+    """
+    expected, blank = 0, 0
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for line, found in _widths(file, delimiter):
+            if not found:
+                blank = blank or line * bool(expected)
+                continue
+            expected = expected or found
+            if blank:
+                raise FormatError(
+                    f"{path}: line {blank}: expected {_fields(expected)}, got a blank line; "
+                    "write nan for a missing value, or delete the line"
+                )
+            if found != expected:
+                raise FormatError(f"{path}: line {line}: expected {_fields(expected)} as in the first, got {found}")
+
+
+def _widths(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, int]]:
+    """Yield the line at which each row starts, and how many fields it has: none if it is blank."""
+    lines = enumerate(file, 1)
+    for number, line in lines:
+        if '"' in line:  # the row may have delimiters in its fields, and go on in the next lines
+            row = csv.reader(chain([line], (more for _, more in lines)), delimiter=delimiter)
+            yield number, len(next(row))
+        elif line.isspace() and delimiter not in line:
+            yield number, 0
+        else:
+            yield number, line.count(delimiter) + 1
+
+
+def _fields(number: int) -> str:
+    return f"{number} field" + ("" if number == 1 else "s")
 
 
 def _has_header(first: Sequence[str], path: Path, warn: Warn) -> bool:

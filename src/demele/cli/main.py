@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from demele import __version__
 from demele.cli import catalogue, score
+from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
 
 __all__ = ["main"]
@@ -33,8 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names of columns must not break a terminal that cannot show them
             stream.reconfigure(errors="backslashreplace")
+    arguments = argparse.Namespace()
     try:
-        arguments = _parser().parse_args(argv)
+        score.check_metrics_are_one_list(sys.argv[1:] if argv is None else argv)
+        _parser().parse_args(argv, arguments)
         arguments.run(arguments)
         sys.stdout.flush()
     except SystemExit as stop:  # --help and --version
@@ -47,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except DemeleError as error:
-        return _mistake(str(error))
+        return _mistake(in_options(str(error), replayed=getattr(arguments, "replay", None) is not None))
     except OSError as error:
         return _mistake(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     return DONE

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from demele.cli.words import in_options
 from demele.core.errors import DemeleWarning
 
 __all__ = ["FORMATS", "emit", "format_of", "log", "warnings_in_one_line"]
@@ -39,15 +40,16 @@ def log(message: str, *, stream: TextIO | None = None) -> None:
 
 
 @contextmanager
-def warnings_in_one_line(*, quiet: bool, prefix: str = "") -> Iterator[None]:
+def warnings_in_one_line(*, quiet: bool, prefix: str = "", replayed: bool = False) -> Iterator[None]:
     """Show each warning once, as one line on stderr without the place in the code; not at all if ``quiet``."""
     seen: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        text = " ".join(f"{prefix}{message}".split())
+        own = issubclass(category, DemeleWarning)
+        text = prefix + (in_options(str(message), replayed=replayed) if own else str(message))
         if text not in seen and not quiet:
             seen.add(text)
-            kind = "" if issubclass(category, DemeleWarning) else f"{category.__name__}: "
+            kind = "" if own else f"{category.__name__}: "
             log(f"demele: warning: {kind}{text}")
 
     with warnings.catch_warnings():

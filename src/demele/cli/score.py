@@ -2,22 +2,25 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.catalogue import specs
 from demele.cli.files import check_writable, read_table, split_name
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
-from demele.core.errors import InputError
+from demele.cli.words import in_options
+from demele.core.errors import InputError, UnknownNameError
 from demele.core.extras import require
 from demele.runtime.progress import Report, progress_bar
 
 if TYPE_CHECKING:
     from demele.core.results import Evaluation, Score
 
-__all__ = ["add_command"]
+__all__ = ["add_command", "check_metrics_are_one_list"]
 
 _DESCRIPTION = """\
 Score a representation: every metric that applies, or those named.
@@ -128,6 +131,33 @@ def _run(arguments: argparse.Namespace) -> None:
 # Before any computing --------------------------------------------------------------------------------------------
 
 
+def check_metrics_are_one_list(argv: Sequence[str]) -> None:
+    """Refuse ``--metrics mig sap``, whose second name would be taken for a file."""
+    for position, word in enumerate(argv):
+        option, _, value = word.partition("=")
+        if option != "--metrics":
+            continue
+        first = [value] if value else []
+        named = [*first, *takewhile(_is_no_file, argv[position + 1 :])]
+        names = [name.strip() for word in named for name in word.split(",") if name.strip()]
+        if len(named) > 1 and any(map(_is_metric, names[1:])):
+            raise InputError(f"--metrics takes one list: {','.join(names)}")
+
+
+def _is_no_file(word: str) -> bool:
+    return not word.startswith("-") and not set(word) & set("./\\:") and not Path(word).exists()
+
+
+def _is_metric(name: str) -> bool:
+    from demele.metrics.catalogue import resolve
+
+    try:
+        resolve(name)
+    except UnknownNameError:
+        return False
+    return True
+
+
 def _check(arguments: argparse.Namespace) -> None:
     files = [text for text in (arguments.codes, arguments.factors, arguments.codes_std) if text is not None]
     if arguments.demo:
@@ -195,7 +225,7 @@ def _replayed(arguments: argparse.Namespace) -> "Score":
     import demele
 
     _, codes, factors, codes_std = _files(arguments)
-    with warnings_in_one_line(quiet=arguments.quiet):
+    with warnings_in_one_line(quiet=arguments.quiet, replayed=True):
         return demele.replay(arguments.replay, codes, factors, codes_std=codes_std)
 
 
@@ -209,19 +239,37 @@ def _demonstration() -> Iterator[tuple[str, object, object, None]]:
 
 
 def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
-    warned: set[str] = set()
-
-    def warn(line: str) -> None:
-        if line not in warned and not arguments.quiet:
-            warned.add(line)  # codes and factors may come from one file
-            log(f"demele: warning: {line}")
+    warned: set[tuple[Path, str]] = set()
 
     def read(text: str) -> object:
+        path = split_name(text)[0]
+
+        def warn(line: str) -> None:
+            key = (path.resolve(), line.removeprefix(str(path)))
+            if key not in warned and not arguments.quiet:
+                warned.add(key)  # codes and factors may come from one file
+                log(f"demele: warning: {line}")
+
         return read_table(text, warn=warn)
 
+    if not arguments.quiet:
+        _warn_of_shared_columns(arguments.codes, arguments.factors)
     codes, factors = read(arguments.codes), read(arguments.factors)
     codes_std = None if arguments.codes_std is None else read(arguments.codes_std)
     return split_name(arguments.codes)[0].stem, codes, factors, codes_std
+
+
+def _warn_of_shared_columns(codes: str, factors: str) -> None:
+    """Tell that codes are scored against themselves: a slip that gives the best of scores."""
+    (codes_file, codes_names), (factors_file, factors_names) = split_name(codes), split_name(factors)
+    if codes_file.resolve() != factors_file.resolve():
+        return
+    if codes_names and factors_names:
+        shared = [name for name in codes_names if name in factors_names]
+    else:
+        shared = list(codes_names or factors_names or ("all of it",))
+    if shared:
+        log(f"demele: warning: {codes_file}: {', '.join(shared)} given as CODES and as FACTORS: scored against itself")
 
 
 def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -292,7 +340,8 @@ def _table(dictionaries: list[dict[str, Any]], arguments: argparse.Namespace) ->
     from demele.cli.tables import scores_table
 
     families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
-    return scores_table(dictionaries, families, details=arguments.details, output=arguments.output)
+    words = partial(in_options, replayed=arguments.replay is not None)
+    return scores_table(dictionaries, families, details=arguments.details, output=arguments.output, words=words)
 
 
 # Arguments -------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import io
 import math
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,12 @@ _OTHER = "other"
 
 
 def scores_table(
-    evaluations: Sequence[Evaluation], families: Mapping[str, str], *, details: bool = False, output: Path | None = None
+    evaluations: Sequence[Evaluation],
+    families: Mapping[str, str],
+    *,
+    details: bool = False,
+    output: Path | None = None,
+    words: Callable[[str], str] = str,
 ) -> str:
     """Write the scores of one or several representations.
 
@@ -38,6 +43,8 @@ def scores_table(
         Whether to write the per-factor and per-code values and the signatures too.
     output : Path, optional
         File that the text is for; a terminal's colours are then left out.
+    words : callable, optional
+        Says a message in the words of the reader.
     """
     console, text = _console(output)
     for heading, names in _headings(evaluations).items():
@@ -46,7 +53,7 @@ def scores_table(
     for part in [table] if table is not None else _several(evaluations, families, console.width):
         console.print()
         console.print(part)
-    _footnotes(console, evaluations)
+    _footnotes(console, evaluations, words)
     if details:
         for evaluation in evaluations:
             _details(console, evaluation, named=len(evaluations) > 1)
@@ -143,16 +150,18 @@ def _several(evaluations: Sequence[Evaluation], families: Mapping[str, str], wid
 
 
 def _best(scores: Sequence[Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
-    """Return the score with the largest value; none where two are equal as shown."""
-    ranked = sorted(
-        (score for score in scores if score is not None and score["value"] is not None), key=lambda s: -s["value"]
-    )
+    """Return the score with the largest value; none where two are equal as shown, or codes were matched by order."""
+    known = [score for score in scores if score is not None]
+    notes = [note for score in known for note in score["notes"]]
+    if any(note["code"] == "assumed-reg-dim" and note["severity"] == "warning" for note in notes):
+        return None
+    ranked = sorted((score for score in known if score["value"] is not None), key=lambda s: -s["value"])
     if len(ranked) > 1 and _number(ranked[0]["value"]) == _number(ranked[1]["value"]):
         return None
     return ranked[0] if ranked else None
 
 
-def _footnotes(console: "Console", evaluations: Sequence[Evaluation]) -> None:
+def _footnotes(console: "Console", evaluations: Sequence[Evaluation], words: Callable[[str], str]) -> None:
     several = len(evaluations) > 1
     fragile: dict[str, dict[str, list[str]]] = {}
     missing: dict[str, dict[str, list[str]]] = {}
@@ -182,7 +191,7 @@ def _footnotes(console: "Console", evaluations: Sequence[Evaluation]) -> None:
             names = ", ".join(metric for metric in about if metric)
             some = f" ({', '.join(who)})" if several and len(who) < len(evaluations) else ""
             lead = f"{names}{some}: " if names else f"{some.strip()} " if some else ""
-            _indented(console, lead + message)
+            _indented(console, lead + words(message))
 
 
 def _details(console: "Console", evaluation: Evaluation, *, named: bool) -> None:

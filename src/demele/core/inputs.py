@@ -242,8 +242,9 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     Parameters
     ----------
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
-        Strings, booleans, integers, pandas categoricals, and floats that hold few distinct whole numbers are
-        categorical; other numbers are continuous.
+        Strings, booleans and pandas categoricals are categorical; so are whole numbers with at most 10 different
+        values, integers unless most of them occur once, and whole floats with at most 256 values and 10 rows for
+        each. Other numbers are continuous. Where it is not clear, ``Factors.ambiguous`` says how a column was read.
     kinds : None, str, mapping of name to str, or sequence of str
         ``"continuous"`` or ``"categorical"``, overriding what is detected.
     missing : {"raise", "omit"}

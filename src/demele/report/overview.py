@@ -56,6 +56,9 @@ def _reading_guide(view: View) -> str:
     if view.several:
         best = f"{best_sign(True)} marks the best of a row"
         parts.append(f"{best}, {best_sign(False)} where intervals overlap." if intervals else f"{best}.")
+    if any(map(view.assumed, view.metrics)):
+        text = "Where the order of codes was assumed, a value hangs on the order of the columns"
+        parts.append(f"{text}: it is shown, not compared." if view.several else f"{text}.")
     parts.append(f"{fragile_sign()} marks fragile scores.")
     return " ".join(parts)
 
@@ -69,11 +72,14 @@ def _overview_row(view: View, metric: str) -> str:
     cells = "".join(_overview_cell(view, metric, index, score, low, high, winner) for index, score in enumerate(scores))
     group = view.catalogue.property_of(metric)
     fragile = any(score is not None and score["fragile"] for score in scores)
+    reason = view.assumed(metric)
+    hint = f'<span class="assumed" title="{escape(reason)}">order of codes assumed</span>' if reason else ""
     words = escape(" ".join([metric, title, family, PROPERTIES[group][0]]).lower())
     return (
         f'<tr class="row" data-words="{words}" data-property="{group}" data-family="{escape(family)}" '
         f'data-fragile="{int(fragile)}"><th scope="row" data-value="{escape(title.lower())}">'
-        f'<a href="#{anchor("metric", metric)}">{escape(title)}</a><span class="family">{escape(family)}</span></th>'
+        f'<a href="#{anchor("metric", metric)}">{escape(title)}</a>'
+        f'<span class="family">{escape(family)}</span>{hint}</th>'
         f"{cells}</tr>"
     )
 

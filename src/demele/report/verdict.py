@@ -83,7 +83,8 @@ def _not_above_chance(score: Mapping[str, Any]) -> bool:
 
 def _property_card(view: View, key: str, metrics: Sequence[str]) -> str:
     name, meaning = PROPERTIES[key]
-    values = {metric: view.values(metric) for metric in metrics}
+    compared = [metric for metric in metrics if not view.assumed(metric)]
+    values = {metric: view.values(metric) for metric in compared}
     low, high = value_range(value for row in values.values() for value in row)
     rows = []
     for index, item in enumerate(view.evaluations):
@@ -101,7 +102,7 @@ def _property_card(view: View, key: str, metrics: Sequence[str]) -> str:
     kind = "plain" if view.several else "plain single"
     return (
         f'<article class="card"><h3>{name}</h3><p class="meaning">{meaning}</p><p>{_card_sentence(view, metrics)}</p>'
-        f'<table class="{kind}"><caption class="hidden">{name}: median and range over {count(len(metrics), "metric")}'
+        f'<table class="{kind}"><caption class="hidden">{name}: median and range over {count(len(compared), "metric")}'
         f'</caption><thead><tr>{head}<th scope="col">Median</th><th scope="col">Each metric, {_end(low)} to '
         f"{_end(high)}</th></tr></thead><tbody>{''.join(rows)}</tbody></table></article>"
     )
@@ -112,6 +113,14 @@ def _end(value: float) -> str:
 
 
 def _card_sentence(view: View, metrics: Sequence[str]) -> str:
+    compared = [metric for metric in metrics if not view.assumed(metric)]
+    n_assumed = len(metrics) - len(compared)
+    are = "is" if n_assumed == 1 else "are"
+    aside = f" {count(n_assumed, 'metric')} {are} left out of this card: order of codes assumed." if n_assumed else ""
+    return (_summary(view, compared) + aside if compared else aside).strip()
+
+
+def _summary(view: View, metrics: Sequence[str]) -> str:
     if not view.several:
         known = {metric: value for metric in metrics for value in view.values(metric) if value is not None}
         if not known:
@@ -132,7 +141,9 @@ def _card_sentence(view: View, metrics: Sequence[str]) -> str:
     clear = sum(winner[1] is True for winner in winners)
     known_intervals = any(winner[1] is not None for winner in winners)
     apart = f" In {clear} of these the interval lies apart from all others." if known_intervals else ""
-    return f"Best by {count(len(winners), 'metric')}: {', '.join(parts)}.{apart}"
+    ties = sum(map(view.tied, metrics))
+    tied = f"; {ties} tied" if ties else ""
+    return f"Best by {count(len(winners), 'metric')}: {', '.join(parts)}{tied}.{apart}"
 
 
 def _spread_strip(values: Sequence[float], low: float, high: float, index: int) -> str:

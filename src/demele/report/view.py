@@ -77,24 +77,44 @@ class View:
         groups = {name: [m for m in metrics if self.catalogue.property_of(m) == name] for name in PROPERTIES}
         return {name: group for name, group in groups.items() if group}
 
+    def assumed(self, metric: str) -> str:
+        """Say why the values of a metric cannot be compared, where codes were matched to factors by their order alone.
+
+        Empty where they can be. One such score is enough: the others would be set against a number without a meaning.
+        """
+        scores = [self.score(index, metric) or {} for index in range(len(self.evaluations))]
+        notes = [note for score in scores for note in score.get("notes", ())]
+        reasons = [n["message"] for n in notes if n["code"] == "assumed-reg-dim" and n["severity"] == "warning"]
+        return "; ".join(dict.fromkeys(reasons))
+
+    def ranked(self, metric: str) -> list[int]:
+        """Return the evaluations that have a value, the best one first."""
+        sign = 1.0 if self.catalogue.best(metric) > 0 else -1.0
+        values = {index: sign * value for index, value in enumerate(self.values(metric)) if value is not None}
+        return sorted(values, key=lambda index: -values[index])
+
+    def tied(self, metric: str) -> bool:
+        """Tell whether the two best values are equal as shown."""
+        values = self.values(metric)
+        best = [number(values[index]) for index in self.ranked(metric)[:2]]
+        return len(best) == 2 and best[0] == best[1]
+
     def winner(self, metric: str) -> tuple[int, bool | None] | None:
         """Return the evaluation with the best value, and whether its interval lies apart from all others.
 
-        None where fewer than two values can be compared or where the best are equal as shown; the second item is
-        None where an interval is missing.
+        None where fewer than two values can be compared, where the best are equal as shown and where the order of
+        the codes was assumed; the second item is None where an interval is missing.
         """
-        sign = 1.0 if self.catalogue.best(metric) > 0 else -1.0
-        values = {index: sign * value for index, value in enumerate(self.values(metric)) if value is not None}
-        if len(values) < 2:
+        ranked = self.ranked(metric)
+        if len(ranked) < 2 or self.tied(metric) or self.assumed(metric):
             return None
-        first, second = sorted(values, key=lambda index: -values[index])[:2]
-        if number(values[first]) == number(values[second]):
-            return None
-        ends = {index: self._interval(index, metric) for index in values}
+        first = ranked[0]
+        ends = {index: self._interval(index, metric) for index in ranked}
         if None in ends.values():
             return first, None
         (low, high), *others = [ends.pop(first) or (0.0, 0.0), *(pair or (0.0, 0.0) for pair in ends.values())]
-        return first, all(low > other[1] if sign > 0 else high < other[0] for other in others)
+        up = self.catalogue.best(metric) > 0
+        return first, all(low > other[1] if up else high < other[0] for other in others)
 
     def _interval(self, evaluation: int, metric: str) -> tuple[float, float] | None:
         interval = (self.score(evaluation, metric) or {}).get("interval") or {}

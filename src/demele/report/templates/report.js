@@ -63,7 +63,7 @@
     tip.style.top = `${below + tip.offsetHeight < window.innerHeight ? below : box.top - tip.offsetHeight - 6}px`;
   };
   const hideTip = () => { tip.hidden = true; };
-  all("button.mark[title], .best[title], .spread[title]").forEach((mark) => {
+  all("button.mark[title], .best[title], .spread[title], .assumed[title]").forEach((mark) => {
     mark.dataset.tip = mark.title;
     if (mark.tagName === "BUTTON") mark.setAttribute("aria-label", mark.title);
     mark.removeAttribute("title");
