@@ -33,13 +33,12 @@ def main() -> None:
         print(rows[-1])
     n, t = np.array([(row["rows"], row["seconds"]) for row in rows], dtype=float).T
     slope, intercept = np.polyfit(n, t, 1, w=1 / t)  # relative errors: a line for all sizes, not for the largest
-    residual = t - (slope * n + intercept)
-    r_squared = 1 - (residual**2).sum() / ((t - t.mean()) ** 2).sum()
+    farthest = np.abs(t / (slope * n + intercept) - 1).max()
     exponent = np.polyfit(np.log(n[2:]), np.log(t[2:]), 1)[0]
     for row in rows:
         row["line"] = round(slope * row["rows"] + intercept, 4)
     write_rows("irs_general", rows)
-    title = f"{slope * 1e9:.0f} ns a row; R² of the line {r_squared:.4f}; exponent from 1e5 on {exponent:.2f}"
+    title = f"{slope * 1e9:.0f} ns a row; all within {farthest:.0%} of the line; exponent from 1e5 on {exponent:.2f}"
     (RESULTS / "irs_general.svg").write_text(picture(n, t, slope, intercept, title))
     print(title)
 
