@@ -2,11 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.inputs import Codes, Factors
+from demele.core.inputs import CHUNK, Codes, Factors
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.native import Array
@@ -17,6 +18,19 @@ __all__ = ["Data"]
 OUTLYING = 8.0
 #: What winsorised columns keep.
 CENTRAL = (0.005, 0.995)
+
+
+def _reach(values: NDArray[Any], low: float, high: float) -> float:
+    """Distance of the farthest value from the mean in standard deviations, a chunk of rows at a time."""
+    if low == high:
+        return 0.0
+    count, total, squares = 0, 0.0, 0.0  # of the values as shares of their range
+    for start in range(0, len(values), CHUNK):
+        share = (np.asarray(values[start : start + CHUNK], dtype=np.float64) - low) / (high - low)
+        known = share[~np.isnan(share)]
+        count, total, squares = count + len(known), total + float(known.sum()), squares + float(known @ known)
+    mean = total / count
+    return float(max(mean, 1 - mean) / np.sqrt(max(squares / count - mean**2, 1e-300)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +57,17 @@ class Data:
 
     def outlying(self) -> tuple[str, ...]:
         """Names of codes and continuous factors with values over 8 standard deviations from their mean."""
-        deviations = self.standardised()
+        codes = self.codes
         found = [
             name
-            for name, farthest in zip(self.codes.names, np.abs(deviations).max(axis=0), strict=True)
-            if farthest > OUTLYING
+            for index, name in enumerate(codes.names)
+            if _reach(codes.values[:, index], float(codes.low[index]), float(codes.high[index])) > OUTLYING
         ]
-        for factor in self.factors.columns:
-            if not factor.categorical:
-                values = factor.values[factor.annotated()].astype(np.float64)
-                if np.abs(values - values.mean()).max() > OUTLYING * values.std():
-                    found.append(factor.name)
+        found += [
+            factor.name
+            for factor in self.factors.columns
+            if not factor.categorical and _reach(factor.values, factor.low, factor.high) > OUTLYING
+        ]
         return tuple(found)
 
     def winsorised(self, names: Collection[str]) -> "Data":
@@ -88,7 +102,7 @@ class Data:
 
     def factor_labels(self, binning: Binning) -> tuple[NDArray[np.intp], list[int]]:
         """Return the factors as level numbers (n_samples, n_factors), -1 where not annotated, and how many levels."""
-        labels = np.empty((self.n, self.factors.m), dtype=np.intp)
+        labels = np.empty((self.n, self.factors.m), dtype=np.intp, order="F")  # read and written by column
         n_levels: list[int] = []
         for index, factor in enumerate(self.factors.columns):
             bins = factor_bins(factor, binning)
