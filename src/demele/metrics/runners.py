@@ -13,7 +13,7 @@ from demele.estimation.gaps import top_two
 from demele.metrics.data import Data
 from demele.metrics.fragility import FRAGILE
 from demele.metrics.native import Array, Native, mean_of_defined
-from demele.metrics.predictor.dci import compactness_of_factors, modularity_of_codes
+from demele.metrics.predictor.dci import compactness_of_factors, modularity_of_codes, weighted_modularity
 
 __all__ = ["RUNNERS"]
 
@@ -126,7 +126,7 @@ def _dci_natives(
     details: dict[str, Any] = {"predictors": dict(settings)}
     return {
         f"{name}_modularity": Native(
-            value=np.asarray(np.nansum(per_code * weights)),
+            value=np.asarray(weighted_modularity(per_code, weights)),
             per_code=per_code,
             details={**details, "weights": weights},
             notes=of_modularity,

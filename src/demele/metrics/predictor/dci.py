@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from demele.core.errors import InputError
 from demele.metrics.native import Array
 
-__all__ = ["compactness_of_factors", "dci_compactness", "dci_modularity", "modularity_of_codes"]
+__all__ = ["compactness_of_factors", "dci_compactness", "dci_modularity", "modularity_of_codes", "weighted_modularity"]
 
 
 def _concentration(shares: Array, axis: int) -> Array:
@@ -36,6 +36,11 @@ def compactness_of_factors(importance: Array) -> Array:
     return np.where(totals > 0, _concentration(shares, axis=0), 0.0)
 
 
+def weighted_modularity(per_code: Array, weights: Array) -> float:
+    """Mean of the codes that have importance, weighted by it; 0 where none has. Rounding cannot lift it above 1."""
+    return min(float(np.nansum(per_code * weights)), 1.0)
+
+
 def dci_modularity(importance: ArrayLike) -> float:
     """Modularity ("disentanglement") of an importance matrix (Eastwood & Williams 2018, section 2).
 
@@ -58,7 +63,7 @@ def dci_modularity(importance: ArrayLike) -> float:
     0.6
     """
     per_code, weights = modularity_of_codes(_checked(importance))
-    return float(np.nansum(per_code * weights)) + 0.0
+    return weighted_modularity(per_code, weights)
 
 
 def dci_compactness(importance: ArrayLike) -> float:
