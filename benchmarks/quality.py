@@ -16,6 +16,7 @@ from demele.metrics import dci_compactness, dci_modularity
 
 N = 20_000
 SCENARIOS = {
+    "mixing, share 0.5": lambda: mixing(N, 8, 0.5),
     "mixing, share 0.2": lambda: mixing(N, 8, 0.2),
     "redundant (1)": lambda: redundant(N, 1),
     "redundant (2)": lambda: redundant(N, 2),

@@ -68,7 +68,9 @@ def test_row_numbers_are_no_column(folder: Path, warned: list[str]) -> None:
     read = read_table("indexed.csv", warn=warned.append)
     assert isinstance(read, pd.DataFrame)
     assert list(read.columns) == ["z1", "z2", "z3", "shape", "size"]
-    assert warned == ["indexed.csv: the first column has no name and counts the rows; it was left out"]
+    assert warned == [
+        "indexed.csv: the first column has no name and numbers the rows; it was left out, rows are paired by position"
+    ]
 
 
 def test_numbers_in_the_first_line_are_data(folder: Path, warned: list[str]) -> None:

@@ -87,7 +87,8 @@ def test_only_results_on_stdout(demele: Program, folder: Path) -> None:
     run = demele("score", "codes.npy", "indexed.csv::shape,size", *STEADY)
     json.loads(run.out)
     assert run.err == (
-        "demele: warning: indexed.csv: the first column has no name and counts the rows; it was left out\n"
+        "demele: warning: indexed.csv: the first column has no name and numbers the rows; it was left out, "
+        "rows are paired by position\n"
     )
     assert demele("score", "codes.npy", "indexed.csv::shape,size", *STEADY, "--quiet").err == ""
 

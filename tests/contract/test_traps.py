@@ -418,6 +418,17 @@ def test_an_outlier_in_the_general_form_is_told() -> None:
     assert any(note.code == "outliers" and note.severity == "fragile" for note in score.notes)
 
 
+def test_an_outlier_in_a_factor_is_told_by_trees() -> None:
+    factors = uniform(400, 2)
+    spoilt = factors.copy()
+    spoilt[0, 0] = 1e4
+    name, options = "dci_forest_explicitness", {"dci_forest": {"n_trees": 3}}
+    clean, score = (demele.evaluate(factors, given, [name], options=options)[name] for given in (factors, spoilt))
+    assert score.value < clean.value - 0.3
+    assert score.fragile
+    assert not clean.fragile
+
+
 def test_few_rows_are_told_by_predictors_and_groups_too() -> None:
     rng = np.random.default_rng(0)
     with pytest.warns(demele.FragileScoreWarning, match="are few: codes of noise may score as well"):

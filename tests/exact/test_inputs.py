@@ -155,7 +155,11 @@ def test_many_levels_are_reported_as_ambiguous() -> None:
     assert "kinds={'v1': 'continuous'}" in told
     assert read_factors(numbers, kinds="categorical").ambiguous == ()
     assert read_factors(numbers % 10).ambiguous == ()
-    assert read_factors(np.repeat(numbers, 10)).ambiguous == ()
+    assert read_factors(np.repeat(numbers[:40], 10)).ambiguous == ()
+    assert read_factors(np.repeat(numbers[:41], 10)).ambiguous != ()  # an age in years repeats, and is a quantity
+    counts = np.random.default_rng(0).integers(0, 1000, 5000)
+    assert [read_factors(column).columns[0].kind for column in (counts, counts.astype(float))] == ["continuous"] * 2
+    assert read_factors(counts).ambiguous != ()
     assert read_factors([str(number) for number in numbers]).ambiguous == ()
 
 

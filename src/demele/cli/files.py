@@ -260,9 +260,9 @@ def _without_index(frame: "pd.DataFrame", path: Path, names: Sequence[str], warn
     if first != "Unnamed: 0" or first in names or frame.shape[1] == 1:
         return frame
     values = frame.iloc[:, 0].to_numpy()
-    if values.dtype.kind not in "iu" or not np.array_equal(values, np.arange(len(values))):
+    if values.dtype.kind not in "iu" or len(np.unique(values)) < len(values):
         return frame
-    warn(f"{path}: the first column has no name and counts the rows; it was left out")
+    warn(f"{path}: the first column has no name and numbers the rows; it was left out, rows are paired by position")
     return frame.iloc[:, 1:]
 
 

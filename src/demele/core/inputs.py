@@ -21,6 +21,8 @@ FEW_LEVELS = 10
 #: More distinct whole floats are classes only up to this many, and with at least so many rows each: stored labels.
 MAX_LEVELS_OF_WHOLE_FLOATS = 256
 ROWS_PER_STORED_LABEL = 10
+#: Whole numbers with more distinct values are asked about however often they repeat: ages, years, counts.
+MANY_LEVELS = 40
 #: Integers are classes, unless most of them occur once: then they count or measure something.
 ROWS_PER_INTEGER_LABEL = 2
 #: Rows validated at a time, so that memory-mapped input is never copied whole.
@@ -243,8 +245,8 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     ----------
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Strings, booleans and pandas categoricals are categorical; so are whole numbers with at most 10 different
-        values, integers unless most of them occur once, and whole floats with at most 256 values and 10 rows for
-        each. Other numbers are continuous. Where it is not clear, ``Factors.ambiguous`` says how a column was read.
+        values, and more of them (up to 256) that repeat: integers twice, whole floats 10 times on average. Other
+        numbers are continuous. Where it is not clear, ``Factors.ambiguous`` says how a column was read.
     kinds : None, str, mapping of name to str, or sequence of str
         ``"continuous"`` or ``"categorical"``, overriding what is detected.
     missing : {"raise", "omit"}
@@ -574,7 +576,8 @@ def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
     factor = _categorical(column, name, given)
     n_levels = len(factor.levels)
     if given is None and column.dtype.kind in "iu" and n_levels > FEW_LEVELS:
-        return factor if factor.n_annotated >= ROWS_PER_INTEGER_LABEL * n_levels else _quantity(column, name)
+        labels = n_levels <= MAX_LEVELS_OF_WHOLE_FLOATS and factor.n_annotated >= ROWS_PER_INTEGER_LABEL * n_levels
+        return factor if labels else _quantity(column, name)
     return factor
 
 
@@ -646,9 +649,11 @@ def _ambiguity(factor: Factor, column: Any) -> str | None:
         if (known % 1).any():
             return None
         n_levels, other, what = len(np.unique(known)), "categorical", "classes"
-    if n_levels <= FEW_LEVELS or n_levels > MAX_LEVELS_OF_WHOLE_FLOATS:
+    if n_levels <= FEW_LEVELS:
         return None
-    if factor.n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
+    if n_levels > MAX_LEVELS_OF_WHOLE_FLOATS and np.asarray(column[:1]).dtype.kind == "f":
+        return None
+    if n_levels <= MANY_LEVELS and factor.n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
         return None
     return (
         f"factor {factor.name!r} holds {n_levels} different whole numbers in {factor.n_annotated} rows and was read as "

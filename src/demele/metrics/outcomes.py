@@ -18,7 +18,8 @@ WORDS = {"repeat": "repeats", "half": "resamples", "permutation": "permutations"
 
 __all__ = ["Outcome", "by_table", "information_outcomes", "task_outcomes"]
 
-#: Groups whose scores one outlier can move; trees see only the order of the codes.
+#: Groups whose scores an outlier can move. Trees see only the order of the codes, but the values of the factors.
+TREES = ("dci_forest", "dci_boosting")
 MOVED_BY_OUTLIERS = ("dci_lasso", "explicitness", "sap", "z_diff", "z_min_variance", "z_max_variance", "irs")
 
 
@@ -113,7 +114,7 @@ def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report 
         group = request.name if request.spec is None else request.spec.group
         groups.setdefault((group, repr(request.options)), []).append(request)
     tasks: list[Task] = []
-    outlying = data.outlying() if any(group in MOVED_BY_OUTLIERS for group, _ in groups) else ()
+    outlying = data.outlying() if any(group in (*MOVED_BY_OUTLIERS, *TREES) for group, _ in groups) else ()
     for (group, _), members in groups.items():
         first = members[0]
         stochastic = first.spec is not None and first.spec.stochastic
@@ -121,7 +122,7 @@ def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report 
             ("repeat", run.repeats if stochastic else 1),
             ("half", run.bootstrap),
             ("permutation", run.chance),
-            ("winsorised", 1 if outlying and group in MOVED_BY_OUTLIERS else 0),
+            ("winsorised", 1 if _can_move(group, outlying, data) else 0),
         )
         tasks += [
             Task(
@@ -186,6 +187,12 @@ def _collected(
 
 def _told_outliers(value: float, winsorised: Draws | None, outlying: tuple[str, ...]) -> tuple[Note, ...]:
     return () if winsorised is None else moved_by_outliers(value, float(winsorised.value[0]), outlying)
+
+
+def _can_move(group: str, outlying: tuple[str, ...], data: Data) -> bool:
+    if group in TREES:
+        return any(name in data.factors.names for name in outlying)
+    return bool(outlying) and group in MOVED_BY_OUTLIERS
 
 
 def _consequence(left: Draws | None) -> str:

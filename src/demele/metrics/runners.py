@@ -208,8 +208,8 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
     value, free = float(mean_of_defined(scores)), float(mean_of_defined(freer))
     if abs(free - value) > FRAGILE:
         message = (
-            "the penalty weighs much with so few rows: "
-            f"at a hundredth of it the score would be {free:.3f} instead of {value:.3f}"
+            "the penalty of the probes decides much of it: "
+            f"with penalty={100 * options['penalty']:g} it would be {free:.3f} instead of {value:.3f}"
         )
         notes.append(Note(code="penalty", message=message, severity="fragile"))
     return {
