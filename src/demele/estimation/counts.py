@@ -75,10 +75,6 @@ class BinnedRows:
         """Number of rows."""
         return int(self.codes.shape[1])
 
-    def take(self, rows: NDArray[np.intp]) -> "BinnedRows":
-        """Return some rows, with the same bins."""
-        return BinnedRows(self.codes[:, rows], self.factors[:, rows], self.code_bins, self.factor_bins, self.incomplete)
-
 
 def column_bins(codes: Codes, factors: Factors, binning: Binning) -> tuple[list[ColumnBins], list[ColumnBins | None]]:
     """Return the frozen bins of every code and of every continuous factor (None for a categorical one)."""

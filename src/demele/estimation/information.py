@@ -1,6 +1,5 @@
 """Entropy and mutual information from counts, with bias corrections; all in nats."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,17 +35,6 @@ class InformationTable:
     joint_entropy: NDArray[np.float64] | None = None
     factor_information: NDArray[np.float64] | None = None
     code_bins: NDArray[np.intp] | None = None
-
-    def keep(self, factors: Sequence[int]) -> "InformationTable":
-        """Leave only some factors."""
-        index = np.asarray(factors, dtype=np.intp)
-        return InformationTable(
-            self.information[..., index],
-            self.factor_entropy[..., index],
-            None if self.joint_entropy is None else self.joint_entropy[..., index],
-            None if self.factor_information is None else self.factor_information[..., index[:, None], index],
-            self.code_bins,
-        )
 
 
 def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
