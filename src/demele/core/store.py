@@ -1,0 +1,264 @@
+"""Results of a long run on disk: appended as they come, so that a run killed at any moment loses nothing finished."""
+
+import json
+import os
+import stat
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from demele.core.errors import FormatError, InputError
+
+__all__ = ["Key", "Store"]
+
+#: What a record is about; text and whole numbers only, so that it reads back as it was.
+Key = tuple[str | int, ...]
+
+_FORMAT = "demele-rows"
+_FORMAT_VERSION = 1
+
+
+class Store:
+    """Records by key, in memory or in a file that only grows.
+
+    The file is text: a first line says what the run is (its identity), and every other line is one record. Lines are
+    appended in one piece. What a kill leaves of a last line is cut off when the store is opened again, so a record is
+    either there or is computed again, never half there.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file, made if it does not exist; None keeps records in memory.
+    identity : mapping of str to str or int
+        What all records have in common: version, settings. A file with another identity is refused.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, is used by another run, or has another identity.
+    FormatError
+        If the file is something else, or was changed. Nothing is written to it then.
+
+    Examples
+    --------
+    >>> from demele.core.store import Store
+    >>> with Store(None, {"demele": "0.1.0"}) as store:
+    ...     store.append([(("noise", 3), {"value": 0.5})])
+    ...     store[("noise", 3)]["value"]
+    0.5
+    """
+
+    def __init__(self, path: Path | None, identity: Mapping[str, str | int]) -> None:
+        self.path = path
+        self.identity = dict(identity)
+        self._records: dict[Key, dict[str, Any]] = {}
+        self._file: int | None = None
+        self._closed = False
+        if path is not None:
+            self._open(path)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._records
+
+    def __getitem__(self, key: Key) -> dict[str, Any]:
+        return self._records[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def append(self, records: Iterable[tuple[Key, dict[str, Any]]]) -> None:
+        """Add finished records, all or none; they are written when this returns, whatever the process does after.
+
+        Raises
+        ------
+        ValueError
+            If a key is there already (nothing is computed twice), a number is not finite, or the store was closed.
+        TypeError
+            If something is not a number, text, None, or a list or dictionary of such.
+        InputError
+            If the disk is full.
+        """
+        if self._closed:
+            raise ValueError("the store was closed, or belongs to the process that this one was forked from")
+        new: dict[Key, dict[str, Any]] = {}
+        lines = []
+        for key, record in records:
+            if key in self._records or key in new:
+                raise ValueError(f"a record of {key} is stored already")
+            lines.append(_record_line(key, record))
+            new[key] = record
+        if self._file is not None:
+            before = os.fstat(self._file).st_size
+            try:
+                _write(self._file, "".join(lines))
+            except OSError as error:
+                os.ftruncate(self._file, before)  # half a line must not end up in the middle
+                raise InputError(f"store: cannot write {self.path}: {error.strerror or error}") from error
+        self._records |= new
+
+    def close(self) -> None:
+        """Let go of the file; nothing can be added after."""
+        self._closed = True
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    @staticmethod
+    def read(path: Path) -> tuple[dict[str, Any], dict[Key, dict[str, Any]]]:
+        """Return identity and records of a file, without changing it.
+
+        Raises
+        ------
+        FormatError
+            If it is not a store.
+        """
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"store: cannot read {path}: {error.strerror or error}") from error
+        identity, records, _ = _parsed(path, content)
+        if identity is None:
+            raise FormatError(f"store: {path} is empty")
+        return identity, records
+
+    def _open(self, path: Path) -> None:
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise InputError(f"store: cannot write {path}: {error.strerror or error}") from error
+        try:
+            _regular(file, path)
+            _lock(file, path)
+            identity, self._records, whole = _parsed(path, path.read_bytes())
+            if identity is None:
+                os.ftruncate(file, 0)
+                first = {"format": _FORMAT, "format_version": _FORMAT_VERSION, **self.identity}
+                _write(file, _line(first))
+            else:
+                self._same(path, identity)
+                os.ftruncate(file, whole)
+        except BaseException:
+            os.close(file)
+            raise
+        self._file = file
+        _OPEN.add(self)
+
+    def _same(self, path: Path, identity: Mapping[str, Any]) -> None:
+        given = {what: value for what, value in identity.items() if what not in ("format", "format_version")}
+        for what in {**self.identity, **given}:
+            found, expected = given.get(what), self.identity.get(what)
+            if found == expected:
+                continue
+            if what == "demele":
+                raise InputError(
+                    f"store: {path} was made by demele {found}, this is {expected}: rows of two versions are never "
+                    f"mixed; finish it with that version (pip install demele=={found}), or give another file"
+                )
+            raise InputError(
+                f"store: {path} was made with {what} = {found}, this run has {expected}; use the same, or another file"
+            )
+
+
+#: Stores that this process writes to.
+_OPEN: "weakref.WeakSet[Store]" = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    # A worker that was forked holds the file too, and so the lock: a run that was killed could not be resumed while
+    # its workers live.
+    for store in list(_OPEN):
+        store.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def _record_line(key: Key, record: Mapping[str, Any]) -> str:
+    if "key" in record or not all(isinstance(item, str | int) for item in key):
+        raise ValueError(f"a key is text and whole numbers, and no field of a record, got {key!r}: {record!r}")
+    try:
+        return _line({"key": list(key), **record})
+    except ValueError as error:
+        raise ValueError(f"the record of {key} cannot be stored ({error}): {record!r}") from error
+
+
+def _line(content: Mapping[str, Any]) -> str:
+    # repr of a float, which json writes, reads back to the same bits
+    return json.dumps(content, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _write(file: int, text: str) -> None:
+    left = memoryview(text.encode())
+    while left:
+        left = left[os.write(file, left) :]
+
+
+def _regular(file: int, path: Path) -> None:
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        raise InputError(f"store: {path} is not a file; give the path of one")
+
+
+def _lock(file: int, path: Path) -> None:
+    """Refuse a second writer; the lock ends with the process, however that ends."""
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: no lock that a kill would release
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(f"store: another run is writing to {path}; wait for it, or give another file") from error
+    except OSError:  # a file system without locks
+        return
+
+
+def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key, dict[str, Any]], int]:
+    """Return identity (None in a new file), records, and the length up to the last whole line."""
+    whole = content.rfind(b"\n") + 1
+    if not whole:
+        # a kill can leave the beginning of our own first line, and nothing else that we may overwrite
+        first = _line({"format": _FORMAT, "format_version": _FORMAT_VERSION})[:-2].encode()
+        if content[: len(first)] != first[: len(content)]:
+            raise FormatError(f"store: {path} is not a store of rows; nothing was changed in it")
+        return None, {}, 0
+    lines = content[:whole].splitlines()
+    identity = _object(lines[0])
+    if identity is None or identity.get("format") != _FORMAT:
+        raise FormatError(f"store: {path} is not a store of rows; nothing was changed in it")
+    if identity.get("format_version") != _FORMAT_VERSION:
+        raise InputError(
+            f"store: {path} has format version {identity.get('format_version')}, this demele writes "
+            f"{_FORMAT_VERSION}; use the demele that made it ({identity.get('demele')}), or give another file"
+        )
+    records: dict[Key, dict[str, Any]] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        record = _object(line)
+        parts = None if record is None else record.pop("key", None)
+        if record is None or not isinstance(parts, list) or not all(isinstance(item, str | int) for item in parts):
+            raise FormatError(f"store: {path}, line {number}: not a record; the file was changed after it was written")
+        key = tuple(parts)
+        if key in records:
+            raise FormatError(
+                f"store: {path}, line {number}: a second record of {key}; the file was changed after it was written"
+            )
+        records[key] = record
+    return identity, records, whole
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

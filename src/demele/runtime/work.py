@@ -1,0 +1,78 @@
+"""Independent pieces of work, here, in other processes, or wherever an executor runs them."""
+
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from itertools import islice
+from typing import Any, TypeVar
+
+__all__ = ["completed"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: Pieces handed to an executor ahead of the results: enough to keep it busy, few enough to hold in memory.
+AHEAD = 64
+
+
+def completed(
+    function: Callable[[Item], Result], items: Iterable[Item], *, n_jobs: int = 1, executor: Executor | None = None
+) -> Generator[Result, None, None]:
+    """Yield ``function(item)`` for all items, in the order in which they are finished.
+
+    Parameters
+    ----------
+    function : callable
+        Takes one item; its results must not depend on what ran before.
+    items : iterable
+        The pieces of work.
+    n_jobs : int, default 1
+        Processes; 1 works in this one, -1 uses all processors.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead: a pool, or a cluster that has this interface.
+
+    Yields
+    ------
+    object
+        Results, as they come.
+
+    Examples
+    --------
+    >>> sorted(completed(abs, [-2, 1]))
+    [1, 2]
+    """
+    if executor is not None:
+        yield from _executed(function, iter(items), executor)
+    elif n_jobs == 1:
+        yield from map(function, items)
+    else:
+        from joblib import Parallel, delayed
+
+        results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(function)(item) for item in items)
+        try:
+            for result in results:  # noqa: UP028 - ``yield from`` would close it before we can
+                yield result
+        finally:
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # that work was thrown away
+                results.close()
+
+
+def _executed(function: Callable[[Item], Result], items: Iterator[Item], executor: Executor) -> Iterator[Result]:
+    pending: set[Future[Result]] = set()
+    try:
+        for item in islice(items, AHEAD):
+            pending.add(executor.submit(function, item))
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            if not any(_failed(future) for future in done):
+                for item in islice(items, len(done)):
+                    pending.add(executor.submit(function, item))
+            for future in sorted(done, key=_failed):  # a failure must not lose what is finished
+                yield future.result()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _failed(future: "Future[Any]") -> bool:
+    return future.cancelled() or future.exception() is not None

@@ -1,0 +1,199 @@
+"""Bare scores are the numbers of ``evaluate``, and what has none has its reason."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.errors import DemeleError, NotEnoughData, UnknownNameError
+from demele.metrics import plain as module
+from demele.metrics.information import scores as information_scores
+from demele.metrics.plain import Plain, plain_scores, plain_subject
+from tests.contract.cases import CHEAP, NAMES, QUICK, small
+from tests.tolerances import assert_exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+
+CODES, FACTORS, STDS = small()
+ARRAYS = CODES.to_numpy(), FACTORS[["size", "light"]].to_numpy(dtype=float)
+
+
+@functools.cache
+def all_at_once(seed: int) -> Plain:
+    return plain(NAMES, seed=seed)
+
+
+def plain(metrics: Any, *, seed: int = 0, protocol: str = "review2022", **keywords: Any) -> Plain:
+    subject = plain_subject(CODES, FACTORS, codes_std=STDS)
+    return plain_scores(subject, metrics, protocol=protocol, seed=seed, options=CHEAP, **keywords)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_value_is_that_of_evaluate(seed: int) -> None:
+    expected = demele.evaluate(CODES, FACTORS, codes_std=STDS, options=CHEAP, seed=seed)
+    found = all_at_once(seed)
+    assert sorted(found.values) == sorted(NAMES)
+    assert found.reasons == {}
+    assert found.seconds > 0
+    for name in NAMES:
+        assert_exact(found.values[name], expected[name].value)
+
+
+@pytest.mark.parametrize("protocol", [name for name in demele.protocol_names() if name != "review2022"])
+def test_every_protocol_gives_the_values_of_evaluate(protocol: str) -> None:
+    expected = demele.evaluate(CODES, FACTORS, QUICK, codes_std=STDS, options=CHEAP, protocol=protocol, seed=3)
+    found = plain(QUICK, seed=3, protocol=protocol)
+    assert {name: value.hex() for name, value in found.values.items()} == {
+        name: float(expected[name].value).hex() for name in QUICK
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_does_not_depend_on_what_is_asked_beside_it(name: str) -> None:
+    assert_exact(plain([name], seed=7).values[name], all_at_once(7).values[name])
+
+
+def test_codes_that_are_meant_for_factors_reach_all_but_mig() -> None:
+    order = [2, 1, 0]
+    found = plain(QUICK, reg_dim=order)
+    for name in QUICK:
+        given = None if name == "mig" else order
+        expected = demele.evaluate(CODES, FACTORS, [name], codes_std=STDS, options=CHEAP, reg_dim=given)
+        assert_exact(found.values[name], expected[name].value)
+    assert found.values["modularity"] == plain(QUICK).values["modularity"]
+    assert found.values["dmig"] != plain(QUICK).values["dmig"]
+
+
+def test_what_does_not_apply_has_a_reason() -> None:
+    subject = plain_subject(CODES[["first"]], FACTORS[["size"]])
+    found = plain_scores(subject, NAMES, protocol="review2022", seed=0, options=CHEAP)
+    assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
+    assert found.reasons["xmig"] == "codes: xmig needs at least 2 codes, got 1"
+    assert found.reasons["dlig"] == "factors: dlig needs at least 2 factors that vary, got 1"
+    assert found.reasons["rmig"].startswith("codes_std: rmig needs the standard deviations")
+    for name, reason in found.reasons.items():
+        with pytest.raises(DemeleError) as told:
+            demele.evaluate(CODES[["first"]], FACTORS[["size"]], [name], options=CHEAP)
+        assert str(told.value) == reason
+
+
+def test_the_reasons_of_evaluate_are_kept_where_a_computation_fails() -> None:
+    # two rows: enough to be read, too few to split, to vote and to find neighbours
+    codes, factors = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 2.5], [1.0, 0.5]])
+    for protocol in demele.protocol_names():
+        found = plain_scores(plain_subject(codes, factors), NAMES, protocol=protocol, seed=0, options=CHEAP)
+        assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
+        assert all(reason for reason in found.reasons.values())
+        assert found.reasons["rmig"].startswith("codes_std: rmig needs")
+
+
+def test_a_table_that_cannot_be_made_is_a_reason_for_its_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise NotEnoughData("too few rows")
+
+    monkeypatch.setattr(module, "information_of", refuse)
+    found = plain(["mig", "dmig", "sap"])
+    assert found.reasons == {"mig": "too few rows", "dmig": "too few rows"}
+    assert list(found.values) == ["sap"]
+
+
+def test_one_score_that_cannot_be_read_off_a_table_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = information_scores.native_of
+
+    def refuse_mig(name: str, *rest: Any) -> Any:
+        if name == "mig":
+            raise NotEnoughData("no gap")
+        return ours(name, *rest)
+
+    expected = plain(["dmig"]).values["dmig"]
+    monkeypatch.setattr(information_scores, "native_of", refuse_mig)
+    found = plain(["mig", "dmig"])
+    assert found.reasons == {"mig": "no gap"}
+    assert_exact(found.values["dmig"], expected)
+
+
+# Functions ----------------------------------------------------------------------------------------------------------
+
+
+def third(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
+    return 1 / 3
+
+
+def function_of(value: object) -> Callable[..., Any]:
+    def mine(codes: object, factors: object) -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return mine
+
+
+class Half:
+    def __call__(self, codes: object, factors: object) -> float:
+        return 0.5
+
+
+def test_a_function_gives_its_value_under_its_name() -> None:
+    assert plain(third).values == {"third": 1 / 3}
+    assert plain(Half()).values == {"Half": 0.5}
+    assert plain(functools.partial(third)).values == {"partial": 1 / 3}
+    assert plain(lambda codes, factors: np.float32(0.5)).values == {"<lambda>": 0.5}
+    assert plain(lambda codes, factors: True).values == {"<lambda>": 1.0}
+
+
+def test_a_function_sees_what_evaluate_shows_it_and_cannot_change_it() -> None:
+    seen = []
+
+    def spoil(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
+        seen.append((codes.copy(), factors.copy()))
+        codes[:] = 0
+        factors[:] = 0
+        return 1.0
+
+    subject = plain_subject(*ARRAYS)
+    for _ in range(2):
+        plain_scores(subject, spoil, protocol="review2022", seed=0)
+    demele.evaluate(*ARRAYS, [spoil])
+    for codes, factors in seen:
+        assert_exact(codes, ARRAYS[0])
+        assert_exact(factors, ARRAYS[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (float("nan"), "mine returned NaN"),
+        (np.array(np.nan), "mine returned NaN"),
+        (float("inf"), "mine returned inf"),
+        (-np.inf, "mine returned -inf"),
+        (ZeroDivisionError("by nothing"), "mine raised ZeroDivisionError: by nothing"),
+        (None, "mine raised TypeError"),
+        ("high", "mine raised ValueError"),
+        (np.ones(3), "mine raised TypeError"),
+        (1j, "mine raised TypeError"),
+    ],
+)
+def test_what_is_no_number_is_a_reason(value: object, reason: str) -> None:
+    found = plain(function_of(value))
+    assert found.values == {}
+    assert list(found.reasons) == ["mine"]
+    assert found.reasons["mine"].startswith(reason)
+
+
+def test_an_interruption_is_no_reason() -> None:
+    def interrupted(codes: object, factors: object) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        plain(interrupted)
+
+
+def test_unknown_settings_are_refused() -> None:
+    subject = plain_subject(*ARRAYS)
+    with pytest.raises(UnknownNameError, match="protocol"):
+        plain_scores(subject, ["mig"], protocol="review", seed=0)
+    with pytest.raises(DemeleError, match="no information-based metric has an option 'bin'"):
+        plain_scores(subject, ["mig"], protocol="review2022", seed=0, options={"information": {"bin": 5}})

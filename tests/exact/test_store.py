@@ -1,0 +1,323 @@
+"""The store of a long run: what was appended is there bit by bit, wherever a kill cuts the file."""
+
+import json
+import os
+import stat
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demele.core import store as module
+from demele.core.errors import FormatError, InputError
+from demele.core.store import Key, Store
+
+IDENTITY: dict[str, str | int] = {"demele": "0.1.0", "protocol": "review2022", "n_samples": 400}
+FLOATS = (0.1 + 0.2, 1e-300, 5e-324, -0.0, 1.7976931348623157e308, 1 / 3, 2.0**-1074)
+RECORDS: list[tuple[Key, dict[str, Any]]] = [
+    (("noise", "0.0", 0, "mig"), {"values": {"mig": 0.1 + 0.2}, "reasons": {}, "seconds": 0.5}),
+    (
+        ("noise", "0.5", 0, "mig"),
+        {"values": {}, "reasons": {"mig": "an é, a\nline\r and a \u2028 sign"}, "seconds": 1.0},
+    ),
+    (("noise@0f", "1.0", 12, "mine@ab"), {"values": {"mine": 1e-300}, "reasons": {}, "seconds": 0.0}),
+]
+
+
+def written(path: Path, records: list[tuple[Key, dict[str, Any]]] = RECORDS) -> bytes:
+    with Store(path, IDENTITY) as store:
+        for record in records:
+            store.append([record])
+    return path.read_bytes()
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<d", value)
+
+
+def test_reopening_gives_the_same_bits(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    with Store(path, IDENTITY) as store:
+        store.append([(("value", place), {"value": value}) for place, value in enumerate(FLOATS)])
+        assert len(store) == len(FLOATS)
+    before = path.read_bytes()
+    with Store(path, IDENTITY) as store:
+        assert [bits(store["value", place]["value"]) for place in range(len(FLOATS))] == [bits(item) for item in FLOATS]
+        assert list(store) == [("value", place) for place in range(len(FLOATS))]
+        assert ("value", 0) in store
+        assert ("value", len(FLOATS)) not in store
+    assert path.read_bytes() == before
+
+
+def test_the_file_is_one_line_for_each_record(tmp_path: Path) -> None:
+    lines = written(tmp_path / "rows").decode().split("\n")
+    assert lines[0] == (
+        '{"format":"demele-rows","format_version":1,"demele":"0.1.0","protocol":"review2022","n_samples":400}'
+    )
+    assert lines[1] == (
+        '{"key":["noise","0.0",0,"mig"],"values":{"mig":0.30000000000000004},"reasons":{},"seconds":0.5}'
+    )
+    assert len(lines) == 2 + len(RECORDS)
+    assert lines[-1] == ""
+
+
+def test_every_torn_tail_is_cut_and_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    full = written(path)
+    ends = [place + 1 for place, byte in enumerate(full) if byte == ord("\n")]
+    for length in range(len(full) + 1):
+        path.write_bytes(full[:length])
+        whole = max(sum(end <= length for end in ends) - 1, 0)
+        with Store(path, IDENTITY) as store:
+            assert [(key, store[key]) for key in store] == RECORDS[:whole], length
+            store.append(RECORDS[whole:])
+        assert path.read_bytes() == full, length
+
+
+def test_reading_changes_nothing_and_leaves_out_a_torn_tail(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    torn = written(path)[:-5]
+    path.write_bytes(torn)
+    identity, records = Store.read(path)
+    assert {key: identity[key] for key in IDENTITY} == IDENTITY
+    assert list(records.items()) == RECORDS[:-1]
+    assert path.read_bytes() == torn
+
+
+def test_reading_while_another_writes(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    with Store(path, IDENTITY) as store:
+        store.append(RECORDS[:1])
+        assert list(Store.read(path)[1]) == [RECORDS[0][0]]
+        with pytest.raises(InputError, match="another run is writing"):  # reading did not let go of the lock
+            Store(path, IDENTITY)
+
+
+def test_in_memory_it_behaves_alike() -> None:
+    with Store(None, IDENTITY) as store:
+        store.append(RECORDS)
+        assert [(key, store[key]) for key in store] == RECORDS
+        with pytest.raises(ValueError, match="is stored already"):
+            store.append(RECORDS[:1])
+        with pytest.raises(ValueError, match="cannot be stored"):
+            store.append([(("other",), {"value": float("nan")})])
+    assert len(store) == len(RECORDS)
+
+
+# What is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"codes,factors\n1,2\n",
+        b"codes,factors",
+        b"\x89PNG\r\n\x1a\n\x00\x00",
+        b"\xff\xfe\x00",
+        b'{"format": "something else"}\n',
+        b'{"format":"demele-rows","format_version":9',
+        b"[1, 2]\n",
+        b"[" * 100_000 + b"\n",
+        b"\n",
+    ],
+)
+def test_another_file_is_refused_and_not_changed(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "rows"
+    path.write_bytes(content)
+    openings: list[Callable[[], object]] = [lambda: Store(path, IDENTITY), lambda: Store.read(path)]
+    for opening in openings:
+        with pytest.raises(FormatError, match="not a store of rows; nothing was changed"):
+            opening()
+    assert path.read_bytes() == content
+
+
+def test_an_empty_file_becomes_a_store_but_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.touch()
+    with pytest.raises(FormatError, match="is empty"):
+        Store.read(path)
+    assert written(path) == written(tmp_path / "new")
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"store: cannot write .*Is a directory"):
+        Store(tmp_path, IDENTITY)
+    with pytest.raises(InputError, match=r"store: cannot write .*No such file"):
+        Store(tmp_path / "missing" / "rows", IDENTITY)
+    with pytest.raises(InputError, match=r"store: cannot read .*No such file"):
+        Store.read(tmp_path / "rows")
+    with pytest.raises(InputError, match=r"store: cannot read .*Is a directory"):
+        Store.read(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may write everywhere")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    written(path)
+    path.chmod(stat.S_IRUSR)
+    with pytest.raises(InputError, match=r"store: cannot write .*Permission"):
+        Store(path, IDENTITY)
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="no devices")
+def test_a_device_is_not_a_file() -> None:
+    with pytest.raises(InputError, match="is not a file; give the path of one"):
+        Store(Path("/dev/null"), IDENTITY)
+
+
+def test_another_version_says_how_to_finish(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    before = written(path)
+    with pytest.raises(InputError, match=r"made by demele 0\.1\.0, this is 0\.2\.0.*pip install demele==0\.1\.0"):
+        Store(path, {**IDENTITY, "demele": "0.2.0"})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("identity", "message"),
+    [
+        ({**IDENTITY, "n_samples": 500}, "made with n_samples = 400, this run has 500"),
+        ({**IDENTITY, "machine": "other"}, "made with machine = None, this run has other"),
+        ({"demele": "0.1.0", "n_samples": 400}, "made with protocol = review2022, this run has None"),
+    ],
+)
+def test_other_settings_are_refused(tmp_path: Path, identity: dict[str, str | int], message: str) -> None:
+    path = tmp_path / "rows"
+    before = written(path)
+    with pytest.raises(InputError, match=message):
+        Store(path, identity)
+    assert path.read_bytes() == before
+    with Store(path, IDENTITY):  # the refused one keeps no lock
+        pass
+
+
+def test_another_format_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    path.write_text(json.dumps({"format": "demele-rows", "format_version": 2, "demele": "3.0.0"}) + "\n")
+    with pytest.raises(InputError, match=r"format version 2, this demele writes 1; use the demele .*3\.0\.0"):
+        Store(path, IDENTITY)
+    with pytest.raises(InputError, match="format version 2"):
+        Store.read(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"not a record", "line 3: not a record"),
+        (b"", "line 3: not a record"),
+        (b"{}", "line 3: not a record"),
+        (b'{"key":"noise"}', "line 3: not a record"),
+        (b'{"key":[["noise"]]}', "line 3: not a record"),
+        (b"\xff\xfe", "line 3: not a record"),
+        (b'{"key":["noise","0.0",0,"mig"]}', "line 3: a second record of"),
+    ],
+)
+def test_a_changed_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
+    path = tmp_path / "rows"
+    lines = written(path).split(b"\n")
+    lines[2] = line
+    changed = b"\n".join(lines)
+    path.write_bytes(changed)
+    with pytest.raises(FormatError, match=message):
+        Store(path, IDENTITY)
+    assert path.read_bytes() == changed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no lock")
+def test_a_second_writer_is_refused_until_the_first_has_closed(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    with Store(path, IDENTITY) as first:
+        with pytest.raises(InputError, match=r"another run is writing to .*; wait for it, or give another file"):
+            Store(path, IDENTITY)
+        first.append(RECORDS)
+    with Store(path, IDENTITY) as second:
+        assert len(second) == len(RECORDS)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_worker_does_not_keep_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    wait, go = os.pipe()
+    ready, tell = os.pipe()
+    store = Store(path, IDENTITY)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.write(tell, b"x")
+            os.read(wait, 1)
+            store.append(RECORDS)
+        except ValueError:  # it is the parent that writes
+            status = 0
+        finally:
+            os._exit(status)
+    try:
+        os.read(ready, 1)
+        store.append(RECORDS[:1])
+        with pytest.raises(InputError, match="another run is writing"):  # nor does it take the lock away
+            Store(path, IDENTITY)
+        store.close()
+        Store(path, IDENTITY).close()  # the worker lives still
+    finally:
+        os.write(go, b"x")
+        _, status = os.waitpid(child, 0)
+        for end in (wait, go, ready, tell):
+            os.close(end)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert list(Store.read(path)[1]) == [RECORDS[0][0]]
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([RECORDS[1], RECORDS[0]], "is stored already"),
+        ([RECORDS[1], RECORDS[1]], "is stored already"),
+        ([RECORDS[1], (("x",), {"value": float("nan")})], r"record of \('x',\) cannot be stored .*nan"),
+        ([RECORDS[1], (("x",), {"value": float("inf")})], r"record of \('x',\) cannot be stored .*inf"),
+        ([RECORDS[1], (("x",), {"key": 1})], "a key is text"),
+        ([RECORDS[1], ((("x",),), {"value": 1})], "a key is text"),
+    ],
+)
+def test_a_refused_record_leaves_no_trace(
+    tmp_path: Path, records: list[tuple[Key, dict[str, Any]]], message: str
+) -> None:
+    path = tmp_path / "rows"
+    with Store(path, IDENTITY) as store:
+        store.append(RECORDS[:1])
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match=message):
+            store.append(records)
+        assert len(store) == 1
+        assert path.read_bytes() == before
+        store.append(RECORDS[1:])
+    assert path.read_bytes() == written(tmp_path / "plain")
+
+
+def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows"
+
+    def half(file: int, text: str) -> None:
+        os.write(file, text.encode()[:10])
+        raise OSError(28, "No space left on device")
+
+    with Store(path, IDENTITY) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "_write", half)
+            with pytest.raises(InputError, match=r"store: cannot write .*No space left"):
+                store.append(RECORDS)
+        assert len(store) == 0
+        store.append(RECORDS)
+    assert path.read_bytes() == written(tmp_path / "plain")
+
+
+def test_nothing_is_added_to_a_closed_store(tmp_path: Path) -> None:
+    store = Store(tmp_path / "rows", IDENTITY)
+    store.close()
+    store.close()
+    with pytest.raises(ValueError, match="the store was closed"):
+        store.append(RECORDS)

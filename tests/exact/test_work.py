@@ -1,0 +1,157 @@
+"""Independent pieces of work: the same results wherever they are done, and nothing left behind."""
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+
+from demele.runtime.work import AHEAD, completed
+
+ITEMS = range(-7, 160)
+
+
+def square(item: int) -> int:
+    return item * item
+
+
+def refuse_three(item: int) -> int:
+    if item == 3:
+        raise KeyError("three")
+    return item
+
+
+class Promised(Executor):
+    """Finishes what it is given at once, or never; keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[Future[int]] = []
+
+    def submit(self, function, /, *arguments, **keywords):  # type: ignore[no-untyped-def]
+        future: Future[int] = Future()
+        self.given.append(future)
+        try:
+            future.set_result(function(*arguments, **keywords))
+        except TimeoutError:
+            pass  # goes on for ever
+        except KeyError as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def test_here_the_results_come_in_order() -> None:
+    assert list(completed(square, ITEMS)) == [item * item for item in ITEMS]
+
+
+def test_threads_give_each_result_once() -> None:
+    with ThreadPoolExecutor(3) as pool:
+        assert sorted(completed(square, ITEMS, executor=pool)) == sorted(item * item for item in ITEMS)
+
+
+def test_processes_give_each_result_once(processes: Executor) -> None:
+    assert sorted(completed(square, ITEMS, executor=processes)) == sorted(item * item for item in ITEMS)
+
+
+def test_jobs_give_each_result_once() -> None:
+    assert sorted(completed(square, ITEMS, n_jobs=2)) == sorted(item * item for item in ITEMS)
+
+
+def test_no_items() -> None:
+    assert list(completed(square, [])) == []
+    assert list(completed(square, [], executor=Promised())) == []
+    assert list(completed(square, [], n_jobs=2)) == []
+
+
+def test_a_slow_piece_does_not_hold_up_the_others() -> None:
+    release = threading.Event()
+
+    def wait_for(item: int) -> int:
+        if item == 0:
+            release.wait(30)
+        return item
+
+    with ThreadPoolExecutor(2) as pool:
+        results = completed(wait_for, range(20), executor=pool)
+        first = [next(results) for _ in range(19)]
+        release.set()
+        assert sorted(first) == list(range(1, 20))
+        assert list(results) == [0]
+
+
+def test_an_exception_passes_through() -> None:
+    results = completed(refuse_three, range(6))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(KeyError, match="three"):
+        next(results)
+
+
+def test_an_exception_passes_through_processes(processes: Executor) -> None:
+    with pytest.raises(KeyError, match="three"):
+        list(completed(refuse_three, range(6), executor=processes))
+
+
+def test_an_exception_passes_through_jobs() -> None:
+    with pytest.raises(KeyError, match="three"):
+        list(completed(refuse_three, range(6), n_jobs=2))
+
+
+def test_an_exception_does_not_lose_what_is_finished() -> None:
+    executor = Promised()
+    results = completed(refuse_three, range(200), executor=executor)
+    found = [next(results) for _ in range(AHEAD - 1)]
+    with pytest.raises(KeyError, match="three"):
+        next(results)
+    assert sorted(found) == [item for item in range(AHEAD) if item != 3]
+    assert len(executor.given) == AHEAD  # and nothing more was begun
+
+
+def test_few_pieces_are_handed_over_ahead_of_their_results() -> None:
+    executor, taken = Promised(), []
+
+    def items() -> Iterator[int]:
+        for item in range(1000):
+            taken.append(item)
+            yield item
+
+    results = completed(square, items(), executor=executor)
+    next(results)
+    assert len(taken) <= 2 * AHEAD
+    results.close()
+    assert len(taken) <= 2 * AHEAD
+
+
+def test_an_early_close_cancels_what_has_not_begun() -> None:
+    def for_ever(item: int) -> int:
+        if item:
+            raise TimeoutError
+        return item
+
+    executor = Promised()
+    results = completed(for_ever, range(500), executor=executor)
+    assert next(results) == 0
+    results.close()
+    assert all(future.cancelled() for future in executor.given[1:])
+    assert len(executor.given) <= AHEAD + 1
+
+
+def test_an_early_close_of_jobs_stops_them() -> None:
+    started = time.perf_counter()
+    results = completed(time.sleep, [0.0] + [5.0] * 40, n_jobs=2)
+    next(results)
+    results.close()
+    assert time.perf_counter() - started < 60  # all of them would take 100 s
+
+
+def test_an_executor_that_takes_no_more_is_said_so() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match="shutdown"):
+        list(completed(square, ITEMS, executor=pool))
