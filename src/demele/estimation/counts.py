@@ -291,8 +291,9 @@ def soft_joint_counts(
         below[sure, 1:-1] = rows.codes[code][sure, None] < np.arange(1, bins.n_bins)[None, :]
         mass = np.diff(below, axis=1)
         for factor, table in enumerate(tables):
-            labels = rows.factors[factor]
-            known = labels < table.shape[2]
-            for b in range(bins.n_bins):
-                table[code, b] = np.bincount(labels[known], mass[known, b], minlength=table.shape[2])
+            # one cell for each bin of the code and level of the factor; a last level takes what is not annotated
+            levels = table.shape[2] + 1
+            cell = np.arange(bins.n_bins)[None, :] * levels + rows.factors[factor][:, None]
+            count = np.bincount(cell.ravel(), mass.ravel(), minlength=bins.n_bins * levels)
+            table[code, : bins.n_bins] = count.reshape(bins.n_bins, levels)[:, :-1]
     return JointCounts(tuple(tables), {}, rows.code_bins)
