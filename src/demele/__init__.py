@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demele import data, metrics
+    from demele import bench, data, metrics
     from demele.core.errors import (
         AmbiguousKindWarning,
         DemeleError,
@@ -79,7 +79,7 @@ _HOMES = {
     "demele.metrics.protocols": "protocol_names",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_ROOMS = ("data", "metrics")
+_ROOMS = ("bench", "data", "metrics")
 
 __all__ = [
     "DCI",
@@ -104,6 +104,7 @@ __all__ = [
     "UndefinedFactorWarning",
     "UnknownNameError",
     "__version__",
+    "bench",
     "data",
     "dci",
     "dcimig",

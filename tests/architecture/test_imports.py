@@ -26,7 +26,8 @@ ALLOWED = {
     "data": {"core"},
     "report": {"core"},
     "metrics": {"core", "runtime", "estimation"},
-    "cli": {"core", "runtime", "data", "report", "metrics"},
+    "bench": {"core", "runtime", "estimation", "data", "metrics"},
+    "cli": {"core", "runtime", "data", "report", "metrics", "bench"},
 }
 #: These, and everything that they would bring, are imported where they are used.
 HEAVY = {"scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "rich", "joblib", "torch", "keras", "dask"}
@@ -109,13 +110,15 @@ def test_a_histogram_metric_needs_no_predictors() -> None:
 # What public names say -----------------------------------------------------------------------------------------------
 
 PUBLIC = {name: getattr(demele, name) for name in demele.__all__}
-FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
-CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing)}
+IN_BENCH = {f"bench.{name}": getattr(demele.bench, name) for name in demele.bench.__all__}
+FUNCTIONS = {name: thing for name, thing in (PUBLIC | IN_BENCH).items() if inspect.isfunction(thing)}
+CLASSES = {name: thing for name, thing in (PUBLIC | IN_BENCH).items() if inspect.isclass(thing)}
 
 
 def test_all_public_names_are_of_a_known_kind() -> None:
     rest = {name for name, thing in PUBLIC.items() if not isinstance(thing, ModuleType)} - set(FUNCTIONS) - set(CLASSES)
     assert rest == {"__version__"}
+    assert set(FUNCTIONS) | set(CLASSES) >= set(IN_BENCH)
     assert len(set(demele.__all__)) == len(demele.__all__)
     assert dir(demele) == sorted(demele.__all__)
     with pytest.raises(AttributeError, match="nonsense"):

@@ -1,12 +1,7 @@
 """One self-contained HTML page about one or several evaluations: opens from disk, asks nothing of any network."""
 
-import base64
-import hashlib
-import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +11,7 @@ from demele.report.appendix import inputs, legend, made, notes
 from demele.report.figure_sections import dependency, matrices, natives
 from demele.report.figures import matrix_figures, native_figures, shortened
 from demele.report.overview import overview
+from demele.report.page import embedded, fill, one_script, policy, section, template
 from demele.report.verdict import verdict
 from demele.report.view import Catalogue, View
 
@@ -87,32 +83,28 @@ def _page(view: View, title: str, plotly_js: str) -> str:
         ("metrics", "What the metrics mean", legend(view)),
         ("made", "How each number was made", made(view)),
     ]
-    sections = [section for section in sections if section[2]]
+    sections = [item for item in sections if item[2]]
     data = view.evaluations[0] if not view.several else {"evaluations": view.evaluations}
     scripts = {
-        "errors_js": _template("errors.js"),
-        "plotly_js": _one_script(plotly_js),
-        "report_js": _template("report.js"),
+        "errors_js": template("errors.js"),
+        "plotly_js": one_script(plotly_js),
+        "report_js": template("report.js"),
     }
     versions = sorted({str(item["demele"]) for item in view.evaluations if item["demele"]})
-    return _fill(
-        _template("report.html"),
+    return fill(
+        template("report.html"),
         {
             "title": escape(title),
-            "policy": _policy(scripts.values()),
-            "css": _template("report.css"),
+            "policy": policy(scripts.values()),
+            "css": template("report.css"),
             "navigation": "\n".join(f'<li><a href="#{key}">{name}</a></li>' for key, name, _ in sections),
-            "sections": "\n".join(_section(*section) for section in sections),
+            "sections": "\n".join(section(*item) for item in sections),
             "version": escape(" and ".join(f"demele {version}" for version in versions) or "demele"),
-            "data": _embedded(data),
-            "figures": _embedded(_figures(view)),
+            "data": embedded(data),
+            "figures": embedded(_figures(view)),
             **scripts,
         },
     )
-
-
-def _section(key: str, name: str, body: str) -> str:
-    return f'<section id="{key}" aria-labelledby="{key}-title">\n<h2 id="{key}-title">{name}</h2>\n{body}\n</section>'
 
 
 def _figures(view: View) -> dict[str, Any]:
@@ -121,31 +113,3 @@ def _figures(view: View) -> dict[str, Any]:
         "matrices": matrix_figures(view.evaluations),
         "natives": native_figures(view.evaluations),
     }
-
-
-def _template(name: str) -> str:
-    return (files("demele.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _fill(template: str, parts: Mapping[str, str]) -> str:
-    """Put parts in the places ``{{name}}``, in one pass: what is put in is never searched for places."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place.group(1)], template)
-
-
-def _embedded(data: object) -> str:
-    """JSON that cannot end the script element that holds it."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _one_script(text: str) -> str:
-    """Script as it must stand in a page: line ends as browsers hash them, and no end of its own element."""
-    return re.sub(r"\r\n?", "\n", text).replace("</script", "<\\/script")
-
-
-def _policy(scripts: Iterable[str]) -> str:
-    """No request to anywhere, no script but these."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    own = "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; script-src {allowed}; {own}"

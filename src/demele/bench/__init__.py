@@ -1,0 +1,37 @@
+"""Evaluate the evaluation: what metrics do on representations whose properties are known.
+
+>>> from demele import bench
+>>> bench.scenario("noise").question
+'Does explicitness fall as codes turn into noise, and do modularity and compactness hold meanwhile?'
+"""
+
+from demele.bench.candidates import candidate
+from demele.bench.characterise import Characterisation, characterise
+from demele.bench.criteria import Criterion
+from demele.bench.expectations import AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same
+from demele.bench.packed import load, reference
+from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.scenarios import scenario, scenario_names
+from demele.bench.verdicts import Verdict
+
+__all__ = [
+    "AtLeast",
+    "AtMost",
+    "Candidate",
+    "Characterisation",
+    "Criterion",
+    "Falls",
+    "Holds",
+    "Keeps",
+    "NotAbove",
+    "Representation",
+    "Same",
+    "Scenario",
+    "Verdict",
+    "candidate",
+    "characterise",
+    "load",
+    "reference",
+    "scenario",
+    "scenario_names",
+]

@@ -1,0 +1,127 @@
+"""The metrics of a run: registered names and any function, as candidates."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from demele.bench.scenario import Candidate, group_of
+from demele.core.errors import InputError, InputTypeError
+from demele.core.spec import Property
+from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.requests import free_name
+
+__all__ = ["candidate", "chosen_candidates"]
+
+_PROPERTIES: tuple[Property, ...] = ("modularity", "compactness", "explicitness")
+
+
+def candidate(
+    function: Callable[..., float],
+    *,
+    name: str | None = None,
+    claims: Sequence[Property] | Property | None = None,
+    discretises: bool | None = None,
+) -> Candidate:
+    """Say more about a metric of your own than its function does.
+
+    Parameters
+    ----------
+    function : callable
+        ``(codes, factors) -> float``: arrays (n_samples, n_codes) and (n_samples, n_factors), classes as level numbers.
+        1 for a perfect representation and 0 for an unrelated one, if its scores are to be called calibrated.
+    name : str, optional
+        What tables call it; the name of the function by default.
+    claims : str or sequence of str, optional
+        "modularity", "compactness", "explicitness": what it is meant to measure. Without, it is judged on all three.
+    discretises : bool, optional
+        Whether it cuts continuous columns into bins.
+
+    Returns
+    -------
+    Candidate
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If the function cannot be called, or a property or name is not one.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> bench.candidate(lambda codes, factors: 0.5, name="half", claims="modularity").claims
+    ('modularity',)
+    """
+    if not callable(function):
+        raise InputTypeError(f"function: expected a callable (codes, factors) -> float, got {function!r}")
+    own = free_name(function, ()) if name is None else name
+    if not isinstance(own, str) or not own.strip():
+        raise InputError(f"name: expected a name, got {own!r}")
+    if own in CATALOGUE:
+        raise InputError(f"name: {own!r} is a metric of demele; give yours another name")
+    if discretises is not None and not isinstance(discretises, bool):
+        raise InputTypeError(f"discretises: expected True or False, got {discretises!r}")
+    return Candidate(
+        name=own,
+        title=own,
+        group=own,
+        function=function,
+        claims=None if claims is None else _checked_claims(claims),
+        discretises=discretises,
+    )
+
+
+def chosen_candidates(
+    metrics: Sequence[str | Callable[..., float] | Candidate] | str | Callable[..., float] | Candidate | None,
+) -> tuple[Candidate, ...]:
+    """Return candidates for names, functions and candidates, each once; None is every registered metric."""
+    if metrics is None:
+        metrics = list(CATALOGUE)
+    if isinstance(metrics, str | Candidate) or callable(metrics):
+        metrics = [metrics]
+    if isinstance(metrics, Mapping) or not isinstance(metrics, Sequence):
+        raise InputTypeError(f"metrics: expected names or callables, got {type(metrics).__name__}")
+    chosen: dict[str, Candidate] = {}
+    for metric in metrics:
+        found = _meant(metric, chosen)
+        before = chosen.get(found.name, found)
+        if before != found and (found.function is not None or before.function is not None):
+            raise InputError(f"metrics: two are called {found.name!r}; give one another name, see bench.candidate")
+        chosen.setdefault(found.name, found)
+    if not chosen:
+        raise InputError("metrics: expected at least one name or callable, got none")
+    return tuple(chosen.values())
+
+
+def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
+    if isinstance(metric, Candidate):
+        if metric.function is None:
+            resolve(metric.name)  # one without a function is a registered one
+        return metric
+    if isinstance(metric, str):
+        return _registered(resolve(metric))
+    if not callable(metric):
+        raise InputTypeError(f"metrics: expected a name or a callable (codes, factors) -> float, got {metric!r}")
+    for item in taken.values():
+        if item.function is metric:
+            return item
+    name = getattr(metric, "__name__", "")
+    if getattr(metric, "__module__", "") == "demele.metrics.functions" and name in CATALOGUE:
+        return _registered(name)
+    return candidate(metric, name=free_name(metric, [*CATALOGUE, *taken]))
+
+
+def _registered(name: str) -> Candidate:
+    spec = CATALOGUE[name]
+    return Candidate(
+        name=name, title=spec.title, group=group_of(spec), claims=spec.properties, discretises=spec.discretises
+    )
+
+
+def _checked_claims(claims: Sequence[Property] | Property) -> tuple[Property, ...]:
+    if not isinstance(claims, Iterable):
+        raise InputTypeError(f"claims: expected {', '.join(_PROPERTIES)}, got {claims!r}")
+    given = (claims,) if isinstance(claims, str) else tuple(claims)
+    for item in given:
+        if item not in _PROPERTIES:
+            raise InputError(f"claims: expected {', '.join(_PROPERTIES)}, got {item!r}")
+    if not given:
+        raise InputError("claims: expected at least one property, got none; leave it out to be judged on all")
+    return given

@@ -1,0 +1,481 @@
+"""The bench in one call: what metrics do on representations whose properties are known, and which can be believed."""
+
+import importlib
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele import __version__
+from demele.bench.candidates import chosen_candidates
+from demele.bench.criteria import REVIEW_CRITERIA, Criterion, added_criteria
+from demele.bench.curves import Curve
+from demele.bench.run import SLOW_GROUPS, Plan, declined, record_key, run_plan
+from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenarios import chosen_scenarios
+from demele.bench.verdicts import Verdict, judged
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.store import Key, Store
+from demele.metrics.catalogue import CATALOGUE, suggestion
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.protocols import protocol as protocol_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Characterisation", "Row", "characterise", "row_name"]
+
+Metric = str | Callable[..., float] | Candidate
+Seeds = int | Mapping[str, int]
+Report = Callable[[float, float, str], None]
+
+#: What ``quick`` measures: enough to decide most verdicts on a metric of a few milliseconds in a minute.
+QUICK_SAMPLES = 5_000
+QUICK_SEEDS: Mapping[str, int] = {"source": 12, "added": 5}
+#: The most seeds of metrics that train predictors, where nothing else is said.
+SLOW_SEEDS = 20
+#: Fewest rows for which the scenarios are what they are meant to be.
+LEAST_SAMPLES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the verdict table: a metric, or the three scores of one DCI model.
+
+    Attributes
+    ----------
+    name, title : str
+        In code, and in print.
+    members : tuple of Candidate
+        The scores that share it.
+    """
+
+    name: str
+    title: str
+    members: tuple[Candidate, ...]
+
+    @property
+    def own(self) -> bool:
+        """Whether the metric is not one of demele's."""
+        return self.members[0].function is not None or self.members[0].name not in CATALOGUE
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Characterisation:
+    """What metrics did on every scenario: rows, curves, verdicts, a card for each.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The metrics.
+    scenarios : tuple of Scenario
+        Where they were measured.
+    protocol, n_samples, level
+        How.
+    seeds, slow_seeds : mapping of str to int
+        Seeds of each scenario, and of the metrics that train predictors.
+    curves : mapping of (metric, scenario) to Curve
+        The scores of all seeds.
+    seconds : mapping of (group, scenario) to arrays
+        Seconds of each call, per severity.
+    version : str
+        The demele that measured.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> found = bench.characterise(["mig"], ["mixing"], seeds=3, n_samples=500)
+    >>> found.verdict("mig", "coherent_modularity").status
+    'not applicable'
+    """
+
+    candidates: tuple[Candidate, ...]
+    scenarios: tuple[Scenario, ...]
+    protocol: str
+    n_samples: int
+    level: float
+    seeds: Mapping[str, int]
+    slow_seeds: Mapping[str, int]
+    curves: Mapping[tuple[str, str], Curve]
+    seconds: Mapping[tuple[str, str], tuple[np.ndarray[Any, np.dtype[np.float64]], ...]]
+    version: str = __version__
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Lines of the verdict table, your own metrics first."""
+        members: dict[str, list[Candidate]] = {}
+        for item in self.candidates:
+            members.setdefault(row_name(item), []).append(item)
+        rows = [Row(name, _row_title(own), tuple(own)) for name, own in members.items()]
+        return tuple(sorted(rows, key=lambda row: not row.own))
+
+    @cached_property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What the metrics are judged by: the ten of the review, then one for each further scenario."""
+        return (*REVIEW_CRITERIA, *added_criteria(self.scenarios))
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Every row judged by every criterion."""
+        by_name = {item.name: item for item in self.scenarios}
+        return tuple(
+            judged(row.name, row.members, criterion, by_name, self.curves, self.level)
+            for row in self.rows
+            for criterion in self.criteria
+        )
+
+    def verdict(self, row: str, criterion: str) -> Verdict:
+        """Return one verdict, with its evidence.
+
+        Parameters
+        ----------
+        row : str
+            A metric, or "dci_forest", "dci_lasso", "dci_boosting".
+        criterion : str
+            Name of a criterion.
+
+        Raises
+        ------
+        UnknownNameError
+            With the nearest names.
+        """
+        rows, criteria = [item.name for item in self.rows], [item.name for item in self.criteria]
+        if row not in rows:
+            raise UnknownNameError(f"row: none is called {row!r}{suggestion(str(row), rows)}")
+        if criterion not in criteria:
+            raise UnknownNameError(f"criterion: none is called {criterion!r}{suggestion(str(criterion), criteria)}")
+        return next(item for item in self.verdicts if (item.row, item.criterion) == (row, criterion))
+
+    def table(self, group: str = "review") -> "pd.DataFrame":
+        """Return the verdicts as a table: a row for each metric, a column for each criterion.
+
+        Parameters
+        ----------
+        group : {"review", "added"}
+            The ten criteria of the review, or those of the further scenarios.
+        """
+        import pandas as pd
+
+        names = [item.name for item in self.criteria if item.group == group]
+        if group not in ("review", "added"):
+            raise InputError(f"group: expected 'review' or 'added', got {group!r}")
+        found = {(item.row, item.criterion): item.status for item in self.verdicts}
+        return pd.DataFrame(
+            [[found[row.name, name] for name in names] for row in self.rows],
+            index=pd.Index([row.name for row in self.rows], name="metric"),
+            columns=names,
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row for each value: scenario, severity, seed, metric, value (NaN with a reason)."""
+        import pandas as pd
+
+        lines = []
+        for (metric, scenario), curve in self.curves.items():
+            if curve.declined is not None:
+                continue
+            severities = next(item for item in self.scenarios if item.name == scenario).severities
+            for severity, seeds, values, missing in zip(
+                severities, curve.seeds, curve.values, curve.reasons, strict=True
+            ):
+                lines += [
+                    (scenario, severity, int(seed), metric, float(value), "")
+                    for seed, value in zip(seeds, values, strict=True)
+                ]
+                failed = (seed for seed in itertools.count() if seed not in seeds)
+                lines += [(scenario, severity, next(failed), metric, float("nan"), reason) for reason in missing]
+        return pd.DataFrame(lines, columns=["scenario", "severity", "seed", "metric", "value", "reason"])
+
+    def curve_frame(self) -> "pd.DataFrame":
+        """Return one row for each point of each curve: mean, interval, standard deviation, seeds."""
+        import pandas as pd
+
+        lines = []
+        for scenario in self.scenarios:
+            for item in self.candidates:
+                curve = self.curves[item.name, scenario.name]
+                if curve.declined is not None:
+                    continue
+                for place, severity in enumerate(scenario.severities):
+                    low, high = curve.interval(place, self.level)
+                    values = curve.values[place]
+                    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+                    mean, count = float(curve.means[place]), len(values)
+                    label = scenario.label(place)
+                    lines.append((scenario.name, severity, label, item.name, mean, low, high, spread, count))
+        columns = ["scenario", "severity", "label", "metric", "mean", "low", "high", "std", "seeds"]
+        return pd.DataFrame(lines, columns=columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that the report shows, as plain lists, texts and numbers."""
+        from demele.bench.dictionary import to_dictionary
+
+        return to_dictionary(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return (and write) what :meth:`to_dict` holds."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | Path, *, title: str | None = None, beside: "Characterisation | None" = None) -> Path:
+        """Write one self-contained interactive page.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; replaced if it exists.
+        title : str, optional
+            Heading of the page.
+        beside : Characterisation, optional
+            Another one to show under this one, such as :func:`demele.bench.reference`.
+
+        Raises
+        ------
+        MissingExtraError
+            If plotly is not installed: the extra ``report`` brings it.
+        """
+        from demele.bench.dictionary import joined
+
+        # Resolved by name at the time of the call: the bench knows nothing of what is built on it.
+        report = importlib.import_module("demele.report.bench_html")
+        shown = self.to_dict() if beside is None else joined(self.to_dict(), beside.to_dict())
+        written: Path = report.write_bench_report(shown, Path(path), title=title)
+        return written
+
+    def save(self, path: str | Path) -> Path:
+        """Write every value compactly; :func:`demele.bench.load` reads it."""
+        from demele.bench.packed import pack
+
+        return pack(self, Path(path))
+
+    def __repr__(self) -> str:
+        return (
+            f"Characterisation({len(self.candidates)} metrics, {len(self.scenarios)} scenarios, "
+            f"n_samples={self.n_samples}, protocol={self.protocol!r})"
+        )
+
+
+def characterise(
+    metrics: Sequence[Metric] | Metric | None = None,
+    scenarios: Sequence[str | Scenario] | str | Scenario | None = None,
+    *,
+    seeds: Seeds = 100,
+    slow_seeds: Seeds | None = None,
+    n_samples: int = 20_000,
+    protocol: str = DEFAULT_PROTOCOL,
+    level: float = 0.95,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    store: str | Path | None = None,
+    progress: bool | Report = False,
+) -> Characterisation:
+    """Measure metrics on representations whose properties are known.
+
+    Parameters
+    ----------
+    metrics : names, callables, candidates, or None
+        Registered names; any function ``(codes, factors) -> float``; or :func:`demele.bench.candidate`, which says
+        what a function claims. None: all registered metrics.
+    scenarios : names, Scenario objects, or None
+        See :func:`demele.bench.scenario_names`; "source" is the five of the review, "added" the others. None: all.
+    seeds : int or mapping, default 100
+        How often each representation is drawn and measured. A mapping gives numbers by scenario, or by "source" and
+        "added".
+    slow_seeds : int or mapping, optional
+        The same for the metrics that train predictors (DCI, Explicitness); at most 20 of ``seeds`` by default.
+    n_samples : int, default 20 000
+        Rows of each representation.
+    protocol : str, default "review2022"
+        Settings of the metrics, see :func:`demele.protocol_names`.
+    level : float in (0, 1), default 0.95
+        Confidence of the intervals, and of each verdict as a whole.
+    n_jobs : int, default 1
+        Processes; -1 for all processors. The rows are the same bits for any number.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead.
+    store : str or Path, optional
+        A file that keeps every row as it comes. A run that was killed goes on where it was; a later call with more
+        metrics, scenarios or seeds computes only those.
+    progress : bool or callable(done, total, label), default False
+        Show a progress bar.
+
+    Returns
+    -------
+    Characterisation
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric, scenario or protocol is not known; with the nearest names.
+    InputError, InputTypeError
+        If a number is out of range, or the store cannot be used: before anything is computed.
+
+    Notes
+    -----
+    A metric that raises, or returns no finite number, is recorded with the reason, never as 0, and the run goes on.
+    After Boilard's review and Carbonneau, Zaidi, Boilard & Gagnon (2022), section 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele import bench
+    >>> def best_correlation(codes, factors):
+    ...     found = np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :]
+    ...     return float(np.abs(found).max(axis=0).mean())
+    >>> found = bench.characterise(best_correlation, ["noise", "non_linear"], seeds=5, n_samples=1000)
+    >>> found.verdict("best_correlation", "non_linear").status
+    'fails'
+    """
+    plan, told = _checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
+    identity: dict[str, str | int] = {"demele": __version__, "protocol": plan.protocol, "n_samples": plan.n_samples}
+    with (
+        Store(None if store is None else Path(store), identity) as rows,
+        _reporting(progress) as report,
+    ):
+        run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=report)
+        return _characterised(plan, rows, level, *told)
+
+
+def _checked_plan(
+    metrics: Any,
+    scenarios: Any,
+    seeds: Seeds,
+    slow_seeds: Seeds | None,
+    n_samples: int,
+    protocol: str,
+    level: float,
+    n_jobs: int,
+    executor: Executor | None,
+) -> tuple[Plan, tuple[dict[str, int], dict[str, int]]]:
+    candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
+    _checked_number("n_samples", n_samples, LEAST_SAMPLES)
+    protocol_named(protocol)
+    if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
+        raise InputError(f"level: expected a number between 0 and 1, got {level!r}")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
+        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+    if executor is not None and not hasattr(executor, "submit"):
+        raise InputTypeError(f"executor: expected a concurrent.futures.Executor, got {type(executor).__name__}")
+    usual = _seeds_of("seeds", seeds, chosen)
+    if slow_seeds is None:
+        slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
+    else:
+        slow = _seeds_of("slow_seeds", slow_seeds, chosen)
+
+    def number_of_seeds(item: Candidate, scenario: Scenario) -> int:
+        return (slow if item.group in SLOW_GROUPS and item.function is None else usual)[scenario.name]
+
+    plan = Plan(
+        candidates=candidates, scenarios=chosen, seeds=number_of_seeds, n_samples=int(n_samples), protocol=protocol
+    )
+    return plan, (usual, slow)
+
+
+def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys((item.name for item in scenarios), _checked_number(argument, given, 1))
+    known = {"source", "added", *(item.name for item in scenarios)}
+    for key, number in given.items():
+        if key not in known:
+            raise InputError(f"{argument}: no scenario of this run is called {key!r}{suggestion(str(key), known)}")
+        _checked_number(f"{argument}[{key!r}]", number, 1)
+    found = {}
+    for item in scenarios:
+        kind = "source" if item.kind == "source" else "added"
+        key = item.name if item.name in given else kind
+        if key not in given:
+            raise InputError(f"{argument}: expected a number for scenario {item.name!r}, or for {kind!r}, got neither")
+        found[item.name] = int(given[key])
+    return found
+
+
+def _checked_number(argument: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+    if value < least:
+        raise InputError(f"{argument}: expected at least {least}, got {value}")
+    return int(value)
+
+
+def _characterised(
+    plan: Plan, rows: Store, level: float, seeds: dict[str, int], slow: dict[str, int]
+) -> Characterisation:
+    curves, seconds = {}, {}
+    for scenario in plan.scenarios:
+        for item in plan.candidates:
+            reason = declined(item, scenario)
+            keys = [
+                [record_key(scenario, severity, seed, item) for seed in range(plan.seeds(item, scenario))]
+                for severity in scenario.severities
+            ]
+            curves[item.name, scenario.name] = _curve(item, scenario, keys, rows, reason)
+            if reason is None:
+                seconds[item.group, scenario.name] = tuple(
+                    np.array([rows[key]["seconds"] for key in of_severity]) for of_severity in keys
+                )
+    return Characterisation(
+        candidates=plan.candidates,
+        scenarios=plan.scenarios,
+        protocol=plan.protocol,
+        n_samples=plan.n_samples,
+        level=float(level),
+        seeds=seeds,
+        slow_seeds=slow,
+        curves=curves,
+        seconds=seconds,
+    )
+
+
+def _curve(
+    item: Candidate, scenario: Scenario, keys: Sequence[Sequence[Key]], rows: Store, reason: str | None
+) -> Curve:
+    values, numbers, reasons = [], [], []
+    for of_severity in keys if reason is None else [() for _ in keys]:
+        found = [(seed, rows[key]["values"].get(item.name)) for seed, key in enumerate(of_severity)]
+        known = [(seed, value) for seed, value in found if value is not None]
+        numbers.append(np.array([seed for seed, _ in known], dtype=np.intp))
+        values.append(np.array([value for _, value in known], dtype=np.float64))
+        reasons.append(
+            tuple(
+                str(rows[of_severity[seed]]["reasons"].get(item.name, "no value was stored"))
+                for seed, value in found
+                if value is None
+            )
+        )
+    return Curve(
+        metric=item.name,
+        scenario=scenario.name,
+        values=tuple(values),
+        seeds=tuple(numbers),
+        reasons=tuple(reasons),
+        declined=reason,
+    )
+
+
+def row_name(item: Candidate) -> str:
+    """Return the row that a metric is shown in: the three scores of one DCI model share one."""
+    return item.group if item.function is None and item.group.startswith("dci_") else item.name
+
+
+def _row_title(members: Sequence[Candidate]) -> str:
+    title = members[0].title
+    return title.rpartition(" ")[0] if row_name(members[0]) != members[0].name else title
+
+
+def _reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:
+    if callable(progress):
+        return nullcontext(progress)
+    if progress:
+        from demele.runtime.progress import progress_bar
+
+        return progress_bar()
+    return nullcontext(None)

@@ -1,0 +1,75 @@
+"""What one metric gave along one scenario."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Curve"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curve:
+    """Values of a metric at every severity of a scenario, one for each seed that gave one.
+
+    Attributes
+    ----------
+    metric, scenario : str
+        Their names.
+    values : tuple of arrays
+        At each severity, the values of the seeds that gave one, in the order of the seeds.
+    seeds : tuple of arrays
+        The numbers of those seeds.
+    reasons : tuple of tuples of str
+        At each severity, why the other seeds gave none.
+    declined : str, optional
+        Why the metric takes no part in the scenario at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.bench.curves import Curve
+    >>> three, none = np.array([0.5, 0.6, 0.7]), np.array([])
+    >>> seeds = (np.arange(3), np.arange(0))
+    >>> curve = Curve(metric="a", scenario="b", values=(three, none), seeds=seeds, reasons=((), ("too few rows",)))
+    >>> curve.n, curve.failed
+    ([3, 0], [0, 1])
+    >>> [round(end, 3) for end in curve.interval(0, 0.95)]
+    [0.352, 0.848]
+    """
+
+    metric: str
+    scenario: str
+    values: tuple[NDArray[np.float64], ...]
+    seeds: tuple[NDArray[np.intp], ...]
+    reasons: tuple[tuple[str, ...], ...]
+    declined: str | None = None
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Return the mean at each severity; NaN where no seed gave a value."""
+        return np.array([values.mean() if len(values) else np.nan for values in self.values], dtype=np.float64)
+
+    @property
+    def n(self) -> list[int]:
+        """Return how many seeds gave a value at each severity."""
+        return [len(values) for values in self.values]
+
+    @property
+    def failed(self) -> list[int]:
+        """Return how many seeds gave no value at each severity."""
+        return [len(reasons) for reasons in self.reasons]
+
+    def interval(self, position: int, level: float) -> tuple[float, float]:
+        """Return the Student t interval of the mean at one place of the sweep.
+
+        Values without any spread give a point. Fewer than two values say nothing of their spread: (NaN, NaN).
+        """
+        from scipy import stats
+
+        values = self.values[position]
+        if len(values) < 2:
+            return np.nan, np.nan
+        mean, error = float(values.mean()), float(values.std(ddof=1)) / len(values) ** 0.5
+        half = error * float(stats.t.ppf((1 + level) / 2, len(values) - 1))
+        return mean - half, mean + half

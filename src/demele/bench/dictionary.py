@@ -1,0 +1,197 @@
+"""A characterisation as plain lists, texts and numbers: what JSON, the report and the command line show."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.bench.cards import card_of
+from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agreement, agrees
+from demele.bench.scenario import Candidate, Scenario
+from demele.bench.verdicts import Verdict
+from demele.metrics.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    from demele.bench.characterise import Characterisation
+
+__all__ = ["joined", "to_dictionary"]
+
+
+def to_dictionary(found: "Characterisation") -> dict[str, Any]:
+    """Return everything that is shown of a characterisation."""
+    from demele.bench.characterise import row_name
+
+    complete = found.protocol == "review2022"  # the printed tables were made with these settings
+    return {
+        "demele": found.version,
+        "protocol": found.protocol,
+        "n_samples": found.n_samples,
+        "level": found.level,
+        "seeds": dict(found.seeds),
+        "slow_seeds": dict(found.slow_seeds),
+        "metrics": [_metric(found, item, row_name(item)) for item in found.candidates],
+        "rows": [
+            {"name": row.name, "title": row.title, "metrics": [item.name for item in row.members], "own": row.own}
+            for row in found.rows
+        ],
+        "scenarios": [_scenario(item) for item in found.scenarios],
+        "curves": [_curve(found, item, scenario) for scenario in found.scenarios for item in found.candidates],
+        "criteria": [
+            {
+                "name": item.name,
+                "title": item.title,
+                "question": item.question,
+                "rule": item.rule,
+                "group": item.group,
+                "scenarios": list(dict.fromkeys(part.scenario for part in item.parts)),
+            }
+            for item in found.criteria
+        ],
+        "verdicts": [_verdict(item, complete) for item in found.verdicts],
+        "agreement": agreement(found.verdicts) if complete else None,
+        "printed_scores": _printed_scores(found) if complete else [],
+    }
+
+
+def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first with the metrics of the second under it, where it lacks them.
+
+    Only scenarios and criteria of the first are kept, so that every cell that is shown was asked for.
+    """
+    known = {item["name"] for item in first["rows"]}
+    rows = [item for item in second["rows"] if item["name"] not in known]
+    names = {name for item in rows for name in item["metrics"]}
+    scenarios = {item["name"]: item["severities"] for item in first["scenarios"]}
+    also = {item["name"] for item in second["scenarios"] if scenarios.get(item["name"]) == item["severities"]}
+    criteria = {item["name"] for item in first["criteria"]}
+    rest = {
+        "metrics": [{**item, "beside": True} for item in second["metrics"] if item["name"] in names],
+        "rows": [{**item, "beside": True} for item in rows],
+        "curves": [item for item in second["curves"] if item["metric"] in names and item["scenario"] in also],
+        "verdicts": [
+            item
+            for item in second["verdicts"]
+            if item["criterion"] in criteria and item["row"] in {row["name"] for row in rows}
+        ],
+    }
+    beside = {key: second[key] for key in ("demele", "protocol", "n_samples", "seeds", "slow_seeds")}
+    return {**first, **{key: [*first[key], *added] for key, added in rest.items()}, "beside": beside}
+
+
+def _metric(found: "Characterisation", item: Candidate, row: str) -> dict[str, Any]:
+    spec = CATALOGUE.get(item.name) if item.function is None else None
+    return {
+        "name": item.name,
+        "title": item.title,
+        "row": row,
+        "own": spec is None,
+        "family": None if spec is None else spec.family,
+        "properties": None if item.claims is None else list(item.claims),
+        "definition": "" if spec is None else spec.definition,
+        "source": "" if spec is None else spec.source,
+        "range": None if spec is None else [end if np.isfinite(end) else None for end in spec.range],
+        "discretises": item.discretises,
+        "stochastic": None if spec is None else spec.stochastic,
+        "card": card_of(found, item),
+    }
+
+
+def _scenario(item: Scenario) -> dict[str, Any]:
+    return {
+        "name": item.name,
+        "title": item.title,
+        "question": item.question,
+        "sweep": item.sweep,
+        "severities": list(item.severities),
+        "labels": [item.label(place) for place in range(len(item.severities))],
+        "source": item.source,
+        "kind": item.kind,
+        "wanted": [
+            {"property": wanted, "text": expectation.text}
+            for wanted, expectations in item.wanted.items()
+            for expectation in expectations
+        ],
+    }
+
+
+def _curve(found: "Characterisation", item: Candidate, scenario: Scenario) -> dict[str, Any]:
+    curve = found.curves[item.name, scenario.name]
+    places = range(len(scenario.severities)) if curve.declined is None else range(0)
+    ends = [curve.interval(place, found.level) for place in places]
+    return {
+        "metric": item.name,
+        "scenario": scenario.name,
+        "mean": [_known(curve.means[place]) for place in places],
+        "low": [_known(low) for low, _ in ends],
+        "high": [_known(high) for _, high in ends],
+        "n": [int(curve.n[place]) for place in places],
+        "failed": [int(curve.failed[place]) for place in places],
+        "reasons": [curve.reasons[place][0] if curve.reasons[place] else None for place in places],
+        "declined": curve.declined,
+    }
+
+
+def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
+    printed = PRINTED_VERDICTS.get(item.row, {}).get(item.criterion) if complete else None
+    return {
+        "row": item.row,
+        "criterion": item.criterion,
+        "status": item.status,
+        "summary": item.summary,
+        "parts": [
+            {
+                "metric": part.metric,
+                "scenario": part.scenario,
+                "status": part.status,
+                "reason": part.reason,
+                "conditions": [
+                    {
+                        "text": condition.text,
+                        "estimate": _known(condition.estimate),
+                        "low": _known(condition.low),
+                        "high": _known(condition.high),
+                        "bound": condition.bound,
+                        "status": condition.status,
+                    }
+                    for condition in part.conditions
+                ],
+            }
+            for part in item.parts
+        ],
+        "printed": printed,
+        "agrees": None if printed is None else agrees(printed, item.status),
+    }
+
+
+def _printed_scores(found: "Characterisation") -> list[dict[str, Any]]:
+    """Return the printed table of the redundant scenario beside ours."""
+    scenario = next((item for item in found.scenarios if item.name == "redundant"), None)
+    if scenario is None:
+        return []
+    lines = []
+    for severity, printed in PRINTED_SCORES.items():
+        place = scenario.position(severity)
+        for name, value in printed.items():
+            curve = found.curves.get((name, scenario.name))
+            if curve is None or not curve.n[place]:
+                continue
+            low, high = curve.interval(place, found.level)
+            ours = float(curve.means[place])
+            lines.append(
+                {
+                    "scenario_row": scenario.label(place),
+                    "severity": severity,
+                    "metric": name,
+                    "printed": value,
+                    "ours": ours,
+                    "low": _known(low),
+                    "high": _known(high),
+                    "n": int(curve.n[place]),
+                    "difference": ours - value,
+                }
+            )
+    return lines
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,267 @@
+"""A characterisation in one small file: every value of every seed, from which all else is computed again."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.bench import expectations
+from demele.bench.curves import Curve
+from demele.bench.expectations import Expectation
+from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenarios import SCENARIOS
+from demele.core.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from demele.bench.characterise import Characterisation
+
+__all__ = ["load", "pack", "reference"]
+
+_FORMAT = "demele-bench"
+_FORMAT_VERSION = 1
+_REFERENCE = "reference.json.gz"
+
+
+def pack(found: "Characterisation", path: Path) -> Path:
+    """Write a characterisation; the same one gives the same bytes."""
+    content = {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "demele": found.version,
+        "protocol": found.protocol,
+        "n_samples": found.n_samples,
+        "level": found.level,
+        "seeds": dict(found.seeds),
+        "slow_seeds": dict(found.slow_seeds),
+        "candidates": [_packed_candidate(item) for item in found.candidates],
+        "scenarios": [_packed_scenario(item) for item in found.scenarios],
+        "curves": [_packed_curve(curve) for curve in found.curves.values()],
+        "seconds": [
+            # of the time of each call only the median is kept: it says what a metric costs, and nothing else is asked
+            {"group": group, "scenario": scenario, "median": [round(float(np.median(own)), 5) for own in times]}
+            for (group, scenario), times in found.seconds.items()
+        ],
+    }
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    try:
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    except OSError as error:
+        raise InputError(f"path: cannot write {path}: {error.strerror or error}") from error
+    return path
+
+
+def load(path: str | Path) -> "Characterisation":
+    """Read what :meth:`Characterisation.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Characterisation
+        Functions of your own are there by name; they cannot be called.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    FormatError
+        If it is something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from demele import bench
+    >>> found = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = bench.load(found.save(Path(folder) / "mig.json.gz"))
+    >>> again.curve_frame().equals(found.curve_frame())
+    True
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"path: cannot read {path}: {error.strerror or error}") from error
+    return _unpacked(content, str(path))
+
+
+def reference() -> "Characterisation":
+    """Return the stored characterisation of demele's own metrics, to set a metric of yours beside.
+
+    Returns
+    -------
+    Characterisation
+        Of all registered metrics under the protocol "review2022", with 20 000 rows.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> bench.reference().verdict("modularity", "calibrated").status
+    'fails'
+    """
+    file = files("demele.bench") / _REFERENCE
+    return _unpacked(file.read_bytes(), _REFERENCE)
+
+
+def _unpacked(content: bytes, name: str) -> "Characterisation":
+    from demele.bench.characterise import Characterisation
+
+    try:
+        found = json.loads(gzip.decompress(content))
+    except (ValueError, OSError, EOFError) as error:
+        raise FormatError(f"path: {name} is not a saved characterisation: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        raise FormatError(f"path: {name} is not a saved characterisation")
+    if found.get("format_version") != _FORMAT_VERSION:
+        raise FormatError(
+            f"path: {name} has format version {found.get('format_version')}, this demele reads {_FORMAT_VERSION}; "
+            f"read it with the demele that wrote it ({found.get('demele')})"
+        )
+    try:
+        curves = [_unpacked_curve(item) for item in found["curves"]]
+        return Characterisation(
+            candidates=tuple(_unpacked_candidate(item) for item in found["candidates"]),
+            scenarios=tuple(_unpacked_scenario(item) for item in found["scenarios"]),
+            protocol=found["protocol"],
+            n_samples=found["n_samples"],
+            level=found["level"],
+            seeds=found["seeds"],
+            slow_seeds=found["slow_seeds"],
+            curves={(item.metric, item.scenario): item for item in curves},
+            seconds={
+                (item["group"], item["scenario"]): tuple(np.array([median]) for median in item["median"])
+                for item in found["seconds"]
+            },
+            version=found["demele"],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"path: {name} lacks a part of a characterisation: {error!r}") from error
+
+
+def _packed_candidate(item: Candidate) -> dict[str, Any]:
+    return {
+        "name": item.name,
+        "title": item.title,
+        "group": item.group,
+        "own": item.function is not None,
+        "claims": item.claims,
+        "discretises": item.discretises,
+    }
+
+
+def _unpacked_candidate(item: Mapping[str, Any]) -> Candidate:
+    return Candidate(
+        name=item["name"],
+        title=item["title"],
+        group=item["group"],
+        function=_not_in_the_file if item["own"] else None,
+        claims=None if item["claims"] is None else tuple(item["claims"]),
+        discretises=item["discretises"],
+    )
+
+
+def _packed_scenario(item: Scenario) -> dict[str, Any]:
+    if SCENARIOS.get(item.name) is item:
+        return {"name": item.name, "severities": item.severities}
+    return {
+        "name": item.name,
+        "severities": item.severities,
+        "title": item.title,
+        "question": item.question,
+        "sweep": item.sweep,
+        "labels": item.labels,
+        "paired": item.paired,
+        "source": item.source,
+        "kind": item.kind,
+        "wanted": {
+            # an expectation of a user's own class cannot be read back: what it came to is in the verdicts
+            wanted: [
+                {"type": type(one).__name__, **asdict(one)}  # type: ignore[call-overload]
+                for one in given
+                if _known_expectation(type(one).__name__)
+            ]
+            for wanted, given in item.wanted.items()
+        },
+    }
+
+
+def _unpacked_scenario(item: Mapping[str, Any]) -> Scenario:
+    severities = tuple(item["severities"])
+    if "title" not in item:
+        known = SCENARIOS[item["name"]]
+        if known.severities != severities:
+            raise FormatError(
+                f"path: scenario {item['name']!r} was measured at other severities than those of this demele; "
+                "read the file with the demele that wrote it"
+            )
+        return known
+    wanted: dict[str, tuple[Expectation, ...]] = {
+        name: tuple(_unpacked_expectation(one) for one in given) for name, given in item["wanted"].items()
+    }
+    return Scenario(
+        name=item["name"],
+        title=item["title"],
+        question=item["question"],
+        sweep=item["sweep"],
+        severities=severities,
+        draw=_not_in_the_file,
+        wanted=wanted,
+        labels=tuple(item["labels"]),
+        paired=item["paired"],
+        source=item["source"],
+        kind=item["kind"],
+    )
+
+
+def _known_expectation(name: str) -> bool:
+    return name in expectations.__all__ and name not in ("Contrast", "Expectation")
+
+
+def _unpacked_expectation(item: Mapping[str, Any]) -> Expectation:
+    fields = dict(item)
+    name = fields.pop("type")
+    if not _known_expectation(name):
+        raise FormatError(f"path: no expectation is called {name!r}")
+    expectation: Expectation = getattr(expectations, name)(**fields)
+    return expectation
+
+
+def _packed_curve(curve: Curve) -> dict[str, Any]:
+    plain = all(np.array_equal(own, np.arange(len(own))) for own in curve.seeds)
+    return {
+        "metric": curve.metric,
+        "scenario": curve.scenario,
+        "values": [own.tolist() for own in curve.values],
+        "seeds": None if plain else [own.tolist() for own in curve.seeds],
+        "reasons": curve.reasons if any(curve.reasons) else None,
+        "declined": curve.declined,
+    }
+
+
+def _unpacked_curve(item: Mapping[str, Any]) -> Curve:
+    values = tuple(np.array(own, dtype=np.float64) for own in item["values"])
+    if item["seeds"] is None:
+        seeds = tuple(np.arange(len(own), dtype=np.intp) for own in values)
+    else:
+        seeds = tuple(np.array(own, dtype=np.intp) for own in item["seeds"])
+    reasons = tuple(() for _ in values) if item["reasons"] is None else tuple(tuple(own) for own in item["reasons"])
+    return Curve(
+        metric=item["metric"],
+        scenario=item["scenario"],
+        values=values,
+        seeds=seeds,
+        reasons=reasons,
+        declined=item["declined"],
+    )
+
+
+def _not_in_the_file(*_: Any) -> Any:
+    raise InputError("the functions of metrics and scenarios are not in a saved characterisation; run it again to call")

@@ -1,0 +1,272 @@
+"""A scenario: representations whose properties are known, along a sweep, and what a good metric does on them."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pickle import PicklingError
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.expectations import Expectation
+from demele.core.errors import InputError, InputTypeError
+from demele.core.spec import MetricSpec, Property
+
+__all__ = ["Candidate", "Draw", "Representation", "Scenario", "fingerprint", "group_of"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Representation:
+    """What a scenario hands to the metrics.
+
+    Attributes
+    ----------
+    codes : array of shape (n_samples, n_codes)
+        The codes.
+    factors : array of shape (n_samples, n_factors), or a data frame
+        The factors of the same rows.
+    kinds : None, str or sequence
+        As in :func:`demele.evaluate`.
+    reg_dim : sequence of int, optional
+        The code that is meant for each factor, where it is not the one of the same number.
+    codes_std : array of shape (n_samples, n_codes), optional
+        Standard deviations of the codes for RMIG; where not given, 0.01 of each code's own.
+    options : mapping of group of metrics to mapping
+        Settings in place of the protocol's.
+    """
+
+    codes: Any
+    factors: Any
+    kinds: Any = None
+    reg_dim: Sequence[int] | None = None
+    codes_std: Any = None
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+Draw = Callable[[np.random.Generator, float, int], "Representation | tuple[Any, Any]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A metric as the bench sees it: a registered one, or any function.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+    title : str
+        What pages call it.
+    group : str
+        Metrics of one group share one computation; a function is a group of its own.
+    function : callable, optional
+        ``(codes, factors) -> float``, for a metric that is not registered.
+    claims : tuple of str, or None
+        What it is meant to measure: modularity, compactness, explicitness. None: not said, so it is judged on all.
+    discretises : bool, or None
+        Whether it cuts continuous columns into bins; None: not said.
+    key : str
+        What its stored rows are kept under: a function's changes with its code. It is told once, because a function
+        that counts or remembers changes as it is called.
+    """
+
+    name: str
+    title: str
+    group: str
+    function: Callable[..., float] | None = None
+    claims: tuple[Property, ...] | None = None
+    discretises: bool | None = None
+    key: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        own = self.group if self.function is None else f"{self.group}@{fingerprint(self.function)}"
+        object.__setattr__(self, "key", own)
+
+    def may_measure(self, wanted: Property) -> bool:
+        """Whether the metric is judged as a measure of a property."""
+        return self.claims is None or wanted in self.claims
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Representations along a sweep from the perfect one, and what a good metric does.
+
+    Attributes
+    ----------
+    name, title : str
+        In code, and in print.
+    question : str
+        What it asks of a metric, in one sentence.
+    sweep : str
+        What changes from one severity to the next: the axis of its curves.
+    severities : tuple of float
+        Where metrics are measured. The first is the perfect representation, if there is one.
+    draw : callable
+        ``(rng, severity, n_samples) -> Representation`` or ``(codes, factors)``. A function of a module, so that other
+        processes can call it.
+    wanted : mapping of property to expectations
+        What a good measure of modularity, compactness or explicitness does. ``"any"`` holds for every metric.
+    labels : tuple of str
+        Names of the severities, where they are not numbers.
+    paired : bool
+        Every severity changes the same draw, so that values of one seed can be compared one by one.
+    declines : callable, optional
+        ``(candidate) -> str or None``: why a metric cannot take part.
+    source : str
+        Where it comes from; empty for our own.
+    kind : str
+        ``"source"`` for the five of the review, ``"added"``, ``"settings"`` for sweeps of a metric's own settings.
+    draw_fingerprint : str
+        Changes with the code of ``draw``, and with ``paired``.
+    """
+
+    name: str
+    title: str
+    question: str
+    sweep: str
+    severities: tuple[float, ...]
+    draw: Draw
+    wanted: Mapping[str, tuple[Expectation, ...]] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    paired: bool = False
+    declines: Callable[[Candidate], str | None] | None = None
+    source: str = ""
+    kind: Literal["source", "added", "settings"] = "added"
+    draw_fingerprint: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.name or not isinstance(self.name, str):
+            raise InputError(f"scenario: expected a name, got {self.name!r}")
+        if not callable(self.draw):
+            raise InputTypeError(f"scenario {self.name!r}: draw is not a function of (rng, severity, n_samples)")
+        try:
+            severities = tuple(float(item) for item in self.severities)
+        except (TypeError, ValueError):
+            raise InputTypeError(f"scenario {self.name!r}: expected severities, got {self.severities!r}") from None
+        object.__setattr__(self, "severities", severities)
+        if not severities:
+            raise InputError(f"scenario {self.name!r}: expected at least one severity, got none")
+        if not np.isfinite(severities).all():
+            raise InputError(f"scenario {self.name!r}: expected finite severities, got {severities}")
+        if len(set(self.severities)) < len(self.severities):
+            raise InputError(f"scenario {self.name!r}: a severity is given twice: {self.severities}")
+        if self.labels and len(self.labels) != len(self.severities):
+            raise InputError(
+                f"scenario {self.name!r}: expected a label for each of {len(self.severities)} severities, "
+                f"got {len(self.labels)}"
+            )
+        labels = [self.label(place) for place in range(len(self.severities))]
+        for wanted, expectations in self.wanted.items():
+            if wanted not in ("modularity", "compactness", "explicitness", "any"):
+                raise InputError(
+                    f"scenario {self.name!r}: wanted: expected modularity, compactness, explicitness or any, "
+                    f"got {wanted!r}"
+                )
+            for expectation in expectations:
+                try:
+                    expectation.contrasts(self.severities, labels)
+                except ValueError as error:  # of tuple.index: no such severity
+                    raise InputError(
+                        f"scenario {self.name!r}: wanted: {expectation!r} names a severity that is not in "
+                        f"{self.severities}"
+                    ) from error
+        told = fingerprint(self.draw)
+        object.__setattr__(self, "draw_fingerprint", f"{told}-paired" if self.paired else told)
+
+    def label(self, position: int) -> str:
+        """Return what the severity at a position is called."""
+        return self.labels[position] if self.labels else f"{self.severities[position]:g}"
+
+    def position(self, severity: float) -> int:
+        """Return the place of a severity in the sweep."""
+        try:
+            return self.severities.index(severity)
+        except ValueError:
+            known = ", ".join(f"{item:g}" for item in self.severities)
+            raise InputError(f"scenario {self.name!r}: no severity {severity:g}; known are {known}") from None
+
+
+def group_of(spec: MetricSpec) -> str:
+    """Return the metrics that are measured, and stored, together: as in the catalogue, but RMIG has its own table."""
+    return spec.name if spec.needs_codes_std else spec.group
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Return a short text that changes with the code of a function, its constants, its defaults and what it holds.
+
+    It holds the variables of an enclosing function, the arguments of a partial, the state of an object. What the
+    function calls is not followed. The text is the same in every process of one version of Python.
+
+    Examples
+    --------
+    >>> fingerprint(lambda codes, factors: 1.0) == fingerprint(lambda codes, factors: 2.0)
+    False
+    """
+    return _digest(_told(function, frozenset()).encode())
+
+
+def _told(value: Any, around: frozenset[int]) -> str:
+    """Describe a value; ``around`` are those that hold it, which it may hold in turn."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return repr(value)
+    if id(value) in around:
+        return "<itself>"
+    around |= {id(value)}
+
+    def told(*parts: Any) -> str:
+        return f"{type(value).__name__}({', '.join(_told(part, around) for part in parts)})"
+
+    if isinstance(value, CodeType):
+        names = (value.co_names, value.co_varnames, value.co_freevars)
+        return told(value.co_code, value.co_exceptiontable, *names, *value.co_consts)
+    if isinstance(value, FunctionType):
+        return told(value.__code__, value.__defaults__, value.__kwdefaults__, *(value.__closure__ or ()))
+    if isinstance(value, CellType):
+        try:
+            return told(value.cell_contents)
+        except ValueError:  # not filled yet
+            return told()
+    if isinstance(value, MethodType):
+        return told(value.__func__, value.__self__)
+    if isinstance(value, partial):
+        return told(value.func, value.args, value.keywords)
+    if isinstance(value, tuple | list):
+        return told(*value)
+    if isinstance(value, set | frozenset):  # in another order in every process
+        return f"{type(value).__name__}{sorted(_told(item, around) for item in value)}"
+    if isinstance(value, dict):
+        pairs = ((_told(key, around), _told(item, around)) for key, item in value.items())
+        return f"{type(value).__name__}{sorted(pairs)}"
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        return told(value.shape, value.tolist())
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {_digest(np.ascontiguousarray(value).tobytes())}"
+    if isinstance(value, type | ModuleType | BuiltinFunctionType):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+    if callable(getattr(value, "__wrapped__", None)):  # a cache around a function, or a compiled one
+        return told(value.__wrapped__)
+    return told(getattr(type(value).__call__, "__code__", None) if callable(value) else None, _state(value))
+
+
+def _state(value: Any) -> Any:
+    """Return what an object is made of, as pickling sees it."""
+    try:
+        reduced = value.__reduce_ex__(4)
+    except (TypeError, ValueError, AttributeError, NotImplementedError, PicklingError):
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+    if isinstance(reduced, str):
+        return reduced
+    made_by, *parts = reduced
+    return [
+        f"{getattr(made_by, '__module__', '')}.{getattr(made_by, '__qualname__', '')}",
+        *(list(part) if isinstance(part, Iterator) else part for part in parts),
+    ]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=6).hexdigest()

@@ -1,0 +1,92 @@
+"""One self-contained HTML page about the metrics themselves: opens from disk, asks nothing of any network."""
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from demele.core.extras import require
+from demele.report.bench_cards import cards
+from demele.report.bench_sections import added, curves, lead, run, verdicts
+from demele.report.bench_tables import evidence, printed
+from demele.report.bench_view import BenchView, bench_view
+from demele.report.page import embedded, fill, one_script, policy, section, template
+
+__all__ = ["write_bench_report"]
+
+
+def write_bench_report(characterisation: Mapping[str, Any], path: Path, *, title: str | None = None) -> Path:
+    """Write one HTML file that shows how metrics were themselves measured.
+
+    Parameters
+    ----------
+    characterisation : mapping
+        What ``Characterisation.to_dict()`` returns. Parts of it may be empty or absent; there must be a metric.
+    path : Path
+        The file; replaced if it exists.
+    title : str, optional
+        Heading of the page.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If there is no metric to show.
+    MissingExtraError
+        If plotly is not installed: the extra ``report`` brings it.
+
+    Notes
+    -----
+    Tables, evidence and small curves are in the page as such and need no script; a script adds the large figures.
+    plotly.js is in the file (about 5 MB), and a content security policy forbids the page any request and any script
+    but its own.
+    """
+    view = bench_view(characterisation)
+    plotly_js: str = require("plotly.offline", purpose="the HTML report").get_plotlyjs()
+    page = _page(view, title or _title(view), plotly_js)
+    # The title may hold what UTF-8 cannot; names were freed of it before, so that those of page and data agree.
+    path.write_bytes(page.encode("utf-8", "replace"))
+    return path
+
+
+def _title(view: BenchView) -> str:
+    own = [name for name, metric in view.metrics.items() if metric.get("own")]
+    names = own or list(view.metrics)
+    return f"What does {view.title(names[0])} measure?" if len(names) == 1 else "What do the metrics measure?"
+
+
+def _page(view: BenchView, title: str, plotly_js: str) -> str:
+    sections = [
+        ("lead", "In short", lead(view)),
+        ("verdicts", "Verdicts", verdicts(view)),
+        ("added", "Beyond the review", added(view)),
+        ("curves", "Curves", curves(view)),
+        ("metrics", "The metrics", cards(view)),
+        ("printed", "Beside the printed tables", printed(view)),
+        ("evidence", "All evidence", evidence(view)),
+        ("run", "What was run", run(view)),
+    ]
+    sections = [item for item in sections if item[2]]
+    scripts = {
+        "errors_js": template("errors.js"),
+        "plotly_js": one_script(plotly_js),
+        "bench_js": template("bench.js"),
+    }
+    version = view.data.get("demele")
+    return fill(
+        template("bench.html"),
+        {
+            "title": escape(title),
+            "policy": policy(scripts.values()),
+            "css": template("report.css") + template("bench.css"),
+            "navigation": "\n".join(f'<li><a href="#{key}">{name}</a></li>' for key, name, _ in sections),
+            "sections": "\n".join(section(*item) for item in sections),
+            "version": escape(f"demele {version}" if version else "demele"),
+            "data": embedded(view.data),
+            **scripts,
+        },
+    )

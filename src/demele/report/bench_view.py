@@ -1,0 +1,155 @@
+"""A characterisation as the page asks it: who is in which row, which curve belongs to what, in which order."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from demele.core.errors import InputError
+
+__all__ = ["STATUSES", "BenchView", "Item", "bench_view", "identity", "plain", "tally"]
+
+Item = Mapping[str, Any]
+
+#: Sign and word of every status, in the order in which they are counted.
+STATUSES = {
+    "holds": ("✓", "holds"),
+    "fails": ("✗", "fails"),
+    "undecided": ("?", "undecided"),
+    "not applicable": ("–", "n/a"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchView:
+    """A characterisation with what its parts are found by.
+
+    Attributes
+    ----------
+    data : mapping
+        What ``Characterisation.to_dict()`` returns.
+    metrics, scenarios, rows : mapping of str to mapping
+        By name. Rows of the user's own metrics come first.
+    curves : mapping of (metric, scenario) to mapping
+        The curves.
+    verdicts : mapping of (row, criterion) to mapping
+        The verdicts.
+    review, added : list of mapping
+        The criteria of the two tables.
+    """
+
+    data: Item
+    metrics: Mapping[str, Item]
+    scenarios: Mapping[str, Item]
+    rows: Mapping[str, Item]
+    curves: Mapping[tuple[str, str], Item]
+    verdicts: Mapping[tuple[str, str], Item]
+    review: Sequence[Item]
+    added: Sequence[Item]
+
+    @property
+    def criteria(self) -> list[Item]:
+        """All criteria, those of the review first."""
+        return [*self.review, *self.added]
+
+    def title(self, metric: str) -> str:
+        """Return the name of a metric in print."""
+        return str(self.metrics.get(metric, {}).get("title") or metric)
+
+    def scenario_title(self, scenario: str | None) -> str:
+        """Return the name of a scenario in print."""
+        return str(self.scenarios.get(scenario or "", {}).get("title") or scenario or "")
+
+    def row_title(self, row: str) -> str:
+        """Return the name of a row in print."""
+        return str(self.rows.get(row, {}).get("title") or row)
+
+    def row_of(self, metric: str) -> str:
+        """Return the row that a metric is judged in."""
+        return str(self.metrics[metric].get("row") or metric)
+
+    def status(self, row: str, criterion: str) -> str | None:
+        """Return the status of a cell; None where there is none."""
+        verdict = self.verdicts.get((row, criterion))
+        return None if verdict is None else str(verdict["status"])
+
+    def statuses(self, row: str, criteria: Sequence[Item]) -> list[str]:
+        """Return the statuses of the cells of a row, without the empty ones."""
+        found = (self.status(row, item["name"]) for item in criteria)
+        return [status for status in found if status is not None]
+
+
+def bench_view(characterisation: Item) -> BenchView:
+    """Look through a characterisation once.
+
+    Raises
+    ------
+    InputError
+        If it holds no metric.
+    """
+    data = plain(characterisation)
+    metrics = {item["name"]: item for item in data.get("metrics") or ()}
+    if not metrics:
+        raise InputError(
+            "characterisation: expected the dictionary of a characterisation with at least one metric, got none; "
+            "give what Characterisation.to_dict() returns"
+        )
+    criteria = data.get("criteria") or []
+    rows = data.get("rows") or [
+        {"name": name, "title": item.get("title"), "metrics": [name], "own": item.get("own", False)}
+        for name, item in metrics.items()
+    ]
+    return BenchView(
+        data=data,
+        metrics=metrics,
+        scenarios={item["name"]: item for item in data.get("scenarios") or ()},
+        rows={item["name"]: item for item in sorted(rows, key=lambda item: not item.get("own"))},
+        curves={(item["metric"], item["scenario"]): item for item in data.get("curves") or ()},
+        verdicts={(item["row"], item["criterion"]): item for item in data.get("verdicts") or ()},
+        review=[item for item in criteria if item.get("group", "review") == "review"],
+        added=[item for item in criteria if item.get("group", "review") != "review"],
+    )
+
+
+def plain(value: Any) -> Any:
+    """Copy nested mappings and lists; a number that JSON cannot hold becomes None, a sign that UTF-8 cannot, "?".
+
+    Examples
+    --------
+    >>> plain({"mean": (0.5, float("nan"))})
+    {'mean': [0.5, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def identity(kind: str, *names: str) -> str:
+    """Return an identifier that is safe in an attribute and in an address; different names give different ones.
+
+    Examples
+    --------
+    >>> identity("evidence", "dci_forest", "noise")
+    'evidence-dci_forest-noise'
+    >>> identity("card", "my-metric")
+    'card-my.2d.metric'
+    """
+    return "-".join(
+        [kind, *(re.sub(r"[^A-Za-z0-9_]", lambda sign: f".{ord(sign.group()):x}.", name) for name in names)]
+    )
+
+
+def tally(statuses: Sequence[str]) -> dict[str, int]:
+    """Count statuses, those that do not occur included.
+
+    Examples
+    --------
+    >>> tally(["holds", "holds", "fails"])
+    {'holds': 2, 'fails': 1, 'undecided': 0, 'not applicable': 0}
+    """
+    return {status: sum(item == status for item in statuses) for status in STATUSES}

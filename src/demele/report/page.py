@@ -1,0 +1,56 @@
+"""What every page is made of: templates, data and scripts that cannot break out, a policy that allows nothing else."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+
+__all__ = ["embedded", "fill", "one_script", "policy", "section", "template"]
+
+
+def template(name: str) -> str:
+    """Read a file of the templates."""
+    return (files("demele.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def fill(text: str, parts: Mapping[str, str]) -> str:
+    """Put parts in the places ``{{name}}``, in one pass: what is put in is never searched for places.
+
+    Examples
+    --------
+    >>> fill("<p>{{a}}</p>", {"a": "{{b}}"})
+    '<p>{{b}}</p>'
+    """
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place.group(1)], text)
+
+
+def embedded(data: object) -> str:
+    r"""Write JSON that cannot end the script element that holds it.
+
+    Examples
+    --------
+    >>> embedded({"name": "</script>"})
+    '{"name":"\\u003c/script\\u003e"}'
+    """
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def one_script(text: str) -> str:
+    """Script as it must stand in a page: line ends as browsers hash them, and no end of its own element."""
+    return re.sub(r"\r\n?", "\n", text).replace("</script", "<\\/script")
+
+
+def policy(scripts: Iterable[str]) -> str:
+    """No request to anywhere, no script but these."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    own = "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {allowed}; {own}"
+
+
+def section(key: str, name: str, body: str) -> str:
+    """Write a section of a page under its heading."""
+    return f'<section id="{key}" aria-labelledby="{key}-title">\n<h2 id="{key}-title">{name}</h2>\n{body}\n</section>'

@@ -1,0 +1,395 @@
+// The page works without this script; it adds large figures, the panel of evidence, order, search and the theme.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const list = (value) => value || [];
+
+  // Small tools -----------------------------------------------------------------------------------------------------
+
+  const DASH = "\u2013";
+  const number = (value, digits = 3) => {
+    if (value === null || value === undefined) return DASH;
+    const text = Math.abs(value) < 1e4 ? value.toFixed(digits) : value.toPrecision(4);
+    return (Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212"));
+  };
+  const interval = (low, high) => (low === null || high === null ? "" : `[${number(low)}, ${number(high)}]`);
+  // What the drawing library reads as markup must not come from a name.
+  const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const short = (text, most) => {
+    const signs = [...String(text)];
+    return signs.length > most ? signs.slice(0, most - 1).join("") + "\u2026" : String(text);
+  };
+  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const element = (name, attributes = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  };
+
+  const metrics = new Map(list(data.metrics).map((metric, position) => [metric.name, { ...metric, position }]));
+  const scenarios = new Map(list(data.scenarios).map((scenario) => [scenario.name, scenario]));
+  const rows = new Map(list(data.rows).map((row) => [row.name, row]));
+  const criteria = new Map(list(data.criteria).map((criterion) => [criterion.name, criterion]));
+  const keyOf = (...names) => JSON.stringify(names);
+  const curves = new Map(list(data.curves).map((curve) => [keyOf(curve.metric, curve.scenario), curve]));
+  const verdicts = new Map(list(data.verdicts).map((verdict) => [keyOf(verdict.row, verdict.criterion), verdict]));
+  const titleOf = (items, name) => String((items.get(name) || {}).title || name);
+  const colourOf = (metric) => colour(`--c${(metrics.get(metric) || { position: 0 }).position % 8}`);
+  const dashOf = (metric) => ["solid", "6px,3px", "2px,2px", "6px,2px,2px,2px"][Math.floor((metrics.get(metric) || { position: 0 }).position / 8) % 4];
+  const labelOf = (scenario, place) => {
+    const labels = list(scenario.labels);
+    const severities = list(scenario.severities);
+    return String(place < labels.length ? labels[place] : place < severities.length ? severities[place] : place + 1);
+  };
+
+  all(".controls, .chips, .tools").forEach((item) => { item.hidden = false; });
+
+  // Figures ---------------------------------------------------------------------------------------------------------
+
+  const layoutWith = (own) => ({
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, dragmode: false, hovermode: "closest",
+    font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: colour("--text") },
+    hoverlabel: { bgcolor: colour("--text"), bordercolor: colour("--text"), font: { color: colour("--page"), size: 12.5 }, align: "left" },
+    ...own,
+  });
+  const axisWith = (own) => ({
+    automargin: true, zeroline: false, gridcolor: colour("--line"), linecolor: colour("--strong-line"),
+    tickfont: { color: colour("--soft") }, fixedrange: true, ...own,
+  });
+  // Means with both ends of their interval, in stretches without a gap.
+  const stretches = (curve) => {
+    const found = [[]];
+    curve.mean.forEach((mean, place) => {
+      if (mean !== null && curve.low[place] !== null && curve.high[place] !== null) found[found.length - 1].push(place);
+      else if (found[found.length - 1].length) found.push([]);
+    });
+    return found.filter((stretch) => stretch.length);
+  };
+  const hoverOf = (curve, scenario, place) => {
+    const lines = [
+      `<b>${safe(titleOf(metrics, curve.metric))}</b>`, safe(labelOf(scenario, place)),
+      `<b>${number(curve.mean[place])}</b> ${interval(curve.low[place], curve.high[place])}`,
+      `${list(curve.n)[place] ?? 0} seeds${list(curve.failed)[place] ? `, ${curve.failed[place]} without a value` : ""}`,
+    ];
+    const reason = list(curve.reasons)[place];
+    return [...lines, ...(reason ? [safe(short(reason, 90))] : [])].join("<br>");
+  };
+  const tracesOf = (curve, scenario, faint) => {
+    const own = colourOf(curve.metric);
+    const places = curve.mean.map((_, place) => place);
+    const around = stretches(curve).flatMap((stretch) => [...stretch.map((place) => [place, curve.high[place]]),
+      ...[...stretch].reverse().map((place) => [place, curve.low[place]]), [null, null]]);
+    const alone = stretches(curve).filter((stretch) => stretch.length === 1).map(([place]) => place);
+    const band = {
+      type: "scatter", mode: "lines", x: around.map(([x]) => x), y: around.map(([, y]) => y), fill: "toself",
+      fillcolor: `${own}${faint ? "1f" : "3a"}`, line: { width: 0 }, hoverinfo: "skip",
+    };
+    const line = {
+      type: "scatter", mode: "lines+markers", x: places, y: curve.mean, line: { color: own, width: 2, dash: dashOf(curve.metric) },
+      marker: { color: own, size: faint ? 5 : 6 }, customdata: places.map((place) => hoverOf(curve, scenario, place)),
+      hovertemplate: "%{customdata}<extra></extra>",
+      error_y: alone.length ? {
+        type: "data", symmetric: false, color: own, thickness: 1.3, width: 3,
+        array: places.map((place) => (alone.includes(place) ? curve.high[place] - curve.mean[place] : 0)),
+        arrayminus: places.map((place) => (alone.includes(place) ? curve.mean[place] - curve.low[place] : 0)),
+      } : undefined,
+    };
+    return [band, line];
+  };
+  const taking = (scenario, names) => names.map((name) => curves.get(keyOf(name, scenario)))
+    .filter((curve) => curve && !curve.declined && curve.mean.some((mean) => mean !== null));
+  const ends = (curve) => {
+    const known = curve.mean.filter((mean) => mean !== null);
+    return `${titleOf(metrics, curve.metric)} from ${number(known[0])} to ${number(known[known.length - 1])}`;
+  };
+  const draw = (plot, name, names) => {
+    const scenario = scenarios.get(name) || { severities: [], labels: [] };
+    const shown = taking(name, names);
+    const values = shown.flatMap((curve) => [...curve.mean, ...curve.low, ...curve.high]).filter((value) => value !== null);
+    const [low, high] = [Math.min(0, ...values), Math.max(1, ...values)];
+    const room = 0.03 * (high - low);
+    const steps = Math.max(1, list(scenario.severities).length, ...shown.map((curve) => curve.mean.length));
+    const labels = Array.from({ length: steps }, (_, place) => labelOf(scenario, place));
+    const width = (plot.clientWidth - 80) / steps;
+    const slanted = labels.some((label) => Math.min(label.length, 26) * 7 > width);
+    plot.setAttribute("aria-label", `${titleOf(scenarios, name)}: ${shown.slice(0, 4).map(ends).join("; ")}${shown.length > 4 ? ` and ${shown.length - 4} more` : ""}`);
+    // A figure may be replaced while it is still being drawn: what it then fails at concerns nobody.
+    return Plotly.react(plot, shown.flatMap((curve) => tracesOf(curve, scenario, shown.length > 4)), layoutWith({
+      margin: { l: 10, r: 12, t: 8, b: 10 },
+      xaxis: axisWith({ tickvals: labels.map((_, place) => place), ticktext: labels.map((label) => safe(short(label, 26))), tickangle: slanted ? -35 : 0, range: [-0.35, steps - 0.65], showgrid: false, title: { text: safe(scenario.sweep || ""), font: { color: colour("--soft"), size: 12 }, standoff: 8 } }),
+      yaxis: axisWith({ range: [low - room, high + room], title: { text: "score", font: { color: colour("--soft"), size: 12 }, standoff: 6 } }),
+    }), { responsive: true, displayModeBar: false }).catch((error) => { if (plot.isConnected) throw error; });
+  };
+  const figure = (caption, height) => {
+    const plot = element("div", { class: "plot", role: "img", "aria-label": "", style: `height:${height}px` });
+    const save = element("button", { type: "button", class: "save", "aria-label": "Save this figure as a picture" }, "Save");
+    save.addEventListener("click", () => Plotly.downloadImage(plot, { format: "png", scale: 2, filename: "demele-curves" }));
+    return { plot, whole: element("figure", {}, element("figcaption", {}, element("span", {}, ...caption), save), plot) };
+  };
+  const valuesTable = (name, names) => {
+    const scenario = scenarios.get(name) || {};
+    const shown = names.map((metric) => curves.get(keyOf(metric, name))).filter(Boolean);
+    const places = [...Array(Math.max(0, ...shown.map((curve) => curve.mean.length))).keys()];
+    const head = element("tr", {}, element("th", { scope: "col" }, "Metric"),
+      ...places.map((place) => element("th", { scope: "col", class: "number" }, labelOf(scenario, place))));
+    const body = shown.map((curve) => {
+      const cells = curve.declined
+        ? [element("td", { colspan: String(Math.max(1, places.length)) }, `takes no part: ${curve.declined}`)]
+        : places.map((place) => element("td", { class: "number" }, number(curve.mean[place]),
+          element("span", { class: "interval below" }, interval(curve.low[place] ?? null, curve.high[place] ?? null)),
+          ...(list(curve.failed)[place] ? [element("span", { class: "interval below", title: String(list(curve.reasons)[place] || "") }, `${curve.failed[place]} failed`)] : [])));
+      return element("tr", {}, element("th", { scope: "row" }, titleOf(metrics, curve.metric)), ...cells);
+    });
+    return element("table", {}, element("caption", { class: "hidden" }, `Values: ${titleOf(scenarios, name)}`),
+      element("thead", {}, head), element("tbody", {}, ...body));
+  };
+  const wordsOf = (name) => {
+    const scenario = scenarios.get(name);
+    if (!scenario) return [];
+    const wanted = list(scenario.wanted).map((item) => element("li", {}, `${item.property === "any" ? "any metric" : item.property}: ${item.text}`));
+    return [
+      ...(scenario.question ? [element("p", {}, scenario.question)] : []),
+      ...(wanted.length ? [element("p", { class: "wanted" }, "What is wanted of a measure of each property:"), element("ul", { class: "wanted" }, ...wanted)] : []),
+    ];
+  };
+
+  // Curves: one scenario, any metrics -------------------------------------------------------------------------------
+
+  const chosen = byId("scenario");
+  const boxes = all(".chips .shown");
+  let large = null; // drawn when it first comes near
+  const shownMetrics = () => boxes.filter((box) => box.checked).map((box) => box.value);
+  const fillValues = () => {
+    const details = byId("curves-values");
+    if (details && details.open) details.querySelector(".scroll").replaceChildren(valuesTable(chosen.value, shownMetrics()));
+  };
+  const drawLarge = () => {
+    if (!large) return;
+    byId("scenario-words").replaceChildren(...wordsOf(chosen.value));
+    draw(large, chosen.value, shownMetrics());
+    boxes.forEach((box) => box.parentElement.classList.toggle("absent", !taking(chosen.value, [box.value]).length));
+    fillValues();
+  };
+  const startLarge = () => {
+    if (large || !chosen) return;
+    const made = figure([], 460);
+    byId("curves-panel").append(made.whole);
+    large = made.plot;
+    drawLarge();
+  };
+  if (chosen) {
+    chosen.addEventListener("input", drawLarge);
+    boxes.forEach((box) => box.addEventListener("input", drawLarge));
+    all(".only").forEach((button) => button.addEventListener("click", () => {
+      const property = button.dataset.property;
+      boxes.forEach((box) => {
+        box.checked = property === "" || list((metrics.get(box.value) || {}).properties).includes(property);
+      });
+      drawLarge();
+    }));
+    byId("curves-values").addEventListener("toggle", fillValues);
+    byId("scenario-words").replaceChildren(...wordsOf(chosen.value));
+    new IntersectionObserver((entries, observer) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      startLarge();
+    }, { rootMargin: "300px" }).observe(byId("curves-panel"));
+  }
+
+  // The panel: evidence of a cell, or one curve ---------------------------------------------------------------------
+
+  const panel = byId("panel");
+  const body = byId("panel-body");
+  let inPanel = []; // what to draw again when colours change
+  let siblings = [];
+  const drawPanel = () => inPanel.forEach(({ plot, scenario, names }) => draw(plot, scenario, names));
+  const clearPanel = () => {
+    inPanel.forEach(({ plot }) => Plotly.purge(plot));
+    inPanel = [];
+    body.replaceChildren();
+  };
+  const show = (kind, title, content, wanted) => {
+    clearPanel();
+    byId("panel-kind").textContent = kind;
+    byId("panel-title").textContent = title;
+    body.append(...content);
+    inPanel = wanted.filter(({ plot }) => plot.isConnected);
+    if (!panel.open) panel.showModal();
+    panel.scrollTop = 0;
+    byId("panel-title").focus();
+    drawPanel();
+  };
+  const key = (names) => names.map((name) => element("span", { class: "key" },
+    element("i", { class: `dot c${(metrics.get(name) || { position: 0 }).position % 8}`, "aria-hidden": "true" }), element("bdi", {}, titleOf(metrics, name))));
+  const showEvidence = (place) => {
+    const { row, criterion } = place.dataset;
+    const verdict = verdicts.get(keyOf(row, criterion)) || {};
+    const names = list((rows.get(row) || {}).metrics).filter((name) => metrics.has(name));
+    const concerned = [...new Set([...list(verdict.parts).map((part) => part.scenario), ...list((criteria.get(criterion) || {}).scenarios)])]
+      .filter((name) => scenarios.has(name) && taking(name, names).length);
+    const figures = concerned.map((name) => {
+      const used = taking(name, names).map((curve) => curve.metric);
+      const made = figure([element("b", {}, titleOf(scenarios, name)), " ", ...key(used)], concerned.length > 1 ? 280 : 340);
+      return { ...made, scenario: name, names: used };
+    });
+    const content = [...place.childNodes].map((node) => node.cloneNode(true));
+    // Conclusion, question and rule stand before the curves, the numbers after them.
+    const after = content.findIndex((node) => node.classList && (node.classList.contains("part") || node.classList.contains("more")));
+    const cut = after < 0 ? content.length : after;
+    const frame = element("div", { class: `panels${figures.length > 1 ? "" : " wide"}` }, ...figures.map((item) => item.whole));
+    const cell = all(".verdicts a.cell").find((link) => link.hash === `#${place.id}`);
+    siblings = cell ? all("a.cell", cell.closest("tr")).map((link) => link.hash) : [];
+    const at = siblings.indexOf(`#${place.id}`);
+    byId("panel-before").disabled = at <= 0;
+    byId("panel-after").disabled = at < 0 || at === siblings.length - 1;
+    history.replaceState(null, "", `#${place.id}`);
+    show(titleOf(rows, row), titleOf(criteria, criterion), [...content.slice(0, cut), frame, ...content.slice(cut)], figures);
+  };
+  const placeOf = (hash) => {
+    const target = hash.length > 1 && byId(decodeURIComponent(hash.slice(1)));
+    return target && target.classList.contains("evidence-body") ? target : null;
+  };
+  const showCurve = (metric, scenario) => {
+    const made = figure(key([metric]), 380);
+    siblings = [];
+    byId("panel-before").disabled = byId("panel-after").disabled = true;
+    const table = element("div", { class: "scroll" }, valuesTable(scenario, [metric]));
+    show(titleOf(metrics, metric), titleOf(scenarios, scenario),
+      [...wordsOf(scenario), element("div", { class: "panels wide" }, made.whole), table], [{ ...made, scenario, names: [metric] }]);
+  };
+  const move = (by) => {
+    const next = siblings[siblings.indexOf(location.hash) + by];
+    if (next) showEvidence(placeOf(next));
+  };
+  byId("panel-close").addEventListener("click", () => panel.close());
+  byId("panel-before").addEventListener("click", () => move(-1));
+  byId("panel-after").addEventListener("click", () => move(1));
+  panel.addEventListener("keydown", (event) => {
+    if (event.target.closest(".scroll, input, select")) return;
+    if (event.key === "ArrowLeft") move(-1);
+    if (event.key === "ArrowRight") move(1);
+  });
+  panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); });
+  panel.addEventListener("close", () => {
+    clearPanel();
+    if (placeOf(location.hash)) history.replaceState(null, "", location.pathname + location.search);
+  });
+
+  // Links lead to what they name, however folded it is --------------------------------------------------------------
+
+  const reveal = () => {
+    const place = placeOf(location.hash);
+    if (place) {
+      showEvidence(place);
+      return;
+    }
+    const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let item = target; item; item = item.parentElement) if (item.tagName === "DETAILS") item.open = true;
+    target.scrollIntoView();
+  };
+  document.addEventListener("click", (event) => {
+    const spark = event.target.closest("button.spark");
+    if (spark) showCurve(spark.dataset.metric, spark.dataset.scenario);
+    const link = event.target.closest('a[href^="#"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const place = placeOf(link.hash);
+    if (place) {
+      event.preventDefault();
+      showEvidence(place);
+    } else if (panel.open && panel.contains(link)) {
+      panel.close();
+    }
+    if (!place && link.hash === location.hash) reveal(); // the address does not change, so nothing else would
+  });
+  window.addEventListener("hashchange", reveal);
+
+  // Order of the tables, search among the cards ---------------------------------------------------------------------
+
+  all("select.order").forEach((select) => {
+    const rowsBody = byId(select.dataset.table).tBodies[0];
+    const given = [...rowsBody.rows];
+    select.addEventListener("input", () => {
+      const ordered = [...given];
+      if (select.value === "holds") ordered.sort((a, b) => b.dataset.holds - a.dataset.holds);
+      if (select.value === "name") ordered.sort((a, b) => a.dataset.name.localeCompare(b.dataset.name));
+      rowsBody.append(...ordered);
+    });
+  });
+  const cards = all("details.metric");
+  byId("find").addEventListener("input", () => {
+    const words = byId("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+    cards.forEach((card) => { card.hidden = !words.every((word) => card.dataset.words.includes(word)); });
+    const left = cards.filter((card) => !card.hidden).length;
+    byId("found").textContent = left === cards.length ? "" : `${left} of ${cards.length} metrics`;
+  });
+  byId("open-all").addEventListener("click", () => cards.forEach((card) => { card.open = true; }));
+  byId("close-all").addEventListener("click", () => cards.forEach((card) => { card.open = false; }));
+
+  // Theme, printing, downloading, contents --------------------------------------------------------------------------
+
+  const themes = ["auto", "light", "dark"];
+  const theme = () => root.dataset.theme || "auto";
+  const setTheme = (name) => {
+    if (name === "auto") root.removeAttribute("data-theme");
+    else root.dataset.theme = name;
+    byId("theme").textContent = `Theme: ${name}`;
+  };
+  const redraw = () => { drawLarge(); drawPanel(); };
+  byId("theme").addEventListener("click", () => {
+    setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+    redraw();
+  });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+  byId("print").addEventListener("click", () => window.print());
+  let before = null;
+  window.addEventListener("beforeprint", () => {
+    before = { theme: theme(), closed: cards.filter((card) => !card.open) };
+    setTheme("light");
+    before.closed.forEach((card) => { card.open = true; });
+    startLarge();
+    redraw();
+  });
+  window.addEventListener("afterprint", () => {
+    if (!before) return;
+    before.closed.forEach((card) => { card.open = false; });
+    setTheme(before.theme);
+    before = null;
+    redraw();
+  });
+
+  const download = (text, type, name) => {
+    const address = URL.createObjectURL(new Blob([text], { type }));
+    const link = element("a", { href: address, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+  const csv = () => {
+    const quoted = (value) => `"${String(value ?? "").replace(/"/g, '""')}"`;
+    const lines = list(data.verdicts).map((verdict) => [
+      verdict.row, verdict.criterion, (criteria.get(verdict.criterion) || {}).group, verdict.status, verdict.summary, verdict.printed, verdict.agrees,
+    ]);
+    return [["row", "criterion", "group", "status", "summary", "printed", "agrees"], ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+  };
+  all(".download-json").forEach((button) => button.addEventListener("click", () =>
+    download(byId("data").textContent, "application/json", "demele-characterisation.json")));
+  all(".download-csv").forEach((button) => button.addEventListener("click", () => download(csv(), "text/csv", "demele-verdicts.csv")));
+
+  const links = new Map(all("nav a").map((link) => [link.hash.slice(1), link]));
+  const near = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    entries.forEach((entry) => (entry.isIntersecting ? near.add(entry.target.id) : near.delete(entry.target.id)));
+    const current = [...links.keys()].find((name) => near.has(name));
+    links.forEach((link, name) => (name === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
+  }, { rootMargin: "-10% 0px -60% 0px" });
+  all("main section").forEach((section) => observer.observe(section));
+
+  reveal();
+})();

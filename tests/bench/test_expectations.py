@@ -1,0 +1,80 @@
+"""What a good metric does, as inequalities: each kind by hand."""
+
+import pytest
+
+from demele.bench.expectations import (
+    AtLeast,
+    AtMost,
+    Contrast,
+    Expectation,
+    Falls,
+    Holds,
+    Keeps,
+    NotAbove,
+    Same,
+)
+
+SEVERITIES = (0.0, 0.5, 1.0)
+LABELS = ("none", "half", "all")
+
+
+def told(expectation: Expectation) -> list[tuple[dict[int, float], float]]:
+    return [(dict(item.weights), item.bound) for item in expectation.contrasts(SEVERITIES, LABELS)]
+
+
+CASES: list[tuple[Expectation, list[tuple[dict[int, float], float]]]] = [
+    (
+        Falls(total=0.2, step=0.01),
+        [({0: 1, 1: -1}, 0.01), ({1: 1, 2: -1}, 0.01), ({0: 1, 2: -1}, 0.2)],
+    ),
+    (Falls(step=0.01), [({0: 1, 1: -1}, 0.01), ({1: 1, 2: -1}, 0.01)]),
+    (Falls(total=0.2, every_step=False), [({0: 1, 2: -1}, 0.2)]),
+    (Falls(step=0.01, start=0.5), [({1: 1, 2: -1}, 0.01)]),
+    (Falls(step=0.01, stop=0.5), [({0: 1, 1: -1}, 0.01)]),
+    (
+        Holds(0.1),
+        [({1: 1, 0: -1}, -0.1), ({0: 1, 1: -1}, -0.1), ({2: 1, 0: -1}, -0.1), ({0: 1, 2: -1}, -0.1)],
+    ),
+    (Holds(0.1, stop=0.5), [({1: 1, 0: -1}, -0.1), ({0: 1, 1: -1}, -0.1)]),
+    (Keeps(0.5), [({1: 1, 0: -0.5}, 0.0), ({2: 1, 0: -0.5}, 0.0)]),
+    (Keeps(0.8, stop=0.5), [({1: 1, 0: -0.8}, 0.0)]),
+    (AtLeast(0.9, at=0.5), [({1: 1}, 0.9)]),
+    (AtLeast(0.9), [({0: 1}, 0.9), ({1: 1}, 0.9), ({2: 1}, 0.9)]),
+    (AtMost(0.1, at=1.0), [({2: -1}, -0.1)]),
+    (AtMost(0.1), [({0: -1}, -0.1), ({1: -1}, -0.1), ({2: -1}, -0.1)]),
+    (NotAbove(at=1.0, than=0.0, margin=0.05), [({0: 1, 2: -1}, -0.05)]),
+    (Same(at=0.5, than=1.0, within=0.1), [({2: 1, 1: -1}, -0.1), ({1: 1, 2: -1}, -0.1)]),
+]
+
+
+@pytest.mark.parametrize(("expectation", "expected"), CASES, ids=[repr(case[0]) for case in CASES])
+def test_each_kind_by_hand(expectation: Expectation, expected: list[tuple[dict[int, float], float]]) -> None:
+    assert told(expectation) == expected
+
+
+@pytest.mark.parametrize("expectation", [case[0] for case in CASES], ids=[repr(case[0]) for case in CASES])
+def test_words_name_labels_and_say_something(expectation: Expectation) -> None:
+    assert expectation.text
+    for contrast in expectation.contrasts(SEVERITIES, LABELS):
+        named = [LABELS[place] for place in contrast.weights]
+        assert all(label in contrast.text for label in named)
+
+
+def test_words_hold_the_thresholds() -> None:
+    assert Falls(total=0.2).text == "falls by at least 0.001 at every step and falls by at least 0.2 in all"
+    assert Falls(total=0.2, every_step=False).text == "falls by at least 0.2 in all"
+    assert Holds(0.1, stop=0.5).text == "stays within 0.1 of its first value, up to 0.5"
+    assert Keeps(0.5, stop=0.5).text == "keeps at least 50% of its first value, up to 0.5"
+    assert AtLeast(0.95, at=0.0).text == "is at least 0.95 at 0"
+    assert AtMost(0.05).text == "is at most 0.05"
+
+
+def test_one_severity_leaves_nothing_to_compare() -> None:
+    assert Holds().contrasts((0.0,), ("only",)) == []
+    assert AtLeast(0.5).contrasts((0.0,), ("only",)) == [Contrast("at only", {0: 1.0}, 0.5)]
+
+
+@pytest.mark.parametrize("expectation", [Falls(start=0.3), AtLeast(0.5, at=0.3), NotAbove(at=0.3, than=0.0)])
+def test_a_severity_that_is_not_there_is_an_error(expectation: Expectation) -> None:
+    with pytest.raises(ValueError, match="not in tuple"):
+        expectation.contrasts(SEVERITIES, LABELS)

@@ -1,0 +1,381 @@
+"""A run: the same records wherever it works, reasons where there is no number, only what is left computed."""
+
+import functools
+import multiprocessing
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.bench.candidates import candidate, chosen_candidates
+from demele.bench.run import Plan, declined, drawn, record_key, run_plan
+from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.scenarios import SCENARIOS, scenario
+from demele.core.errors import InputError
+from demele.core.seeds import rng_for
+from demele.core.store import Key, Store
+from tests.tolerances import assert_exact
+
+IDENTITY: dict[str, str | int] = {"demele": "0.1.0"}
+N = 200
+
+
+def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+    factors = rng.random((n, 3))
+    return (1 - severity) * factors + severity * rng.random((n, 3)), factors
+
+
+def scenario_of(function: Any = draw, **given: Any) -> Scenario:
+    own = {"name": "mine", "title": "Mine", "question": "?", "sweep": "share", "severities": (0.0, 0.5)}
+    return Scenario(**{**own, **given}, draw=function)
+
+
+def plan_of(metrics: Any, scenarios: Any, seeds: int = 2, n_samples: int = N) -> Plan:
+    candidates = metrics if isinstance(metrics, tuple) else chosen_candidates(metrics)
+    return Plan(
+        candidates=candidates,
+        scenarios=tuple(scenario(item) if isinstance(item, str) else item for item in scenarios),
+        seeds=lambda _candidate, _scenario: seeds,
+        n_samples=n_samples,
+        protocol="review2022",
+    )
+
+
+def records_of(plan: Plan, **keywords: Any) -> dict[Key, dict[str, Any]]:
+    """Return the records of a run without their seconds."""
+    store = Store(None, IDENTITY)
+    run_plan(plan, store, **keywords)
+    return without_seconds(store)
+
+
+def without_seconds(store: Store) -> dict[Key, dict[str, Any]]:
+    return {key: {what: value for what, value in store[key].items() if what != "seconds"} for key in sorted(store)}
+
+
+def correlation(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
+    return float(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1])
+
+
+def sometimes(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
+    """Raise, or return what is no number, depending on the draw."""
+    share = float(codes[0, 0])
+    if share < 0.3:
+        raise ValueError("too low")
+    return float("nan") if share < 0.6 else share
+
+
+# The records ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_record_holds_the_values_of_evaluate() -> None:
+    plan = plan_of(["mig", "sap", correlation], ["mixing"], seeds=1)
+    store = Store(None, IDENTITY)
+    run_plan(plan, store)
+    mixing = scenario("mixing")
+    assert len(store) == len(mixing.severities) * 3
+    for severity in mixing.severities:
+        codes, factors = mixing.draw(rng_for(0, "bench", "mixing", repr(severity)), severity, N)  # type: ignore[misc]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = demele.evaluate(codes, factors, ["mig", "sap", "mig_sup"])
+        information = store["mixing", repr(severity), 0, "information"]
+        assert_exact(information["values"]["mig"], expected["mig"].value)
+        assert_exact(information["values"]["mig_sup"], expected["mig_sup"].value)  # measured at once, so kept too
+        assert list(information["reasons"]) == ["xmig"]
+        sap = store["mixing", repr(severity), 0, "sap"]
+        assert sap["values"] == {"sap": expected["sap"].value}
+        own = store[record_key(mixing, severity, 0, plan.candidates[2])]
+        assert own["values"] == {"correlation": correlation(codes, factors)}
+        assert sap["seconds"] > 0
+
+
+def test_a_name_of_its_own_is_what_values_and_reasons_are_under() -> None:
+    named = candidate(lambda codes, factors: sometimes(codes, factors), name="own")
+    records = records_of(plan_of((named,), ["noise"], seeds=3))
+    found = [record["values"] | record["reasons"] for record in records.values()]
+    assert all(list(item) == ["own"] for item in found)
+    assert {type(item["own"]) for item in found} == {str, float}
+
+
+def test_a_metric_that_fails_is_recorded_and_the_run_goes_on() -> None:
+    plan = plan_of([sometimes, "mig"], ["noise"], seeds=5)
+    store = Store(None, IDENTITY)
+    run_plan(plan, store)
+    assert len(store) == 2 * 5 * len(scenario("noise").severities)
+    told = set()
+    for severity in scenario("noise").severities:
+        for seed in range(5):
+            record = store[record_key(scenario("noise"), severity, seed, plan.candidates[0])]
+            share = float(drawn(scenario("noise"), severity, seed, N).codes[0, 0])
+            reason = "sometimes raised ValueError: too low" if share < 0.3 else "sometimes returned NaN"
+            expected: tuple[dict[str, Any], dict[str, str]] = ({}, {"sometimes": reason})
+            if share >= 0.6:
+                expected = ({"sometimes": share}, {})
+            assert (record["values"], record["reasons"]) == expected
+            told |= set(record["reasons"].values())
+            assert "mig" in store["noise", repr(severity), seed, "information"]["values"]
+    assert len(told) == 2
+
+
+def test_every_first_seed_comes_before_the_second_ones() -> None:
+    store = Store(None, IDENTITY)
+    run_plan(plan_of(["mig"], ["noise", "mixing"], seeds=3), store)
+    seeds = [key[2] for key in store]
+    assert seeds == sorted(seeds, key=int)
+
+
+def test_a_metric_that_is_declined_takes_no_part() -> None:
+    def declines(item: Candidate) -> str | None:
+        return "has no codes" if item.name == "sap" else None
+
+    own = scenario_of(declines=declines)
+    plan = plan_of(["mig", "sap"], [own, "mixing"], seeds=1)
+    assert [declined(item, own) for item in plan.candidates] == [None, "has no codes"]
+    assert declined(plan.candidates[1], scenario("mixing")) is None
+    assert {(str(key[0]).partition("@")[0], key[3]) for key in records_of(plan)} == {
+        ("mine", "information"),
+        ("mixing", "information"),
+        ("mixing", "sap"),
+    }
+
+
+def test_a_group_is_measured_where_one_of_it_is_not_declined() -> None:
+    own = scenario_of(declines=lambda item: "not this" if item.name == "mig" else None)
+    assert {key[3] for key in plan_of(["mig", "dmig"], [own]).keys()} == {"information"}  # noqa: SIM118
+    assert not plan_of(["mig"], [own]).keys()
+
+
+def test_progress_reaches_the_end() -> None:
+    told: list[tuple[float, float, str]] = []
+    plan = plan_of(["mig"], ["mixing"], seeds=2)
+    store = Store(None, IDENTITY)
+    run_plan(plan, store, report=lambda *what: told.append(what))
+    assert told[0] == (0.0, told[-1][1], "12 representations to measure")
+    assert told[-1][0] == pytest.approx(told[-1][1])
+    assert told[-1][2] == "Mixing, seed 2"
+    assert [item[0] for item in told] == sorted(item[0] for item in told)
+    told.clear()
+    run_plan(plan, store, report=lambda *what: told.append(what))
+    assert told == []
+
+
+# Where it works -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def grid() -> Plan:
+    metrics = ["mig", "rmig", "sap", "z_min_variance", "irs", correlation, sometimes]
+    return plan_of(metrics, ["noise", "redundant", scenario_of()], seeds=2)
+
+
+@functools.cache
+def serial() -> dict[Key, dict[str, Any]]:
+    return records_of(grid())
+
+
+def test_two_workers_give_the_records_of_one() -> None:
+    assert records_of(grid(), n_jobs=2) == serial()
+
+
+def test_an_executor_gives_the_records_of_one(processes: Executor) -> None:
+    assert records_of(grid(), executor=processes) == serial()
+
+
+def test_every_record_is_under_the_key_that_is_looked_for() -> None:
+    assert set(serial()) == set(grid().keys())
+
+
+def test_workers_leave_nothing_to_do(processes: Executor) -> None:
+    store = Store(None, IDENTITY)
+    plan = plan_of(["mig", correlation], ["noise", scenario_of()], seeds=1)
+    run_plan(plan, store, executor=processes)
+    assert plan.jobs(store) == []
+
+
+def test_functions_without_a_module_reach_the_workers() -> None:
+    own = scenario_of(lambda rng, severity, n: draw(rng, severity, n))
+    plan = plan_of([lambda codes, factors: float(codes.mean())], [own])
+    assert records_of(plan, n_jobs=2) == records_of(plan)
+
+
+def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:
+    def warns(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
+        warnings.warn("mine", UserWarning, stacklevel=1)
+        return float(codes.mean())
+
+    before = list(warnings.filters)
+    plan = plan_of([warns], ["noise"], seeds=4)
+    with ThreadPoolExecutor(4) as pool:
+        found = records_of(plan, executor=pool)
+    assert warnings.filters == before
+    assert found == records_of(plan)
+    assert all(record["reasons"] == {} for record in found.values())
+
+
+# Scenarios that fail --------------------------------------------------------------------------------------------------
+
+
+def fails_late(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+    codes, factors = draw(rng, severity, n)
+    if severity == 0.5 and rng.random() < 2:
+        raise ZeroDivisionError("by nothing")
+    return codes, factors
+
+
+WHERE = "scenario 'mine', severity 0.5, seed 0: "
+
+
+def test_a_draw_that_raises_names_its_place_and_keeps_what_is_finished() -> None:
+    store = Store(None, IDENTITY)
+    with pytest.raises(InputError, match=f"^{WHERE}draw raised ZeroDivisionError: by nothing$"):
+        run_plan(plan_of(["mig"], ["mixing", scenario_of(fails_late)]), store)
+    assert {(str(key[0]).partition("@")[0], key[2]) for key in store} == {("mixing", 0), ("mine", 0)}
+    assert len(store) == len(scenario("mixing").severities) + 1
+
+
+@pytest.mark.parametrize("where", ["jobs", "executor"])
+def test_a_draw_that_raises_elsewhere(where: str, processes: Executor) -> None:
+    plan = plan_of(["mig"], ["mixing", scenario_of(fails_late)])
+    store = Store(None, IDENTITY)
+    given: dict[str, Any] = {"n_jobs": 2} if where == "jobs" else {"executor": processes}
+    with pytest.raises(InputError, match=r"^scenario 'mine', severity 0\.5, seed [01]: draw raised ZeroDivisionError"):
+        run_plan(plan, store, **given)
+    expected = records_of(plan_of(["mig"], ["mixing", scenario_of(severities=(0.0,))]))
+    for key, record in without_seconds(store).items():
+        if key[0] == "mixing":
+            assert record == expected[key]
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (5, "draw must return .* got int"),
+        ((1, 2, 3), "draw must return .* got tuple"),
+        ((np.full((20, 2), np.nan), np.ones((20, 2))), "codes: "),
+        ((np.array([["a", "b"]] * 20), np.ones((20, 2))), "codes: "),
+        ((np.random.default_rng(0).random((20, 2)), np.ones((20, 2))), "factors: every factor is constant"),
+        ((np.ones((20, 2)), np.ones((19, 2))), "codes and factors: expected the same number of rows"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["mig", "rmig"])
+def test_a_draw_that_cannot_be_used(returned: Any, message: str, metric: str) -> None:
+    own = scenario_of(lambda rng, severity, n: returned, severities=(0.5,))
+    with pytest.raises(InputError, match=WHERE + message):
+        records_of(plan_of([metric], [own]))
+
+
+def test_options_of_a_scenario_that_no_metric_has() -> None:
+    def with_options(rng: np.random.Generator, severity: float, n: int) -> Representation:
+        codes, factors = draw(rng, severity, n)
+        return Representation(codes=codes, factors=factors, options={"information": {"bin": 5}})
+
+    with pytest.raises(InputError, match=WHERE + "options: no information-based metric has an option 'bin'"):
+        records_of(plan_of(["mig"], [scenario_of(with_options, severities=(0.5,))]))
+
+
+def test_a_paired_scenario_changes_one_draw() -> None:
+    def paired(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+        factors = rng.random((n, 2))
+        return factors + severity, factors
+
+    one, other = (drawn(scenario_of(paired, paired=True), severity, 3, N).factors for severity in (0.0, 0.5))
+    assert_exact(one, other)
+    first, second = (drawn(scenario_of(paired), severity, 3, N).factors for severity in (0.0, 0.5))
+    assert (first != second).all()
+
+
+# Only what is left ----------------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """Draws, and counts how often."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.calls: list[float] = []
+
+    def __call__(self, rng: np.random.Generator, severity: float, n: int) -> Any:
+        self.calls.append(severity)
+        return self.function(rng, severity, n)
+
+
+def test_more_seeds_compute_only_the_new_ones(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def metric(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> float:
+        log.append(1)
+        return float(codes.mean())
+
+    log: list[int] = calls
+    own = candidate(metric)
+    path = tmp_path / "rows"
+    counted = []
+    for seeds in (2, 5, 5, 3):
+        with Store(path, IDENTITY) as store:
+            run_plan(plan_of((own,), ["mixing"], seeds=seeds), store)
+            counted.append((len(calls), len(store)))
+    assert counted == [(12, 12), (30, 30), (30, 30), (30, 30)]
+    assert without_seconds(Store(path, IDENTITY)) == records_of(plan_of((own,), ["mixing"], seeds=5))
+
+
+def test_what_is_new_is_drawn_again_and_what_is_there_is_not_measured_again() -> None:
+    draws = Counting(draw)
+    own = scenario_of(draws)
+    store = Store(None, IDENTITY)
+    run_plan(plan_of(["mig"], [own], seeds=1), store)
+    before = without_seconds(store)
+    run_plan(plan_of(["mig", "sap"], [own], seeds=1), store)
+    assert draws.calls == [0.0, 0.5] * 2
+    assert len(store) == 4
+    assert {key: without_seconds(store)[key] for key in before} == before
+    run_plan(plan_of(["dmig"], [own], seeds=1), store)  # its group is there
+    assert len(draws.calls) == 4
+
+
+def test_changed_code_is_computed_again() -> None:
+    store = Store(None, IDENTITY)
+
+    def run(constant: float) -> int:
+        run_plan(plan_of((candidate(lambda codes, factors: constant, name="own"),), ["mixing"], seeds=1), store)
+        return len(store)
+
+    assert [run(0.25), run(0.25), run(0.5), run(0.25)] == [6, 6, 12, 12]
+    assert sorted(record["values"]["own"] for record in without_seconds(store).values()) == [0.25] * 6 + [0.5] * 6
+
+
+def test_a_changed_scenario_is_computed_again() -> None:
+    store = Store(None, IDENTITY)
+
+    def run(shift: float, **given: Any) -> int:
+        own = scenario_of(lambda rng, severity, n: (draw(rng, severity, n)[0] + shift, rng.random((n, 3))), **given)
+        run_plan(plan_of(["mig"], [own], seeds=1), store)
+        return len(store)
+
+    assert [run(0.0), run(0.0), run(1.0), run(1.0, paired=True)] == [2, 2, 4, 6]
+    assert run(0.0, severities=(0.5, 0.75)) == 7  # 0.5 was there
+
+
+def test_keys_of_scenarios_that_come_with_it_are_their_names() -> None:
+    (metric,) = chosen_candidates(["mig"])
+    noise = SCENARIOS["noise"]
+    assert record_key(noise, 0.5, 3, metric) == ("noise", "0.5", 3, "information")
+    assert record_key(replace(noise, severities=(0.5,), wanted={}), 0.5, 3, metric) == (
+        "noise",
+        "0.5",
+        3,
+        "information",
+    )
+    own = replace(noise, draw=draw)
+    assert record_key(own, 0.5, 3, metric) == (f"noise@{own.draw_fingerprint}", "0.5", 3, "information")
+    assert record_key(replace(noise, paired=True), 0.5, 3, metric)[0] != "noise"

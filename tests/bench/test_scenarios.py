@@ -1,0 +1,501 @@
+"""Scenarios of the bench draw what they say, and expect only what can be built."""
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from demele.bench.candidates import candidate, chosen_candidates
+from demele.bench.run import declined, drawn
+from demele.bench.scenario import Candidate, Representation, Scenario
+from demele.bench.scenarios import SCENARIOS
+from demele.bench.scenarios.invariance import CHANGES
+from demele.bench.scenarios.own_settings import MULTIPLES, OWN_SETTINGS
+from demele.bench.scenarios.sizes import noisy
+from demele.bench.scenarios.source import M, tangent
+from demele.core.seeds import rng_for
+from demele.estimation.discretise import EqualWidth
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.plain import plain_subject
+from demele.metrics.protocols import protocol
+from demele.metrics.requests import given_options, merged_options
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
+
+N = 300
+SOURCE = ["noise", "mixing", "non_linear", "redundant", "partial"]
+ADDED = [
+    *("rotation", "oblique", "twist"),
+    *("correlated", "annotation_noise", "outliers", "tied", "heavy_tails"),
+    *("inactive", "duplicated", "constant_factor", "categorical"),
+    *("sample_size", "chance", "bins", "settings", "invariances"),
+]
+#: Their first severity is the factors themselves.
+PERFECT = [
+    *("noise", "mixing", "partial", "rotation", "oblique", "twist", "correlated", "annotation_noise", "outliers"),
+    *("tied", "heavy_tails", "inactive", "duplicated", "constant_factor", "sample_size"),
+]
+#: The severity is the number of rows.
+SIZED = ["sample_size", "chance"]
+EVERY = [(name, severity) for name, scenario in SCENARIOS.items() for severity in scenario.severities]
+
+
+def sample(name: str, severity: float, seed: int = 0, n: int = N) -> Representation:
+    return drawn(SCENARIOS[name], severity, seed, n)
+
+
+def pair(name: str, severity: float, seed: int = 0, n: int = N) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found = sample(name, severity, seed, n)
+    return np.asarray(found.codes, float), np.asarray(found.factors, float)
+
+
+def linear_map(codes: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrix W of codes = factors W."""
+    return np.asarray(np.linalg.lstsq(factors, codes)[0])
+
+
+def same_rows(first: NDArray[np.float64], second: NDArray[np.float64]) -> None:
+    """Both have the same rows, in any order."""
+    assert_exact(first[np.lexsort(first.T)], second[np.lexsort(second.T)])
+
+
+def test_the_scenarios_of_the_source_come_first() -> None:
+    assert list(SCENARIOS) == SOURCE + ADDED
+    assert [item.kind for item in SCENARIOS.values()][:5] == ["source"] * 5
+    assert [item.name for item in SCENARIOS.values() if item.kind == "settings"] == ["bins", "settings"]
+    assert all(item.source == "" for name, item in SCENARIOS.items() if name in ADDED)
+    assert len({item.title for item in SCENARIOS.values()}) == len(SCENARIOS)
+
+
+# every scenario, at every severity
+
+
+@pytest.mark.parametrize(("name", "severity"), EVERY)
+def test_draws_are_finite_of_one_length_and_repeatable(name: str, severity: float) -> None:
+    codes, factors = pair(name, severity)
+    doubled = name == "invariances" and severity == 9
+    rows = int(severity) if name in SIZED else 2 * N if doubled else N
+    assert codes.shape[0] == factors.shape[0] == rows
+    assert codes.ndim == factors.ndim == 2
+    assert np.isfinite(codes).all()
+    assert np.isfinite(factors).all()
+    again, factors_again = pair(name, severity)
+    assert_exact(again, codes)
+    assert_exact(factors_again, factors)
+    other, other_factors = pair(name, severity, seed=1)
+    assert not np.array_equal(other, codes)
+    assert not np.array_equal(other_factors, factors)
+
+
+@pytest.mark.filterwarnings("ignore::demele.UndefinedFactorWarning")
+@pytest.mark.parametrize(("name", "severity"), EVERY)
+def test_what_is_drawn_can_be_read(name: str, severity: float) -> None:
+    found = sample(name, severity)
+    subject = plain_subject(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
+    kinds = {factor.kind for factor in subject.factors.columns}
+    assert kinds == {"categorical" if name == "categorical" else "continuous"}
+    if found.reg_dim is not None:
+        assert len(found.reg_dim) == subject.factors.m
+        assert set(found.reg_dim) <= set(range(subject.codes.d))
+    assert set(given_options(found.options)) == set(found.options)
+
+
+@pytest.mark.parametrize(("name", "severity"), EVERY)
+def test_shapes(name: str, severity: float) -> None:
+    copied = {"redundant": {1: (8, 4), 2: (8, 4), 3: (8, 2), 4: (16, 4)}}
+    n_codes, n_factors = M, M
+    if name == "redundant":
+        n_codes, n_factors = copied[name][int(severity)]
+    elif name == "partial":
+        n_factors = int(severity)
+    elif name == "inactive":
+        n_codes = M + int(severity)
+    elif name == "duplicated":
+        n_codes, n_factors = 4 * int(severity), 4
+    codes, factors = pair(name, severity)
+    assert codes.shape[1] == n_codes
+    assert factors.shape[1] == n_factors
+
+
+@pytest.mark.parametrize("name", PERFECT)
+def test_the_first_severity_is_the_perfect_representation(name: str) -> None:
+    codes, factors = pair(name, SCENARIOS[name].severities[0])
+    assert_exact(codes, factors)
+
+
+@pytest.mark.parametrize("name", [*SOURCE, *ADDED])
+def test_expectations_name_severities_of_the_sweep(name: str) -> None:
+    scenario = SCENARIOS[name]
+    labels = [scenario.label(place) for place in range(len(scenario.severities))]
+    assert len(set(labels)) == len(labels)
+    assert set(scenario.wanted) <= {"modularity", "compactness", "explicitness", "any"}
+    assert bool(scenario.wanted) == (name != "invariances")
+    for expectations in scenario.wanted.values():
+        for expectation in expectations:
+            contrasts = expectation.contrasts(scenario.severities, labels)
+            assert contrasts
+            assert expectation.text
+            assert {place for item in contrasts for place in item.weights} <= set(range(len(labels)))
+
+
+@pytest.mark.parametrize("name", [*SOURCE, *ADDED])
+def test_scenarios_travel_to_other_processes(name: str) -> None:
+    copy: Scenario = pickle.loads(pickle.dumps(SCENARIOS[name]))
+    severity = copy.severities[-1]
+    assert_exact(drawn(copy, severity, 0, N).codes, sample(name, severity).codes)
+
+
+def test_severities_have_draws_of_their_own_unless_paired() -> None:
+    assert not np.array_equal(pair("noise", 0.0)[1], pair("noise", 0.1)[1])
+    assert [name for name, item in SCENARIOS.items() if item.paired] == ["bins", "settings", "invariances"]
+    for name in ("bins", "settings"):
+        first, *others = SCENARIOS[name].severities
+        for severity in others:
+            assert_exact(pair(name, severity)[0], pair(name, first)[0])
+            assert_exact(pair(name, severity)[1], pair(name, first)[1])
+
+
+# the five of the source
+
+
+def test_noise_leaves_its_share_of_the_factor() -> None:
+    for share in (0.3, 1.0):
+        codes, factors = pair("noise", share, n=5000)
+        noise = codes - (1 - share) * factors
+        assert noise.min() >= -1e-12
+        assert noise.max() <= share + 1e-12
+        # covariance of code and factor, centred by what is known: (1 - share) / 12
+        assert_mean(((codes - 0.5) * (factors - 0.5)).mean(axis=1), (1 - share) / 12)
+
+
+def test_mixing_adds_a_share_of_one_other_factor_in_a_ring() -> None:
+    for share in SCENARIOS["mixing"].severities:
+        mixing = (1 - share) * np.eye(M)
+        for row in range(M):
+            mixing[row, (row + 1) % M] = share
+        codes, factors = pair("mixing", share)
+        assert_close(codes, factors @ mixing, ROUNDING)
+
+
+def test_the_tangent_maps_the_unit_interval_onto_itself() -> None:
+    line = np.linspace(0, 1, 1001)
+    for curvature in SCENARIOS["non_linear"].severities:
+        curve = tangent(line, curvature)
+        assert_close(curve[[0, 500, 1000]], [0.0, 0.5, 1.0], ROUNDING)
+        assert (np.diff(curve) > 0).all()
+        codes, factors = pair("non_linear", curvature)
+        assert_exact(codes, tangent(factors, curvature))
+    # by hand at 1/4, where 1000 ** 0 = 1: width 2 atan(1/2), whose half has the tangent 1/2; tan(x/2) = sqrt(5) - 2
+    assert_close(tangent(np.array([0.75]), 0.25), [math.sqrt(5) - 2 + 0.5], ROUNDING)
+    # nearly straight at first, and steepest at the ends later
+    assert np.abs(tangent(line, 0.0) - line).max() < 0.002
+    assert np.abs(tangent(line, 1.0) - line).max() > 0.4
+
+
+def test_redundant_layouts() -> None:
+    angles = sample("redundant", 1.0)
+    assert_exact(angles.codes[:, 0::2], np.cos(angles.factors))
+    assert_exact(angles.codes[:, 1::2], np.sin(angles.factors))
+    assert 0 <= angles.factors.min() < 0.1
+    assert 6.2 < angles.factors.max() < 2 * math.pi
+    assert angles.reg_dim == (0, 2, 4, 6)
+    for severity, columns, first in (
+        (2.0, [0, 0, 1, 1, 2, 2, 3, 3], (0, 2, 4, 6)),
+        (3.0, [0, 0, 0, 0, 1, 1, 1, 1], (0, 4)),
+        (4.0, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3], (0, 4, 8, 12)),
+    ):
+        found = sample("redundant", severity)
+        assert_exact(found.codes, found.factors[:, columns])
+        assert found.reg_dim == first
+
+
+def test_partial_keeps_all_codes() -> None:
+    for left in SCENARIOS["partial"].severities:
+        codes, factors = pair("partial", left)
+        assert codes.shape[1] == M
+        assert_exact(factors, codes[:, : int(left)])
+
+
+# geometry
+
+
+def test_rotation_turns_pairs_and_keeps_distances() -> None:
+    for share in SCENARIOS["rotation"].severities:
+        codes, factors = pair("rotation", share)
+        assert_close(codes @ codes.T, factors @ factors.T, ROUNDING)
+        turn = linear_map(codes, factors)
+        cosine, sine = math.cos(share * math.pi / 4), math.sin(share * math.pi / 4)
+        expected = np.kron(np.eye(M // 2), [[cosine, sine], [-sine, cosine]])
+        assert_close(turn, expected, SOLVER)
+    # at the end, both codes of a pair hold both factors in equal parts
+    codes, factors = pair("rotation", 1.0)
+    assert_close(codes[:, 0], (factors[:, 0] - factors[:, 1]) / math.sqrt(2), ROUNDING)
+    assert_close(codes[:, 7], (factors[:, 6] + factors[:, 7]) / math.sqrt(2), ROUNDING)
+
+
+def test_oblique_has_the_stated_condition_number() -> None:
+    for condition in SCENARIOS["oblique"].severities:
+        for seed in (0, 1):
+            stretch = linear_map(*pair("oblique", condition, seed))
+            assert_close(stretch, stretch.T, SOLVER)
+            sizes = np.linalg.eigvalsh(stretch)
+            steps = np.linspace(-0.5, 0.5, M)
+            assert_close(sizes, condition**steps, SOLVER)
+            assert_close(sizes[-1] / sizes[0], condition, SOLVER)
+    # the axes are random, the same in no two draws, and not those of the factors
+    first, second = (linear_map(*pair("oblique", 10.0, seed)) for seed in (0, 1))
+    assert np.abs(first - second).max() > 0.1
+    assert np.abs(first - np.diag(np.diag(first))).max() > 0.1
+
+
+def test_oblique_directions_are_uniform() -> None:
+    # every entry of a uniform rotation matrix squares to 1/8 on average, so every diagonal of W has the mean of s
+    diagonals = np.array([np.diag(linear_map(*pair("oblique", 50.0, seed, n=20))) for seed in range(200)])
+    expected = float((50.0 ** np.linspace(-0.5, 0.5, M)).mean())
+    for column in diagonals.T:
+        assert_mean(column, expected)
+
+
+def test_twist_keeps_the_radius_and_can_be_undone() -> None:
+    for turns in SCENARIOS["twist"].severities:
+        codes, factors = pair("twist", turns)
+        as_points = codes[:, 0::2] + 1j * codes[:, 1::2]
+        meant = factors[:, 0::2] + 1j * factors[:, 1::2]
+        assert_close(np.abs(as_points), np.abs(meant), ROUNDING)
+        angle = 2 * math.pi * turns * np.abs(as_points) / math.sqrt(0.5)  # known from the codes alone
+        undone = as_points * np.exp(-1j * angle)
+        assert_close(undone.real, meant.real, ROUNDING)
+        assert_close(undone.imag, meant.imag, ROUNDING)
+    codes, factors = pair("twist", 1.0)
+    assert np.abs(codes - factors).max() > 0.5
+
+
+# defects of data
+
+
+def test_correlated_factors_have_the_rank_correlation_of_their_copula() -> None:
+    n = 4000
+    pairs = [(first, second) for first in range(M) for second in range(first)]
+    for rho in SCENARIOS["correlated"].severities:
+        codes, factors = pair("correlated", rho, n=n)
+        assert_exact(codes, factors)
+        centred = factors - 0.5
+        # 12 times the covariance of uniform margins is their rank correlation, without bias, row by row
+        products = 12 * np.array([centred[:, first] * centred[:, second] for first, second in pairs])
+        assert_mean(products.mean(axis=0), 6 / math.pi * math.asin(rho / 2))
+        assert_mean(factors[:, 0], 0.5)
+        assert_mean(centred[:, 0] ** 2, 1 / 12)
+
+
+def test_annotation_noise_replaces_the_stated_share_by_uniform_draws() -> None:
+    for share in SCENARIOS["annotation_noise"].severities[1:]:
+        codes, factors = pair("annotation_noise", share, n=4000)
+        wrong = codes != factors
+        assert_mean(wrong.mean(axis=1), share)
+        replaced = factors[wrong]
+        assert_mean(replaced, 0.5)
+        assert_mean((replaced - 0.5) ** 2, 1 / 12)
+        assert_mean((replaced - 0.5) * (codes[wrong] - 0.5), 0.0)
+
+
+def test_outliers_are_the_stated_share_of_rows() -> None:
+    n = 20_000
+    for share in SCENARIOS["outliers"].severities:
+        codes, factors = pair("outliers", share, n=n)
+        far = (codes != factors).any(axis=1)
+        assert far.sum() == round(share * n)
+        assert_exact(codes[far], 50 * factors[far])
+    # which rows they are is drawn
+    first, second = (np.flatnonzero((pair("outliers", 0.01, seed, n)[0] > 1).any(axis=1)) for seed in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+def test_tied_codes_share_their_lowest_value() -> None:
+    for share in SCENARIOS["tied"].severities[1:]:
+        codes, factors = pair("tied", share, n=4000)
+        low = codes == share
+        assert_mean(low.mean(axis=1), share)
+        assert_exact(low, factors <= share)
+        assert_exact(codes[~low], factors[~low])
+
+
+def test_heavy_tails_are_monotone_quantiles_of_student_t() -> None:
+    for severity in SCENARIOS["heavy_tails"].severities:
+        codes, factors = pair("heavy_tails", severity)
+        assert_exact(np.argsort(codes, axis=0), np.argsort(factors, axis=0))
+    # closed forms for two degrees of freedom and for one
+    codes, factors = pair("heavy_tails", 0.5)
+    assert_close(codes, (2 * factors - 1) / np.sqrt(2 * factors * (1 - factors)), SOLVER)
+    codes, factors = pair("heavy_tails", 1.0)
+    assert_close(codes, np.tan(math.pi * (factors - 0.5)), SOLVER)
+
+
+# columns
+
+
+def test_inactive_codes_stand_beside_perfect_ones() -> None:
+    for more in SCENARIOS["inactive"].severities:
+        codes, factors = pair("inactive", more)
+        assert_exact(codes[:, :M], factors)
+        assert (np.ptp(codes[:, M:], axis=0) == 0).all()
+
+
+def test_duplicated_codes_are_copies_and_the_first_is_meant() -> None:
+    for copies in SCENARIOS["duplicated"].severities:
+        found = sample("duplicated", copies)
+        for factor in range(4):
+            for copy in range(int(copies)):
+                assert_exact(found.codes[:, factor * int(copies) + copy], found.factors[:, factor])
+        assert found.reg_dim == tuple(factor * int(copies) for factor in range(4))
+
+
+def test_constant_factors_have_constant_codes() -> None:
+    for flat in SCENARIOS["constant_factor"].severities:
+        codes, factors = pair("constant_factor", flat)
+        assert_exact(codes, factors)
+        assert (np.ptp(factors, axis=0) == 0).sum() == flat
+
+
+def test_classes_fill_intervals_of_their_code_in_any_order() -> None:
+    for n_classes in SCENARIOS["categorical"].severities:
+        found = sample("categorical", n_classes)
+        assert found.kinds == "categorical"
+        place = np.floor(found.codes * n_classes).astype(int)
+        in_order = 0
+        for factor in range(M):
+            seen = set(zip(found.factors[:, factor].tolist(), place[:, factor].tolist(), strict=True))
+            assert len(seen) == n_classes  # one to one
+            assert {label for label, _ in seen} == {interval for _, interval in seen} == set(range(int(n_classes)))
+            in_order += all(label == interval for label, interval in seen)
+        assert in_order < M
+        inside = found.codes * n_classes - place
+        assert_mean(inside.mean(axis=1), 0.5)
+
+
+# sizes and settings
+
+
+def test_sizes_are_rows_whatever_the_run_asks_for() -> None:
+    for name in SIZED:
+        for rows in SCENARIOS[name].severities:
+            assert len(pair(name, rows, n=50)[0]) == rows
+
+
+def test_chance_codes_know_nothing_of_the_factors() -> None:
+    codes, factors = pair("chance", 20_000.0)
+    for shift in range(M):
+        assert_mean(((codes - 0.5) * (np.roll(factors, shift, axis=1) - 0.5)).mean(axis=1), 0.0)
+
+
+def test_settings_are_swept_on_the_codes_of_the_scenario_of_noise() -> None:
+    codes, factors = noisy(rng_for(3, "any"), 0.2, N)
+    as_noise: Any = SCENARIOS["noise"].draw(rng_for(3, "any"), 0.2, N)
+    assert_exact(codes, as_noise[0])
+    assert_exact(factors, as_noise[1])
+    for name, share in (("bins", 0.2), ("settings", 0.6)):
+        codes, factors = pair(name, SCENARIOS[name].severities[0])
+        noise = (codes - (1 - share) * factors) / share
+        assert -1e-12 < noise.min() < 0.01
+        assert 0.99 < noise.max() < 1 + 1e-12
+
+
+def options_of(metric: Candidate, name: str, severity: float) -> dict[str, Any]:
+    given = given_options(sample(name, severity).options)
+    return merged_options(CATALOGUE[metric.name], protocol("review2022").options, given, None)
+
+
+@pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)
+def test_bins_reach_every_metric_that_takes_part(metric: Candidate) -> None:
+    reason = declined(metric, SCENARIOS["bins"])
+    if metric.name == "z_max_variance":
+        assert reason == "takes few bins of its own: see the scenario of settings"
+    elif not CATALOGUE[metric.name].discretises:
+        assert reason == "takes no number of bins"
+    else:
+        assert reason is None
+        for bins in SCENARIOS["bins"].severities:
+            assert options_of(metric, "bins", bins)["bins"] == EqualWidth(int(bins))
+
+
+@pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)
+def test_settings_start_from_the_protocol_and_change_one_option(metric: Candidate) -> None:
+    reason = declined(metric, SCENARIOS["settings"])
+    assert (reason is None) == (metric.group in OWN_SETTINGS)
+    if reason is not None:
+        assert reason == "has no setting of its own"
+        return
+    usual = merged_options(CATALOGUE[metric.name], protocol("review2022").options, {}, None)
+    option, values = OWN_SETTINGS[metric.group]
+    assert len(set(values)) == len(values) == len(MULTIPLES)
+    assert options_of(metric, "settings", 1.0) == usual
+    for severity in SCENARIOS["settings"].severities[1:]:
+        changed = options_of(metric, "settings", severity)
+        assert {key for key in usual if changed[key] != usual[key]} == {option}
+
+
+@pytest.mark.parametrize("group", ["z_diff", "z_min_variance", "dci_forest", "dci_boosting", "explicitness"])
+def test_settings_are_multiples_of_the_default(group: str) -> None:
+    _, values = OWN_SETTINGS[group]
+    for multiple, value in zip(MULTIPLES, values, strict=True):
+        assert value in (multiple * values[0], math.floor(multiple * values[0]))
+
+
+def test_functions_take_no_part_in_sweeps_of_settings() -> None:
+    own = candidate(lambda codes, factors: 0.5, name="half", discretises=True)
+    assert declined(own, SCENARIOS["bins"]) == "takes no number of bins"
+    assert declined(own, SCENARIOS["settings"]) == "has no setting of its own"
+    assert declined(own, SCENARIOS["noise"]) is None
+
+
+# invariances
+
+
+def test_the_base_of_invariances_is_noisy_and_mixed() -> None:
+    codes, factors = pair("invariances", 0.0)
+    noise = (codes - 0.8 * (0.8 * factors + 0.2 * factors[:, np.arange(M) - 1])) / 0.2
+    assert -1e-12 < noise.min() < 0.01
+    assert 0.99 < noise.max() < 1 + 1e-12
+
+
+def test_every_change_starts_from_the_same_bits() -> None:
+    scenario = SCENARIOS["invariances"]
+    found = {label: sample("invariances", float(place)) for place, label in enumerate(scenario.labels)}
+    assert list(found) == list(CHANGES)
+    base = found["as it is"]
+    codes, factors = base.codes, base.factors
+    assert base.reg_dim is None
+
+    rows = found["rows permuted"]
+    assert not np.array_equal(rows.codes, codes)
+    same_rows(np.hstack([rows.codes, rows.factors]), np.hstack([codes, factors]))
+
+    permuted = found["codes permuted"]
+    assert not np.array_equal(permuted.codes, codes)
+    assert_exact(permuted.codes[:, permuted.reg_dim], codes)
+    assert_exact(permuted.factors, factors)
+
+    named = found["factors permuted"]
+    assert_exact(named.codes, codes)
+    assert not np.array_equal(named.factors, factors)
+    assert_exact(named.factors, factors[:, named.reg_dim])
+
+    for label, changed in (
+        ("codes times 1000", codes * 1000),
+        ("codes shifted", codes + 10),
+        ("codes mirrored", codes * [1, -1, 1, -1, 1, -1, 1, -1]),
+        ("codes cubed about their centre", (codes - 0.5) ** 3),
+    ):
+        assert_exact(found[label].codes, changed)
+        assert_exact(found[label].factors, factors)
+    assert (np.argsort(found["codes cubed about their centre"].codes, axis=0) == np.argsort(codes, axis=0)).all()
+
+    unit = found["every factor in another unit"]
+    assert_exact(unit.codes, codes)
+    assert_exact(unit.factors, 2 * factors + 3)
+
+    doubled = found["rows doubled"]
+    for start in (0, 1):
+        assert_exact(doubled.codes[start::2], codes)
+        assert_exact(doubled.factors[start::2], factors)

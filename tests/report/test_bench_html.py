@@ -1,0 +1,398 @@
+"""The page about metrics: whole, safe, true to the characterisation, readable without a script, alive with one."""
+
+import base64
+import hashlib
+import re
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demele.core.errors import InputError, MissingExtraError
+from demele.report.bench_curves import sparkline
+from demele.report.bench_html import write_bench_report
+from demele.report.bench_view import identity
+from demele.report.bench_words import fine
+from tests.report.sample_characterisation import HOSTILE, minimal_characterisation, sample_characterisation
+from tests.report.test_browser import _BROWSER, _document_after_scripts
+from tests.report.test_html import Page
+
+
+def _write(tmp_path: Path, data: dict[str, Any], **options: Any) -> str:
+    return write_bench_report(data, tmp_path / "bench.html", **options).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return _write(tmp_path_factory.mktemp("bench"), sample_characterisation())
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+def _cells(page: Page) -> list[dict[str, str | None]]:
+    return [item for item in page.all("a") if (item.get("class") or "").startswith("cell ")]
+
+
+# The file as a whole --------------------------------------------------------------------------------------------------
+
+
+def test_returns_the_path_and_writes_the_same_bytes_again(tmp_path: Path) -> None:
+    first = write_bench_report(sample_characterisation(), tmp_path / "a.html")
+    second = write_bench_report(sample_characterisation(), tmp_path / "b.html")
+    assert first == tmp_path / "a.html"
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_data_of_the_page_are_the_characterisation(page: Page) -> None:
+    assert page.script("data") == sample_characterisation()
+
+
+def test_no_address_leads_out_of_the_file(page: Page) -> None:
+    for _, attributes in page.elements:
+        for name in ("src", "href", "action", "data", "poster", "srcset"):
+            address = attributes.get(name)
+            assert address is None or address.startswith(("#", "data:,")), (name, address)
+
+
+def test_policy_allows_these_scripts_and_nothing_else(page: Page) -> None:
+    policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy") or ""
+    runnable = [
+        script
+        for script, attributes in zip(page.scripts, page.all("script"), strict=True)
+        if attributes.get("type") != "application/json"
+    ]
+    digests = {base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in runnable}
+    assert policy.startswith("default-src 'none';")
+    assert set(re.findall(r"'sha256-([^']+)'", policy)) == digests
+    assert len(digests) == 3
+
+
+def test_hostile_names_are_text(page: Page, text: str) -> None:
+    assert len(page.all("script")) == text.count("</script>") == 4
+    assert not page.all("img")
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    outside = text.replace(max(page.scripts, key=len), "")
+    assert "<script>document.title" not in outside
+    assert "<b>\"'>" not in outside
+    assert HOSTILE in page.words
+    assert f"codes shifted by {HOSTILE}" in page.words
+    assert f"takes no part: it declines <b>{HOSTILE}" in page.words
+    # Attributes hold the name as it is, so that the script finds its curves.
+    assert {item["data-metric"] for item in page.all("button") if "data-metric" in item} >= {HOSTILE, "mig"}
+
+
+def test_signs_that_utf8_cannot_hold_do_not_part_page_and_data(tmp_path: Path) -> None:
+    data = minimal_characterisation()
+    data["metrics"][0]["title"] = "lone \udc80 surrogate"
+    page = Page(_write(tmp_path, data))
+    assert "lone ? surrogate" in page.words
+    assert page.script("data")["metrics"][0]["title"] == "lone ? surrogate"
+
+
+def test_identities_are_unique_and_links_lead_somewhere(page: Page) -> None:
+    identities = [attributes["id"] for _, attributes in page.elements if attributes.get("id")]
+    assert len(identities) == len(set(identities))
+    targets = {(attributes["href"] or "")[1:] for attributes in page.all("a")}
+    assert targets <= set(identities), targets - set(identities)
+
+
+def test_different_names_have_different_identities() -> None:
+    names = [("a-b", "c"), ("a", "b-c"), ("a.2d.b", "c"), ("A-b", "c"), ("a b", "c")]
+    assert len({identity("evidence", *pair) for pair in names}) == len(names)
+
+
+def test_can_be_read_by_a_screen_reader(page: Page) -> None:
+    assert len(page.all("h1")) == len(page.all("main")) == 1
+    assert len(page.all("caption")) == len(page.all("table"))
+    for attributes in page.all("svg"):
+        assert attributes.get("aria-hidden") == "true"  # its ends stand beside it
+    for tag, attributes in page.elements:
+        if tag == "section":
+            assert attributes.get("aria-labelledby")
+        if tag == "th":
+            assert attributes.get("scope") in {"row", "col", "rowgroup", "colgroup"}
+
+
+# Verdicts and their evidence ------------------------------------------------------------------------------------------
+
+
+def test_every_verdict_is_a_cell_with_its_evidence(page: Page) -> None:
+    labels = [unescape(item["aria-label"] or "") for item in _cells(page) if item.get("aria-label")]
+    assert len(labels) == len(sample_characterisation()["verdicts"]) == 11
+    assert "MIG, Calibrated: holds" in labels
+    assert "MIG, Several codes per factor: fails; differs from print: yes" in labels
+    assert "MIG, No discretisation: fails" in labels  # as printed: because of discretisation
+    assert f"{HOSTILE}, Invariant to scale: undecided" in labels
+    evidence = {item["id"] for item in page.all("div") if item.get("class") == "evidence-body"}
+    assert evidence == {
+        identity("evidence", verdict["row"], verdict["criterion"]) for verdict in sample_characterisation()["verdicts"]
+    }
+    assert "evidence-mig-multi_code" in evidence
+
+
+def test_own_rows_come_first_and_added_criteria_have_their_own_table(page: Page) -> None:
+    links = [item["href"] for item in _cells(page) if item.get("aria-label")]
+    own = identity("evidence", HOSTILE, "calibrated")
+    assert links[0] == f"#{own}"
+    assert links.index("#evidence-dci-no_bins") < links.index("#evidence-mig-invariant")  # another table
+    assert {item["id"] for item in page.all("table") if item.get("id")} == {"verdicts-table", "added-table"}
+
+
+def test_shows_every_number_of_the_evidence(page: Page) -> None:
+    for verdict in sample_characterisation()["verdicts"]:
+        assert " ".join(verdict["summary"].split()) in page.words
+        for part in verdict["parts"]:
+            for condition in part["conditions"]:
+                assert fine(condition["estimate"]) in page.words
+                assert fine(condition["bound"]) in page.words
+    assert "[0.543, 0.765]" in page.words
+    assert "[−∞, 0.0009]" in page.words
+    assert "the rule of calibrated: at least 0.95 & no less" in page.words
+    assert "Is it so that Invariant to scale?" in page.words
+    assert "declared by mig" in page.words
+
+
+def test_counts_what_was_found(page: Page) -> None:
+    # Counted by hand from the eleven verdicts of the sample.
+    assert "Of 11 cells in all, 4 hold, 3 fail, 2 are undecided and 2 are not applicable." in page.words
+    assert f"Your metric {HOSTILE}: 1 holds, 1 fails and 1 is not applicable." in page.words
+    assert f"Most criteria of the review are held by {HOSTILE}, MIG and DCI: 1 of the 3." in page.words
+    assert "2 of 3 cells agree with the printed table" in page.words
+
+
+# Cards, curves, printed tables ----------------------------------------------------------------------------------------
+
+
+def test_cards_show_what_was_measured_of_each_metric(page: Page) -> None:
+    for shown in (
+        "0.00042",  # chance
+        "0.471 [0.471, 0.471] · 100 seeds",
+        "0.123",  # chance at a thousand rows
+        "[0.111, 0.136]",
+        "0.046",  # the difference that a shift makes
+        "11 ms",
+        "2.5 s",
+        "52 ms",
+        "−1 to 1",
+        "not said; judged on all",
+        "MIG: the gap of the two largest, a < b & c.",
+    ):
+        assert shown in page.words, shown
+
+
+def test_every_curve_is_a_picture_without_a_script(page: Page) -> None:
+    curves = sample_characterisation()["curves"]
+    drawn = [curve for curve in curves if curve["declined"] is None]
+    sparks = [item for item in page.all("button") if item.get("class") == "spark"]
+    assert [(item["data-metric"], item["data-scenario"]) for item in sparks if item["data-metric"] == "mig"] == [
+        ("mig", "noise"),
+        ("mig", "redundant"),
+        ("mig", "one"),
+    ]
+    assert len(sparks) == len(drawn) == 8
+    assert "0.988 → 0.001" in page.words
+    assert "−0.125" in page.words
+    assert "0.654 at (1) [cos v, sin v], 0.032 at (2) [v, v]" in page.words
+
+
+def test_small_curve_by_hand() -> None:
+    # 132 by 56 with an edge of 4: 0 lies at 52, 1 at 4, the three places at 4, 66 and 128.
+    drawn = sparkline([1.0, 0.5, 0.0], [1.0, 0.25, 0.0], [1.0, 0.75, 0.0], 0.0, 1.0)
+    assert '<polyline class="mean" points="4.0,4.0 66.0,28.0 128.0,52.0"/>' in drawn
+    assert '<polygon class="band" points="4.0,4.0 66.0,16.0 128.0,52.0 128.0,52.0 66.0,40.0 4.0,4.0"/>' in drawn
+
+
+def test_small_curve_breaks_where_a_mean_is_missing() -> None:
+    drawn = sparkline([1.0, 1.0, None, 0.5], [1.0, 1.0, None, 0.25], [1.0, 1.0, None, 0.75], 0.0, 1.0)
+    assert drawn.count('class="mean"') == drawn.count('class="band"') == 1
+    assert '<polyline class="bar" points="128.0,16.0 128.0,40.0"/>' in drawn
+    assert drawn.count("<circle") == 3
+
+
+def test_printed_scores_stand_beside_ours(page: Page) -> None:
+    # 0.654 rounds to 0.7, 0.032 is not 0.4, 1.000 is 1.0: one of the three lies apart.
+    assert "1 number of 3 of ours lies apart" in page.words
+    marked = [item for item in page.all("span") if item.get("aria-label") == "differs"]
+    assert len(marked) == 1
+    titles = [item["title"] for item in page.all("td") if item.get("class") == "ours"]
+    assert "difference −0.368; seeds: 100" in titles
+
+
+def test_tells_what_was_run(page: Page) -> None:
+    assert "3 scenarios of 20,000 rows, with 100 seeds at every step (20 for slow metrics)" in page.words
+    assert "protocol review2022; demele 0.1.0" in page.words
+    assert "explicitness: falls by at least 0.001 at every step" in page.words
+    assert "any metric: stays within 0.05 of its first value" in page.words
+    assert "with 95% intervals" in page.words
+
+
+# Little is known ------------------------------------------------------------------------------------------------------
+
+
+def test_does_with_one_metric_and_nothing_else(tmp_path: Path) -> None:
+    page = Page(_write(tmp_path, minimal_characterisation()))
+    assert {item["id"] for item in page.all("section")} == {"lead", "metrics", "run"}
+    assert "What does mine measure?" in page.words
+
+
+def test_does_without_keys(tmp_path: Path) -> None:
+    page = Page(_write(tmp_path, {"metrics": [{"name": "mine"}]}))
+    assert page.script("data") == {"metrics": [{"name": "mine"}]}
+    assert "What does mine measure?" in page.words
+
+
+def test_numbers_that_json_cannot_hold_are_gaps(tmp_path: Path) -> None:
+    data = minimal_characterisation()
+    data["metrics"][0]["range"] = [float("-inf"), 1.0]
+    data["metrics"][0]["card"]["seconds"] = float("nan")
+    page = Page(_write(tmp_path, data))
+    assert "−∞ to 1" in page.words
+    assert page.script("data")["metrics"][0]["card"]["seconds"] is None
+
+
+def test_says_that_a_run_was_quick(tmp_path: Path) -> None:
+    page = Page(_write(tmp_path, {**minimal_characterisation(), "quick": True}))
+    assert "This was a quick run" in page.words
+
+
+def test_title_is_escaped(tmp_path: Path) -> None:
+    assert "<h1>Runs &lt;1&gt; &amp; 2</h1>" in _write(tmp_path, minimal_characterisation(), title="Runs <1> & 2")
+
+
+@pytest.mark.parametrize("nothing", [{}, {**minimal_characterisation(), "metrics": []}])
+def test_refuses_nothing(tmp_path: Path, nothing: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"characterisation: expected .* at least one metric, got none"):
+        write_bench_report(nothing, tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_names_the_extra_that_brings_plotly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(MissingExtraError, match=r"demele\[report\]"):
+        write_bench_report(sample_characterisation(), tmp_path / "r.html")
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------
+
+_needs_browser = pytest.mark.skipif(_BROWSER is None, reason="needs a Chromium browser: none is installed")
+
+
+def _opened(tmp_path: Path, data: dict[str, Any], anchor: str = "", script: str = "") -> str:
+    """Document after its scripts; ``script`` is run at the end of a copy without the policy."""
+    path = write_bench_report(data, tmp_path / "bench.html")
+    if script:
+        page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", path.read_text(encoding="utf-8"))
+        path.write_text(page.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    document = _document_after_scripts(path, tmp_path / "profile", anchor)
+    return re.sub(r"<script[^>]*>.*?</script>", "", document, flags=re.DOTALL)
+
+
+def _panel(document: str) -> Iterator[str]:
+    """Opening tag and inside of the panel."""
+    found = re.search(r"(<dialog[^>]*>)(.*?)</dialog>", document, flags=re.DOTALL)
+    assert found
+    yield from found.groups()
+
+
+def _quiet(document: str) -> bool:
+    """Whether no script failed and the policy refused nothing."""
+    found = re.search(r'<pre id="script-errors"[^>]*>(.*?)</pre>', document, flags=re.DOTALL)
+    assert found
+    return found[1] == ""
+
+
+@_needs_browser
+def test_opens_without_an_error_and_draws_nothing_before_it_is_near(tmp_path: Path) -> None:
+    document = _opened(tmp_path, sample_characterisation())
+    opening, _ = _panel(document)
+    assert _quiet(document)
+    assert " open" not in opening
+    assert not re.search(r'<div class="tools"[^>]*hidden', document)
+    assert "<title>What does " in document  # the hostile name did not change it
+
+
+@_needs_browser
+def test_minimal_page_opens_without_an_error(tmp_path: Path) -> None:
+    assert _quiet(_opened(tmp_path, minimal_characterisation()))
+
+
+@_needs_browser
+def test_an_address_opens_the_evidence(tmp_path: Path) -> None:
+    document = _opened(tmp_path, sample_characterisation(), "#evidence-mig-calibrated")
+    opening, inside = _panel(document)
+    assert _quiet(document)
+    assert " open" in opening
+    assert "the rule of calibrated" in inside
+    assert inside.count("js-plotly-plot") == 1
+    # Three points of one metric.
+    assert len(re.findall(r'class="point\b', inside)) == 3
+
+
+@_needs_browser
+def test_a_click_on_a_cell_shows_its_evidence(tmp_path: Path) -> None:
+    click = "document.querySelector(\"a.cell[href='#evidence-dci-calibrated']\").click();"
+    document = _opened(tmp_path, sample_characterisation(), script=click)
+    opening, inside = _panel(document)
+    assert _quiet(document)
+    assert " open" in opening
+    assert "dci_modularity undecided on calibrated: 0.6421 where 0.001 is the least" in inside
+    # Both metrics of the row.
+    assert len(re.findall(r'class="point\b', inside)) == 6
+    assert "DCI modularity from 0.991 to 0.043; DCI compactness from 0.981 to 0.033" in inside
+
+
+@_needs_browser
+def test_the_next_cell_and_closing(tmp_path: Path) -> None:
+    steps = (
+        "document.querySelector(\"a.cell[href='#evidence-mig-calibrated']\").click();"
+        'document.getElementById("panel-after").click();'
+    )
+    opening, inside = _panel(_opened(tmp_path, sample_characterisation(), script=steps))
+    assert " open" in opening
+    assert "the rule of multi_code" in inside
+    assert "ours differs" in inside
+    close = f'{steps}document.getElementById("panel-close").click();'
+    document = _opened(tmp_path, sample_characterisation(), script=close)
+    opening, inside = _panel(document)
+    assert _quiet(document)
+    assert " open" not in opening
+    assert "the rule of multi_code" not in inside
+
+
+@_needs_browser
+def test_a_small_curve_opens_as_a_large_one(tmp_path: Path) -> None:
+    click = 'document.querySelectorAll("button.spark")[0].click();'  # of the metric with the hostile name
+    document = _opened(tmp_path, sample_characterisation(), script=click)
+    opening, inside = _panel(document)
+    assert _quiet(document)
+    assert " open" in opening
+    assert inside.count("js-plotly-plot") == 1
+    assert len(re.findall(r'class="point\b', inside)) == 2  # the middle of three has no value
+    assert "100 failed" in inside
+    assert "<img" not in inside
+
+
+@_needs_browser
+def test_curves_follow_scenario_and_choice_of_metrics(tmp_path: Path) -> None:
+    choose = (
+        'document.getElementById("curves-values").open = true;'
+        'document.getElementById("scenario").value = "redundant";'
+        "document.querySelector('.only[data-property=\"compactness\"]').click();"
+        "document.getElementById('curves').scrollIntoView({behavior: 'instant'});"
+        "window.dispatchEvent(new Event('beforeprint'));"
+    )
+    document = _opened(tmp_path, sample_characterisation(), script=choose)
+    found = re.search(r'<section id="curves".*?</section>', document, flags=re.DOTALL)
+    assert found
+    assert _quiet(document)
+    # MIG alone: DCI compactness declines, the others do not claim compactness.
+    assert len(re.findall(r'class="point\b', found[0])) == 2
+    assert 'aria-label="Redundant &lt;codes&gt;: MIG from 0.654 to 0.032"' in found[0]
+    assert "takes no part: it declines" in found[0]
