@@ -66,7 +66,7 @@ GROUPS = 4
 KILLS = 10
 PAUSE = 0.03
 #: What a worker can have measured without having handed it over, each time that it is killed.
-IN_FLIGHT = 64
+IN_FLIGHT = 16
 
 
 def started(folder: Path, where: str) -> "subprocess.Popen[bytes]":

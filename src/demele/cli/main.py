@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from demele import __version__
-from demele.cli import catalogue, score
+from demele.cli import bench, catalogue, score
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
 
@@ -50,7 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except DemeleError as error:
-        return _mistake(in_options(str(error), replayed=getattr(arguments, "replay", None) is not None))
+        words, heads = getattr(arguments, "told_as", ({}, {}))
+        replayed = getattr(arguments, "replay", None) is not None
+        return _mistake(in_options(str(error), replayed=replayed, words=words, heads=heads))
     except OSError as error:
         return _mistake(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     return DONE
@@ -74,7 +76,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _every_action(self) -> list[argparse.Action]:
         actions = list(self._actions)
-        for action in self._actions:
+        for action in actions:  # grows as it goes: commands have actions of their own
             if isinstance(action, argparse._SubParsersAction):
                 for parser in action.choices.values():
                     actions += parser._actions
@@ -92,6 +94,7 @@ def _parser() -> _Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     score.add_command(commands)
     catalogue.add_command(commands)
+    bench.add_command(commands)
     return parser
 
 

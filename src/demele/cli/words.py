@@ -3,14 +3,19 @@
 import ast
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 __all__ = ["in_options"]
 
 Told = str | Callable[[re.Match[str]], str]
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 
-def in_options(message: str, *, replayed: bool = False) -> str:
+
+def in_options(
+    message: str, *, replayed: bool = False, words: Mapping[str, str] = _NONE, heads: Mapping[str, str] = _NONE
+) -> str:
     """Say a message of the library with the options of the program in place of arguments of Python.
 
     Parameters
@@ -19,6 +24,10 @@ def in_options(message: str, *, replayed: bool = False) -> str:
         What an error, a warning or a note says.
     replayed : bool
         Whether a signature is replayed: what it decides cannot be given, so that nobody is told to.
+    words : mapping of str to str
+        Further arguments and the options that they are for one command, wherever they stand.
+    heads : mapping of str to str
+        The same for arguments that are common words: only where a message begins with one.
 
     Examples
     --------
@@ -29,6 +38,10 @@ def in_options(message: str, *, replayed: bool = False) -> str:
     """
     for pattern, told in (*_REPLAYED, *_ALWAYS) if replayed else (*_ALWAYS, *_DECIDED):
         message = re.sub(pattern, told, message)
+    for name, option in words.items():
+        message = re.sub(_word(name), option, message)
+    for name, option in heads.items():
+        message = re.sub(rf"^{name}(?=:|\[)", option, message)
     return message
 
 

@@ -48,7 +48,9 @@ def completed(
     else:
         from joblib import Parallel, delayed
 
-        results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(function)(item) for item in items)
+        # one at a time: of a batch, what is finished would be lost with a kill until all of it is
+        workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        results = workers(delayed(function)(item) for item in items)
         try:
             for result in results:  # noqa: UP028 - ``yield from`` would close it before we can
                 yield result

@@ -1,0 +1,331 @@
+"""``demele bench``: the metrics themselves are measured, a user's own among them."""
+
+import argparse
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.files import check_writable
+from demele.cli.functions import chosen_metrics, folders_on_path, function_files
+from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.core.errors import InputError
+from demele.core.extras import require
+from demele.runtime.progress import Report, progress_bar
+
+if TYPE_CHECKING:
+    from demele.bench import Characterisation
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Measure metrics on representations whose properties are known, and judge them by stated criteria:
+those of demele, and any function (codes, factors) -> float of a Python file of yours.
+"""
+_EXAMPLES = """\
+examples:
+  demele bench metrics --metrics mine.py::best_correlation --quick --report mine.html
+  demele bench metrics --metrics mig,sap,mine.py::best_correlation --seeds 20 --store rows.jsonl
+  demele bench metrics --scenarios all --seeds source=100,added=20 --jobs 2 --store rows.jsonl --save all.json.gz
+
+A function gets arrays (n_samples, n_codes) and (n_samples, n_factors) and returns a number. With --store, the
+same command goes on where it stopped; a file of functions that was edited is measured anew.
+Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
+Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted.
+"""
+#: What the ten criteria of the review need.
+_SCENARIOS = ("source", "settings")
+#: Seconds between two lines of progress where no bar can be shown, and before the time that is left can be told.
+_SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BEFORE_FORECAST = 10.0
+#: What the library calls them, as words anywhere in a message; and arguments that begin one.
+_OPTIONS = {"n_samples": "--samples", "slow_seeds": "--slow-seeds"}
+_ARGUMENTS = {name: f"--{name}" for name in ("metrics", "scenarios", "seeds", "protocol", "level", "store")}
+
+
+def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele bench`` to the commands."""
+    group = commands.add_parser(
+        "bench",
+        help="measure the metrics themselves, yours too",
+        description="Measure the measures: what they do where the truth is known.",
+        epilog="demele bench ACTION --help says more about an action.",
+        allow_abbrev=False,
+    )
+    group.set_defaults(run=lambda _: group.print_help())
+    actions = group.add_subparsers(title="actions", metavar="ACTION")
+    _add_metrics(actions)
+
+
+def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
+    parser = actions.add_parser(
+        "metrics",
+        help="characterise disentanglement metrics on representations whose properties are known",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    what = parser.add_argument_group("what is measured")
+    what.add_argument(
+        "--metrics",
+        type=_names,
+        metavar="A,B,FILE.py::F",
+        help="registered names and functions of Python files (default: all registered metrics)",
+    )
+    what.add_argument(
+        "--scenarios",
+        type=_names,
+        metavar="A,B",
+        help="names, or the sets source, added and all (default: source,settings: for the review's ten criteria)",
+    )
+    what.add_argument(
+        "--seeds",
+        type=_seeds,
+        metavar="N",
+        help="draws of each representation: a number, or source=100,added=20 (default: 100)",
+    )
+    what.add_argument(
+        "--slow-seeds",
+        type=_seeds,
+        metavar="N",
+        help="the same for DCI and Explicitness, which train predictors (default: at most 20 of --seeds)",
+    )
+    what.add_argument("--samples", type=int, metavar="N", help="rows of each representation (default: 20000)")
+    what.add_argument("--protocol", metavar="P", help="named settings of the metrics (default: review2022)")
+    what.add_argument("--level", type=float, metavar="L", help="confidence of each verdict (default: 0.95)")
+    what.add_argument(
+        "--quick",
+        action="store_true",
+        help="a first look in about a minute: all scenarios with few seeds and rows, without the slow metrics",
+    )
+    what.add_argument(
+        "--alone", action="store_true", help="do not show the stored results of the published metrics under your own"
+    )
+
+    out = parser.add_argument_group("output")
+    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
+    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
+    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page (needs plotly)")
+    out.add_argument("--save", type=Path, metavar="FILE", help="write every value, for demele.bench.load (.json.gz)")
+    out.add_argument("--force", action="store_true", help="replace --output, --report and --save if they exist")
+    out.add_argument("--store", type=Path, metavar="FILE", help="keep every row as it comes, and go on from there")
+    out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
+    out.add_argument("--quiet", action="store_true", help="no progress and no warnings")
+    parser.set_defaults(run=_run, told_as=(_OPTIONS, _ARGUMENTS))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    files = function_files(arguments.metrics or ())
+    _check(arguments, files)
+    kind = format_of(arguments.format, arguments.output)
+    with folders_on_path(files):
+        found = _characterised(arguments, chosen_metrics(arguments.metrics or _usual_metrics(arguments)))
+    beside = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
+    if arguments.save is not None:
+        found.save(arguments.save)
+    emit(_written(found, beside, kind, arguments), arguments.output)
+    if arguments.report is not None:
+        found.to_html(arguments.report, beside=beside)
+    if not arguments.quiet:
+        _say_where(arguments)
+
+
+# Before any computing --------------------------------------------------------------------------------------------
+
+
+def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
+    written = {f"--{name}": getattr(arguments, name) for name in ("report", "output", "save", "store")}
+    targets = {option: path for option, path in written.items() if path is not None}
+    taken: dict[Path, str] = {}
+    for option, path in targets.items():
+        first = taken.setdefault(path.resolve(), option)
+        if first != option:
+            raise InputError(f"{option}: the same file as {first}; write to another one")
+        # a store is continued, never replaced
+        check_writable(path, force=arguments.force or option == "--store", inputs=files)
+    if arguments.report is not None:
+        require("plotly.offline", purpose="--report")
+
+
+# Computing -------------------------------------------------------------------------------------------------------
+
+
+def _characterised(arguments: argparse.Namespace, metrics: list[Any]) -> "Characterisation":
+    from demele import bench
+
+    given: dict[str, Any] = {
+        "protocol": arguments.protocol,
+        "level": arguments.level,
+        "n_samples": _samples(arguments),
+    }
+    try:
+        with warnings_in_one_line(quiet=arguments.quiet), _reporting(arguments.quiet) as report:
+            return bench.characterise(
+                metrics or None,
+                arguments.scenarios or (["all"] if arguments.quick else list(_SCENARIOS)),
+                **_how_often(arguments),
+                **{name: value for name, value in given.items() if value is not None},
+                n_jobs=arguments.jobs,
+                store=arguments.store,
+                progress=False if report is None else report,
+            )
+    except KeyboardInterrupt:
+        if arguments.store is not None and arguments.store.exists():
+            log(f"demele: what was finished is in {arguments.store}; the same command goes on where it stopped")
+        raise
+
+
+def _usual_metrics(arguments: argparse.Namespace) -> list[str]:
+    """Return no names where all metrics are meant."""
+    if not arguments.quick:
+        return []
+    from demele.bench.run import SLOW_GROUPS
+    from demele.bench.scenario import group_of
+    from demele.metrics.catalogue import CATALOGUE
+
+    return [name for name, spec in CATALOGUE.items() if group_of(spec) not in SLOW_GROUPS]
+
+
+def _samples(arguments: argparse.Namespace) -> int | None:
+    from demele.bench.characterise import QUICK_SAMPLES
+
+    asked: int | None = arguments.samples
+    return QUICK_SAMPLES if asked is None and arguments.quick else asked
+
+
+def _how_often(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the seeds; what a list such as source=50 leaves out is as usual."""
+    import inspect
+
+    from demele.bench.characterise import QUICK_SEEDS, SLOW_SEEDS, characterise
+
+    usual: Mapping[str, int] = QUICK_SEEDS
+    if not arguments.quick:
+        usual = dict.fromkeys(QUICK_SEEDS, inspect.signature(characterise).parameters["seeds"].default)
+    asked = arguments.seeds
+    seeds = asked if isinstance(asked, int) else {**usual, **(asked or {})}
+    if arguments.slow_seeds is None:
+        return {"seeds": seeds}
+    slow = arguments.slow_seeds
+    if not isinstance(slow, int):
+        by_set = dict.fromkeys(usual, seeds) if isinstance(seeds, int) else {name: seeds[name] for name in usual}
+        slow = {**{name: min(number, SLOW_SEEDS) for name, number in by_set.items()}, **slow}
+    return {"seeds": seeds, "slow_seeds": slow}
+
+
+def _stored() -> "Characterisation | None":
+    """Return the stored results of the published metrics; an installation may come without them."""
+    from demele import bench
+
+    try:
+        return bench.reference()
+    except FileNotFoundError:
+        return None
+
+
+# Progress --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _reporting(quiet: bool) -> Iterator[Report | None]:
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with progress_bar() as bar:
+            yield _with_time_left(bar)
+    else:
+        yield _with_time_left(_in_lines())
+
+
+def _in_lines() -> Report:
+    """Write a line now and then: for logs of runs that nobody watches."""
+    last = time.monotonic()
+    what = ""
+
+    def report(done: float, total: float, label: str) -> None:
+        nonlocal last, what
+        if not what:  # the first report tells the size of the work
+            what = label.removesuffix(" to measure")
+        elif time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            log(f"demele: {done / total:.0%} of {what}, {label}")
+
+    return report
+
+
+def _with_time_left(report: Report) -> Report:
+    started = time.monotonic()
+
+    def told(done: float, total: float, label: str) -> None:
+        elapsed = time.monotonic() - started
+        forecast = f", {_left(elapsed * (total - done) / done)} left" if done else ""
+        report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
+
+    return told
+
+
+def _left(seconds: float) -> str:
+    if seconds < 60:
+        return "less than a minute"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+
+
+# Writing ---------------------------------------------------------------------------------------------------------
+
+
+def _written(
+    found: "Characterisation", beside: "Characterisation | None", kind: str, arguments: argparse.Namespace
+) -> str:
+    from demele.bench.dictionary import joined
+
+    content = found.to_dict() if beside is None else joined(found.to_dict(), beside.to_dict())
+    if kind == "json":
+        return json.dumps(content, indent=1, allow_nan=False)
+    if kind == "csv":
+        import pandas as pd
+
+        columns = ["metric", "criterion", "status", "summary"]
+        lines = [{**item, "metric": item["row"]} for item in content["verdicts"]]
+        return pd.DataFrame(lines, columns=columns).to_csv(index=False)
+    from demele.cli.bench_tables import verdict_tables
+
+    return verdict_tables(content, output=arguments.output)
+
+
+def _say_where(arguments: argparse.Namespace) -> None:
+    for path, text in ((arguments.report, "report written to"), (arguments.save, "every value saved to")):
+        if path is not None:
+            log(f"demele: {text} {path}")
+    if arguments.store is not None:
+        log(f"demele: rows kept in {arguments.store}; a later run with more metrics, scenarios or seeds adds to them")
+
+
+# Arguments -------------------------------------------------------------------------------------------------------
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("expected names, separated by commas")
+    return names
+
+
+def _seeds(text: str) -> int | dict[str, int]:
+    with contextlib.suppress(ValueError):
+        return int(text)
+    found: dict[str, int] = {}
+    for pair in text.split(","):
+        name, mark, number = (part.strip() for part in pair.partition("="))
+        try:
+            given = int(number)
+        except ValueError:
+            given = None
+        if given is None or not mark or not name or name in found:
+            raise argparse.ArgumentTypeError(f"expected a number, or such as source=100,added=20, got {text!r}")
+        found[name] = given
+    return found

@@ -1,0 +1,202 @@
+"""Functions of a user's Python file, as metrics: ``FILE.py::name``."""
+
+import ast
+import contextlib
+import hashlib
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
+
+if TYPE_CHECKING:
+    from demele.bench import Candidate
+
+__all__ = ["chosen_metrics", "folders_on_path", "function_files"]
+
+
+def function_files(items: Sequence[str]) -> list[Path]:
+    """Return the files that ``FILE.py::name`` items name, each once.
+
+    Examples
+    --------
+    >>> [file.name for file in function_files(["mig", "mine.py::a", "mine.py::b"])]
+    ['mine.py']
+    """
+    return list(dict.fromkeys(Path(item.rpartition("::")[0]) for item in items if "::" in item))
+
+
+@contextmanager
+def folders_on_path(files: Sequence[Path]) -> Iterator[None]:
+    """Let files import modules that lie beside them, as ``python FILE`` does; installed ones go first."""
+    folders = list(dict.fromkeys(str(file.resolve().parent) for file in files))
+    before = list(sys.path)
+    sys.path += [folder for folder in folders if folder not in sys.path]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def chosen_metrics(items: Sequence[str]) -> "list[str | Candidate]":
+    """Return registered names as they are, and functions of files as candidates.
+
+    Parameters
+    ----------
+    items : sequence of str
+        Registered names, and ``FILE.py::name``: a function ``(codes, factors) -> float``, or what
+        :func:`demele.bench.candidate` returns.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric or function is not known; with the nearest names.
+    InputError, InputTypeError, FormatError
+        If a file cannot be read or run, or something in it is no such function.
+    """
+    from demele.metrics.catalogue import CATALOGUE, resolve
+
+    modules: dict[Path, tuple[ModuleType, str]] = {}
+    chosen: dict[str, str | Candidate] = {}
+    taken: list[str] = list(CATALOGUE)
+    for item in items:
+        if item in chosen:
+            continue
+        file, mark, name = item.rpartition("::")
+        if not mark:
+            try:
+                chosen[item] = resolve(item)
+            except UnknownNameError as error:
+                raise UnknownNameError(f"{error}{_meant_of_file(item, modules)}") from error
+            continue
+        path = Path(file)
+        if path not in modules:
+            modules[path] = _loaded(path)
+        module, source = modules[path]
+        chosen[item] = found = _candidate(_picked(module, name, path), source, taken)
+        taken.append(found.name)
+    return list(chosen.values())
+
+
+class _FromFile:
+    """A function of a file. What is stored of it is kept under the code of the whole file, helpers included."""
+
+    def __init__(self, function: Callable[..., Any], name: str, source: str) -> None:
+        self.function = function
+        self.source = source
+        self.__name__ = name
+
+    def __call__(self, codes: Any, factors: Any) -> Any:
+        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
+            return self.function(codes, factors)
+
+
+def _candidate(found: Any, source: str, taken: Sequence[str]) -> "Candidate":
+    from dataclasses import replace
+
+    from demele import bench
+    from demele.metrics.requests import free_name
+
+    if isinstance(found, bench.Candidate):
+        if found.function is None:
+            return found
+        return replace(found, function=_FromFile(found.function, found.name, source))
+    name = free_name(found, taken)
+    return bench.candidate(_FromFile(found, name, source), name=name)
+
+
+def _picked(module: ModuleType, name: str, path: Path) -> Any:
+    from demele import bench
+    from demele.metrics.catalogue import suggestion
+
+    if name not in vars(module):
+        known = _functions(module)
+        hint = suggestion(name, known) if known else "; it has none"
+        raise UnknownNameError(f"metrics: {path} has no function called {name!r}{hint}")
+    found = vars(module)[name]
+    if isinstance(found, bench.Candidate):
+        return found
+    if not callable(found):
+        raise InputTypeError(
+            f"metrics: {path}::{name} is no function (codes, factors) -> float, but {type(found).__name__}"
+        )
+    try:
+        inspect.signature(found).bind("codes", "factors")
+    except TypeError as error:
+        raise InputTypeError(
+            f"metrics: {path}::{name} cannot be called with (codes, factors): {error}; it takes "
+            f"{inspect.signature(found)}"
+        ) from error
+    except ValueError:  # compiled functions need not tell theirs
+        pass
+    return found
+
+
+def _functions(module: ModuleType) -> list[str]:
+    return [
+        name
+        for name, item in vars(module).items()
+        if inspect.isfunction(item) and item.__module__ == module.__name__ and not name.startswith("_")
+    ]
+
+
+def _meant_of_file(name: str, modules: dict[Path, tuple[ModuleType, str]]) -> str:
+    """Tell that FILE.py::a,b must be FILE.py::a,FILE.py::b; and that a file alone is not enough."""
+    if name.endswith(".py"):
+        return f"; a function of a file is written {name}::NAME"
+    files = [path for path, (module, _) in modules.items() if name in _functions(module)]
+    return f"; a function of {files[0]} is written {files[0]}::{name}" if files else ""
+
+
+class _Compiled(importlib.machinery.SourceFileLoader):
+    """Runs a file that was compiled already, and leaves no cache beside it."""
+
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
+        super().__init__(name, path)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self._code
+
+
+def _loaded(path: Path) -> tuple[ModuleType, str]:
+    """Run a file as a module that no other module can import; and return a digest of its code.
+
+    It is not among the modules of this process, so that its functions go to other processes as code, not by name.
+    """
+    if path.suffix != ".py":
+        raise FormatError(f"metrics: {path}: expected a Python file, called .py")
+    if not path.is_file():
+        raise InputError(f"metrics: {path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+        code = compile(tree, str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line = "" if error.lineno is None else f", line {error.lineno}"
+        raise FormatError(f"metrics: {path}{line}: {error.msg}") from error
+    except ValueError as error:  # null bytes
+        raise FormatError(f"metrics: {path}: not a Python file: {error}") from error
+    digest = hashlib.blake2b(ast.dump(tree).encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    name = f"_functions_of_{path.stem}_{digest}"
+    loader = _Compiled(name, str(path), code)
+    spec = importlib.machinery.ModuleSpec(name, loader, origin=str(path))
+    spec.has_location = True  # so that the module has a __file__
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # only while it runs: dataclasses look their module up
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        where = f", line {lines[-1]}" if lines else ""
+        raise InputError(f"metrics: {path}{where}: raised {type(error).__name__}: {error}") from error
+    finally:
+        del sys.modules[name]
+    return module, digest

@@ -1,0 +1,459 @@
+"""``demele bench metrics`` from its arguments to what it leaves behind."""
+
+import csv
+import io
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele import bench
+from demele.bench.characterise import QUICK_SAMPLES, QUICK_SEEDS
+from demele.cli import bench as command
+from demele.cli.bench_tables import _blocks, verdict_tables
+from demele.core.store import Store
+from demele.runtime.progress import Report
+from tests.cli.conftest import Program
+from tests.tolerances import assert_exact
+
+_MINE = """\
+import numpy as np
+from demele import bench
+from beside_it import at_most
+
+LIMIT = 1.0
+data = [1, 2]
+assert __file__.endswith("mine.py")
+
+
+def _correlations(codes, factors):
+    return np.corrcoef(codes, factors, rowvar=False)[: codes.shape[1], codes.shape[1] :]
+
+
+def best_correlation(codes, factors):
+    print("chatter")
+    return at_most(LIMIT, float(np.abs(_correlations(codes, factors)).max(axis=0).mean()))
+
+
+def fussy(codes, factors):
+    value = best_correlation(codes, factors)
+    if value < 0.3:
+        raise ValueError("too little\\nto tell")
+    return value
+
+
+def lonely(codes):
+    return 0.5
+
+
+half = bench.candidate(lambda codes, factors: 0.5, name="a_half", claims="modularity", discretises=False)
+"""
+#: Small enough for a test: rows, seeds, and no progress.
+TINY = ("--samples", 200, "--seeds", 2)
+MIXING = ("bench", "metrics", "--scenarios", "mixing", *TINY)
+OWN = ("--metrics", "mine.py::best_correlation", "--alone")
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a file of functions in it."""
+    (tmp_path / "mine.py").write_text(_MINE, encoding="utf-8")
+    (tmp_path / "beside_it.py").write_text("def at_most(limit, value):\n    return min(limit, value)\n", "utf-8")
+    (tmp_path / "broken.py").write_text("x = 1\ny = (\n", encoding="utf-8")
+    (tmp_path / "raising.py").write_text("x = 1\ny = 1 / 0\n", encoding="utf-8")
+    (tmp_path / "leaving.py").write_text("import sys\nsys.exit(3)\n", encoding="utf-8")
+    (tmp_path / "nulls.py").write_bytes(b"x = 1\n\0\n")
+    (tmp_path / "other.py").write_text("def fussy(codes, factors):\n    return 0.25\n", encoding="utf-8")
+    (tmp_path / "outside.py").write_text("return 1\n", encoding="utf-8")
+    (tmp_path / "empty.py").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _never(*arguments: Any, **options: Any) -> Any:
+    raise AssertionError("computed")
+
+
+def _without_times(content: dict[str, Any]) -> dict[str, Any]:
+    for metric in content["metrics"]:
+        metric["card"]["seconds"] = metric["card"]["cost"] = None
+    return content
+
+
+# What is computed ------------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_of_the_library(demele: Program, own: Path) -> None:
+    run = demele(*MIXING, "--metrics", "mig,dlig", "--level", 0.9, "--protocol", "robust")
+    assert run.status == 0
+    expected = bench.characterise(
+        ["mig", "dlig"], ["mixing"], seeds=2, n_samples=200, level=0.9, protocol="robust"
+    ).to_dict()
+    assert _without_times(json.loads(run.out)) == _without_times(json.loads(json.dumps(expected)))
+
+
+def test_a_function_of_a_file(demele: Program, own: Path) -> None:
+    run = demele(*MIXING, *OWN)
+    assert run.status == 0
+    content = json.loads(run.out)  # what the function prints is not among the results
+    assert [row["name"] for row in content["rows"]] == ["best_correlation"]
+    (curve,) = content["curves"]
+    (scenario,) = content["scenarios"]
+    # codes (1 - a) v + a w of independent v and w of equal variance correlate (1 - a) / sqrt((1 - a)^2 + a^2) with v
+    shares = np.array(scenario["severities"])
+    assert_exact(curve["mean"][0], 1.0)
+    assert np.abs(np.array(curve["mean"]) - (1 - shares) / np.hypot(1 - shares, shares)).max() < 0.05
+    assert "chatter" in run.err
+    assert "beside_it" not in [Path(folder).name for folder in sys.path]
+    assert not [name for name in sys.modules if name.startswith("_functions_of_")]
+    assert not list(own.glob("__pycache__/mine*"))
+
+
+def test_functions_go_to_other_processes(demele: Program, own: Path) -> None:
+    alone = demele(*MIXING, *OWN)
+    together = demele(*MIXING, *OWN, "--jobs", 2)
+    assert together.status == 0
+    assert json.loads(together.out)["curves"] == json.loads(alone.out)["curves"]
+
+
+def test_what_a_file_says_of_its_function(demele: Program, own: Path) -> None:
+    run = demele(*MIXING, "--metrics", "mine.py::half,other.py::fussy,mine.py::fussy", "--alone")
+    metrics = {item["name"]: item for item in json.loads(run.out)["metrics"]}
+    assert list(metrics) == ["a_half", "fussy", "fussy-2"]
+    assert metrics["a_half"]["properties"] == ["modularity"]
+    assert metrics["a_half"]["discretises"] is False
+
+
+def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Any, Any, dict[str, Any]]] = []
+    whole = bench.characterise
+
+    def watched(metrics: Any, scenarios: Any, **options: Any) -> Any:
+        seen.append((metrics, scenarios, options))
+        return whole(["mig"], ["mixing"], seeds=1, n_samples=200)
+
+    monkeypatch.setattr(bench, "characterise", watched)
+    for arguments in (
+        (),
+        ("--quick",),
+        ("--quick", "--samples", 300, "--seeds", "added=2", "--slow-seeds", "source=1", "--scenarios", "noise"),
+        ("--seeds", "source=30", "--slow-seeds", 3, "--quiet"),
+    ):
+        assert demele("bench", "metrics", *arguments).status == 0
+    plain, quick, overridden, mapping = seen
+    assert plain[:2] == (None, ["source", "settings"])
+    assert plain[2]["seeds"] == {"source": 100, "added": 100}
+    assert not {"n_samples", "protocol", "level", "slow_seeds"} & set(plain[2])
+    assert quick[1] == ["all"]
+    assert {"mig", "sap", "rmig"} < set(quick[0])
+    assert not {"dci_forest_modularity", "dci_lasso_modularity", "explicitness"} & set(quick[0])
+    assert (quick[2]["n_samples"], quick[2]["seeds"]) == (QUICK_SAMPLES, QUICK_SEEDS)
+    assert overridden[1] == ["noise"]
+    assert overridden[2]["n_samples"] == 300
+    assert overridden[2]["seeds"] == {**QUICK_SEEDS, "added": 2}
+    assert overridden[2]["slow_seeds"] == {"source": 1, "added": 2}
+    assert mapping[2]["seeds"] == {"source": 30, "added": 100}
+    assert (mapping[2]["slow_seeds"], mapping[2]["progress"]) == (3, False)
+
+
+def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = own / "rows.jsonl"
+    first = demele(*MIXING, *OWN, "--store", rows)
+    assert f"demele: rows kept in {rows}" in first.err
+    (lines, curves) = len(rows.read_text("utf-8").splitlines()), json.loads(first.out)["curves"]
+    assert lines == 1 + 6 * 2
+    again = demele(*MIXING, *OWN, "--store", rows, "--quiet")
+    assert json.loads(again.out)["curves"] == curves
+    assert again.err == ""  # not even the function's own chatter: it was not called
+    assert len(rows.read_text("utf-8").splitlines()) == lines
+    (own / "mine.py").write_text(_MINE + "\n# a remark\n", encoding="utf-8")
+    demele(*MIXING, *OWN, "--store", rows)
+    assert len(rows.read_text("utf-8").splitlines()) == lines
+    # a constant of the file decides too, though the function itself is unchanged
+    (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.5"), encoding="utf-8")
+    changed = demele(*MIXING, *OWN, "--store", rows)
+    assert max(json.loads(changed.out)["curves"][0]["mean"]) == 0.5
+    refused = demele(*MIXING, *OWN, "--store", rows, "--samples", 300)
+    assert refused.status == 2
+    assert "--store: " in refused.err
+    assert "was made with --samples = 200, this run has 300" in refused.err
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_interrupted(stored: bool, demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the first finished representation."""
+    whole = Store.append
+
+    def interrupting(*arguments: Any) -> None:
+        whole(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "append", interrupting)
+    run = demele(*MIXING, "--metrics", "mig", *(("--store", "rows.jsonl") if stored else ()))
+    assert (run.status, run.out) == (130, "")
+    *told, last = run.err.splitlines()
+    assert last == "demele: interrupted"
+    assert told == (
+        ["demele: what was finished is in rows.jsonl; the same command goes on where it stopped"] if stored else []
+    )
+    assert not stored or len(Store.read(own / "rows.jsonl")[1]) == 1
+
+
+# What is written -------------------------------------------------------------------------------------------------
+
+
+def test_table(demele: Program, own: Path) -> None:
+    run = demele(
+        *("bench", "metrics", "--metrics", "mig,mine.py::fussy,mine.py::half", "--alone", "--format", "table"),
+        *("--scenarios", "mixing,noise,rotation", *TINY),
+    )
+    lines = run.out.splitlines()
+    assert lines[0] == "200 rows, 2 seeds; protocol review2022, level 0.95"
+    assert max(map(len, lines)) <= 100
+    found = bench.characterise(["mig"], ["mixing", "noise", "rotation"], seeds=2, n_samples=200)
+    signs = {"holds": "✓", "fails": "✗", "undecided": "?", "not applicable": "–"}
+    review, added = ([signs[status] for status in found.table(group).iloc[0]] for group in ("review", "added"))
+    cells = [line.split()[1:] for line in lines if line.startswith("mig ")]
+    assert cells == [review, added]
+    # own metrics come first, with what decided each criterion
+    heads = [line.split()[0] for line in lines if line[:5] in ("fussy", "a_hal", "mig  ") and len(line.split()) > 1]
+    assert heads == ["fussy", "a_half", "mig"] * 2
+    assert lines.index("fussy") < lines.index("a_half")
+    assert "mig" not in lines
+    assert "  ✗ Calibrated: 0.500 at 1, more than 0.05" in lines
+    assert any(line.startswith("  – Coherent explicitness: does not claim") for line in lines)
+    assert "✓ holds   ✗ fails   ? undecided   – not applicable" in lines
+    start = lines.index("no value")
+    told = " ".join(" ".join(lines[start + 1 :]).split())
+    assert told.startswith("fussy gave no value in ")
+    assert " of 46 calls: noise at " in told
+    assert told.endswith("fussy raised ValueError: too little to tell")
+
+
+def test_the_only_metric_that_was_asked_for_is_explained(demele: Program, own: Path) -> None:
+    lines = demele(*MIXING, "--metrics", "mig", "--format", "table").out.splitlines()
+    assert "mig" in lines
+    assert any(
+        line.endswith("No discretisation: cuts continuous columns into bins, by its definition") for line in lines
+    )
+    assert "no value" not in lines
+
+
+def test_signs_that_a_stream_cannot_show(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).to_dict()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert "+ holds   x fails   ? undecided   - not applicable" in verdict_tables(found)
+    assert "✓ holds" in verdict_tables(found, output=Path("verdicts.txt"))
+
+
+def test_many_criteria_take_several_tables() -> None:
+    criteria = [{"name": f"c{number}", "title": "four seven"} for number in range(5)]
+    # heads of 10 and a gap: two fit into 22 columns, one into 21
+    assert [len(block) for block in _blocks(criteria, 22)] == [2, 2, 1]
+    assert [len(block) for block in _blocks(criteria, 21)] == [1] * 5
+    assert [len(block) for block in _blocks(criteria, 3)] == [1] * 5
+
+
+def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mig", "--format", "csv").out)))
+    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).verdicts
+    assert [tuple(row.values()) for row in rows] == [
+        (item.row, item.criterion, item.status, item.summary) for item in expected
+    ]
+    assert list(rows[0]) == ["metric", "criterion", "status", "summary"]
+
+
+def test_published_metrics_are_shown_under_your_own(
+    demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = bench.characterise(["mig", "dlig"], ["mixing"], seeds=3, n_samples=250)
+    monkeypatch.setattr(bench, "reference", lambda: stored)
+    mine = ("--metrics", "mine.py::half")
+    content = json.loads(demele(*MIXING, *mine).out)
+    assert [(row["name"], row.get("beside", False)) for row in content["rows"]] == [
+        ("a_half", False),
+        ("mig", True),
+        ("dlig", True),
+    ]
+    table = demele(*MIXING, *mine, "--format", "table").out
+    lines = table.splitlines()
+    first = [line.split()[0] for line in lines if line.strip()]
+    assert first.index("a_half") < first.index("stored") < first.index("mig") < first.index("dlig")
+    assert "stored: the published metrics as they come with demele; 250 rows, 3 seeds; protocol review2022" in lines
+    # the stored ones were not measured on this scenario
+    more = demele(*MIXING, *mine, "--scenarios", "mixing,rotation", "--format", "table").out
+    assert "stored" not in more.partition("Beyond the review")[2].partition("✓ holds")[0]
+    assert len(json.loads(demele(*MIXING, *mine, "--alone").out)["rows"]) == 1
+    assert len(json.loads(demele(*MIXING, "--metrics", "mig").out)["rows"]) == 1
+
+    def lost() -> Any:
+        raise FileNotFoundError("reference.json.gz")
+
+    monkeypatch.setattr(bench, "reference", lost)
+    assert len(json.loads(demele(*MIXING, *mine).out)["rows"]) == 1
+
+
+def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[tuple[Any, Any]] = []
+
+    def page(self: bench.Characterisation, path: Path, **options: Any) -> Path:
+        pages.append((self, options["beside"]))
+        path.write_text("<html>", encoding="utf-8")
+        return path
+
+    monkeypatch.setattr(bench.Characterisation, "to_html", page)
+    files = ("--report", "page.html", "--save", "all.json.gz", "--output", "verdicts.txt")
+    run = demele(*MIXING, *OWN, *files)
+    assert (run.status, run.out) == (0, "")
+    lines = run.err.splitlines()
+    assert lines[-2:] == ["demele: report written to page.html", "demele: every value saved to all.json.gz"]
+    assert Path("verdicts.txt").read_text(encoding="utf-8").startswith("200 rows, 2 seeds;")
+    saved = bench.load("all.json.gz")
+    assert saved.curve_frame().equals(pages[0][0].curve_frame())
+    assert pages[0][1] is None
+    monkeypatch.setattr(bench, "reference", lambda: saved)
+    assert demele(*MIXING, "--metrics", "mine.py::half", *files, "--force").status == 0
+    assert pages[1][1] is saved
+
+
+# Progress --------------------------------------------------------------------------------------------------------
+
+
+def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "_SECONDS_BETWEEN_LINES", 0.0)
+    err = demele(*MIXING, "--metrics", "mig").err.splitlines()
+    assert err[0].startswith("demele: 8% of 12 representations, Mixing, seed 1")
+    assert err[-1].startswith("demele: 100% of 12 representations, Mixing, seed 2")
+    assert demele(*MIXING, "--metrics", "mig", "--quiet").err == ""
+    monkeypatch.undo()
+    monkeypatch.chdir(own)
+    assert demele(*MIXING, "--metrics", "mig").err == ""
+
+
+def test_a_bar_on_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    bars = []
+
+    @contextmanager
+    def bar() -> Iterator[Report]:
+        bars.append(1)
+        yield lambda done, total, label: None
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(command, "progress_bar", bar)
+    with command._reporting(quiet=False) as report:
+        assert report is not None
+    with command._reporting(quiet=True) as report:
+        assert report is None
+    assert bars == [1]
+
+
+def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 0.0, 20.0, 5.0, 30.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    labels: list[str] = []
+    report = command._with_time_left(lambda done, total, label: labels.append(label))
+    report(0, 100, "start")
+    report(10, 100, "a tenth")  # 20 s for a tenth: 180 s for the rest
+    report(10, 100, "too soon")
+    report(90, 100, "nearly")
+    assert labels == ["start", "a tenth, about 3 min left", "too soon", "nearly, less than a minute left"]
+    assert command._left(7200) == "about 2.0 h"
+
+
+# Mistakes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--metrics", "mgi"), "error: --metrics: no metric is called 'mgi'; did you mean 'mig'"),
+        (("--metrics", "mig", "sap"), "error: --metrics takes one list: mig,sap"),
+        (("--metrics", ","), "argument --metrics: expected names"),
+        (("--metrics", "none.py::f"), "error: --metrics: none.py: no such file"),
+        (("--metrics", "mine.txt::f"), "--metrics: mine.txt: expected a Python file, called .py"),
+        (("--metrics", "mine.py"), "a function of a file is written mine.py::NAME"),
+        (("--metrics", "mine.py::fussy,best_correlation"), "is written mine.py::best_correlation"),
+        (("--metrics", "mine.py::fusy"), "mine.py has no function called 'fusy'; did you mean 'fussy'?"),
+        (("--metrics", "mine.py::zzz"), "'zzz'; known are best_correlation, fussy, lonely"),
+        (("--metrics", "mine.py::"), "mine.py has no function called ''; known are"),
+        (("--metrics", "empty.py::f"), "empty.py has no function called 'f'; it has none"),
+        (("--metrics", "mine.py::data"), "mine.py::data is no function (codes, factors) -> float, but list"),
+        (("--metrics", "mine.py::lonely"), "mine.py::lonely cannot be called with (codes, factors)"),
+        (("--metrics", "broken.py::f"), "--metrics: broken.py, line 2: '(' was never closed"),
+        (("--metrics", "outside.py::f"), "--metrics: outside.py, line 1: 'return' outside function"),
+        (("--metrics", "nulls.py::f"), "--metrics: nulls.py"),
+        (("--metrics", "raising.py::f"), "--metrics: raising.py, line 2: raised ZeroDivisionError: division by zero"),
+        (("--metrics", "leaving.py::f"), "--metrics: leaving.py, line 2: raised SystemExit: 3"),
+        (("--scenarios", "nose"), "error: --scenarios: none is called 'nose'; did you mean 'noise'"),
+        (("--scenarios", "mixing", "--seeds", "nois=3"), "error: --seeds: no scenario of this run is called 'nois'"),
+        (("--seeds", "few"), "argument --seeds: expected a number, or such as source=100,added=20, got 'few'"),
+        (("--seeds", "source=1,source=2"), "argument --seeds: expected"),
+        (("--seeds", "0"), "error: --seeds: expected at least 1, got 0"),
+        (("--slow-seeds", "0"), "error: --slow-seeds: expected at least 1, got 0"),
+        (("--slow-seeds", "source=0"), "error: --slow-seeds['source']: expected at least 1, got 0"),
+        (("--samples", "3"), "error: --samples: expected at least 100, got 3"),
+        (("--samples", "x"), "argument --samples: invalid int value: 'x'"),
+        (("--sample", "300"), "unrecognized arguments: --sample 300; did you mean --samples?"),
+        (("--protocol", "robsut"), "error: --protocol: none is called 'robsut'; did you mean 'robust'?"),
+        (("--level", "95"), "error: --level: expected a number between 0 and 1, got 95.0"),
+        (("--jobs", "0"), "error: --jobs: expected a number of processes"),
+        (("--report", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--save", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--output", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--save", "no/all.json.gz"), "there is no folder no; make it first"),
+        (("--store", "no/rows.jsonl"), "there is no folder no; make it first"),
+        (("--store", "there.html"), "error: --store: there.html is not a store of rows"),
+        (("--save", "x", "--report", "./x"), "--save: the same file as --report; write to another one"),
+        (("--store", "x", "--output", "x"), "--store: the same file as --output; write to another one"),
+        (
+            ("--metrics", "mine.py::half", "--output", "mine.py", "--force"),
+            "mine.py: it is read by the same command; write to another file",
+        ),
+    ],
+)
+def test_a_mistake_is_one_clear_line_before_any_computing(
+    arguments: tuple[str, ...], message: str, demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["demele.bench.characterise"], "run_plan", _never)
+    (own / "there.html").write_text("precious", encoding="utf-8")
+    run = demele("bench", "metrics", *arguments)
+    assert run.status == 2
+    assert run.out == ""
+    assert run.err.startswith("demele: error: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+    assert (own / "there.html").read_text(encoding="utf-8") == "precious"
+
+
+def test_report_without_plotly_is_refused_before_computing(
+    demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setattr(sys.modules["demele.bench.characterise"], "run_plan", _never)
+    run = demele(*MIXING, "--report", "page.html")
+    assert run.status == 2
+    assert "--report needs plotly" in run.err
+
+
+def test_help(demele: Program) -> None:
+    alone = demele("bench")
+    assert (alone.status, alone.err) == (0, "")
+    assert "metrics" in alone.out
+    assert demele("bench", "--help").out == alone.out
+    run = demele("bench", "metrics", "--help")
+    assert run.status == 0
+    assert run.out.count("\n  demele bench metrics ") == 3
+    unknown = demele("bench", "metric")
+    assert unknown.status == 2
+    assert "invalid choice: 'metric'" in unknown.err
