@@ -20,10 +20,11 @@ from benchmarks.cases import Array, write_rows
 from demele.bench.candidates import chosen_candidates
 from demele.bench.criteria import REVIEW_CRITERIA
 from demele.bench.curves import Curve
-from demele.bench.expectations import Expectation, NotAbove
+from demele.bench.expectations import Expectation, NotAbove, Same
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.run import drawn
 from demele.bench.scenarios import scenario
+from demele.bench.scenarios.own_settings import OWN_SETTINGS
 from demele.bench.verdicts import judged
 from demele.estimation.groups import z_diff_points
 from demele.metrics import dci_modularity
@@ -477,6 +478,34 @@ def claim_of_irs() -> Iterator[Row]:
     )
 
 
+def settings_of_irs() -> Iterator[Row]:
+    """IRS with lower quantiles in place of the largest deviation."""
+    quantiles = dict(zip(scenario("settings").severities, OWN_SETTINGS["irs"][1], strict=True))
+    found: dict[float, list[float]] = {severity: [] for severity in quantiles}
+    for severity, quantile in quantiles.items():
+        for seed in range(SEEDS):
+            shown = drawn(scenario("settings"), severity, seed, N)
+            found[severity].append(demele.irs(shown.codes, shown.factors, quantile=quantile).value)
+    in_use = (Same(at=0.25, than=1.0, within=0.1),)  # 0.99 beside 1
+    moved = found[1.0], found[0.25], found[4.0]
+    yield verdict_row(
+        "irs",
+        "stable_settings",
+        "fall from quantile 1 to 0.8; put back: to 0.99, the other value in use",
+        (
+            verdict("irs", "stable_settings", found),
+            [before - after for before, after in zip(moved[0], moved[2], strict=True)],
+        ),
+        (
+            verdict("irs", "stable_settings", found, expectations=in_use),
+            [before - after for before, after in zip(moved[0], moved[1], strict=True)],
+        ),
+        "print counts no setting of IRS: its code always takes the largest deviation; demele also offers quantiles of "
+        f"it, and the score goes from {np.mean(moved[0]):.3f} at 1 to {np.mean(moved[1]):.3f} at 0.99, the value in "
+        f"other code, and {np.mean(moved[2]):.3f} at 0.8",
+    )
+
+
 def left_out_of_sap() -> Iterator[Row]:
     """SAP with noise, which print leaves out."""
     noise = swept(
@@ -506,6 +535,7 @@ EXPERIMENTS: tuple[Callable[[], Iterator[Row]], ...] = (
     margin_of_several_codes,
     linear_sum_for_lasso,
     claim_of_irs,
+    settings_of_irs,
     left_out_of_sap,
 )
 

@@ -1,8 +1,8 @@
 """Pages of measured results, read off the files in ``benchmarks/results``; nothing is typed in.
 
-A hook of MkDocs, named in ``mkdocs.yml``. A page exists where its files do. ``redundant.csv`` becomes a comparison with
-a published table, and ``machine.csv`` a sentence. Every other CSV becomes a table on the page of speed and scale, under
-the first line of the docstring of the benchmark that names it, with the picture ``NAME.svg`` if there is one.
+A hook of MkDocs, named in ``mkdocs.yml``. A page exists where its files do. ``machine.csv`` becomes a sentence, and every
+other CSV a table on the page of speed and scale, under the first line of the docstring of the benchmark that names it,
+with the picture ``NAME.svg`` if there is one.
 """
 
 import ast
@@ -15,12 +15,9 @@ from mkdocs.structure.files import File, Files
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 RESULTS = BENCHMARKS / "results"
-TITLES = {"results/redundant.md": "A published table, redone", "results/speed.md": "Speed and scale"}
-#: Files for developers, too long for a page.
-NOT_SHOWN = ("profile",)
-
-#: The column of ``redundant.csv`` with the value under the printed one's supposed cause.
-BACK = "with the cause put back"
+TITLES = {"results/speed.md": "Speed and scale"}
+#: Files for developers, too long for a page, and what docs_bench.py shows on a page of its own.
+NOT_SHOWN = ("profile", "causes")
 
 Row = Mapping[str, str]
 
@@ -48,32 +45,9 @@ def result_pages(folder: Path) -> dict[str, str]:
     tables = {file.stem: _read(file) for file in sorted(folder.glob("*.csv")) if file.stem not in NOT_SHOWN}
     machine = _machine(tables.pop("machine", []))
     pages = {}
-    if "redundant" in tables:
-        pages["results/redundant.md"] = redundant_page(tables.pop("redundant"))
     if tables:
         pages["results/speed.md"] = speed_page(tables, machine, {file.stem for file in folder.glob("*.svg")})
     return pages
-
-
-def redundant_page(rows: Sequence[Row]) -> str:
-    """Return the comparison with the published values."""
-    parts = [
-        f"# {TITLES['results/redundant.md']}\n",
-        "Scenario *redundant* of the review of disentanglement metrics by Carbonneau, Zaidi, Boilard and Gagnon "
-        "(2022): several codes hold the same factor. Modularity should be 1, and compactness below 1. Our values stand "
-        "beside the printed ones, which are means of 100 seeds with one decimal.\n",
-        "demele computes the definition. The printed values also carry choices and slips of the code that made them. "
-        "Where a difference is larger than rounding explains, the likely cause is named, with the value that we get "
-        "when we put that cause back in an experiment.\n",
-    ]
-    for scenario in dict.fromkeys(row["row"] for row in rows):
-        own = [row for row in rows if row["row"] == scenario]
-        values = [{name: row[name] for name in row if name not in ("row", BACK, "cause")} for row in own]
-        causes = [
-            f"- `{row['metric']}`: {_cell(row['cause'])}. With it put back: {row[BACK]}." for row in own if row["cause"]
-        ]
-        parts.append(f"## {scenario}\n\n{_table(values)}\n" + "\n".join(causes) + "\n")
-    return "\n".join(parts)
 
 
 def speed_page(tables: Mapping[str, Sequence[Row]], machine: str, pictures: set[str]) -> str:

@@ -10,12 +10,13 @@ import demele
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.functions import FUNCTIONS
 from demele.metrics.protocols import PROTOCOLS
-from tools import docs_docstrings, docs_metrics, docs_picture, docs_results
+from tools import docs_bench, docs_docstrings, docs_metrics, docs_picture, docs_results
 from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
+ROOMS = ("bench", "data", "metrics")
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
-GENERATED = {"reference/metrics.md", "reference/cli.md", docs_picture.PICTURE, *docs_results.TITLES}
+GENERATED = {"reference/metrics.md", "reference/cli.md", docs_picture.PICTURE, *docs_results.TITLES, *docs_bench.TITLES}
 
 
 def named(path: Path) -> str:
@@ -46,13 +47,13 @@ def test_included_files_exist(page: Path) -> None:
         assert (ROOT / target).exists(), f"{named(page)} includes {target}"
 
 
-@pytest.mark.parametrize("name", [name for name in demele.__all__ if name not in ("data", "metrics")])
+@pytest.mark.parametrize("name", [name for name in demele.__all__ if name not in ROOMS])
 def test_public_names_are_documented(name: str) -> None:
     page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
     assert re.search(rf"^::: demele\.{name}$", page, re.MULTILINE) or f"`demele.{name}`" in page
 
 
-@pytest.mark.parametrize("room", ["data", "metrics"])
+@pytest.mark.parametrize("room", ROOMS)
 def test_names_of_public_rooms_are_documented(room: str) -> None:
     page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
     for name in getattr(demele, room).__all__:
@@ -98,7 +99,7 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
 
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
-    for text in ("## demele score", "--bootstrap", "--replay", "## demele metrics"):
+    for text in ("## demele score", "--bootstrap", "--replay", "## demele metrics", "## demele bench"):
         assert text in page
 
 
@@ -111,20 +112,14 @@ def test_picture_holds_every_column() -> None:
 
 def test_result_pages_follow_the_files(tmp_path: Path) -> None:
     assert docs_results.result_pages(tmp_path) == {}
-    (tmp_path / "redundant.csv").write_text(
-        "row,metric,ours,printed,difference,with the cause put back,cause\n"
-        "(1) two copies,mig,0.1,0.0,0.1,0.02,a | b\n(1) two copies,irs,0.9,0.9,-0.0,,\n"
-    )
-    assert list(docs_results.result_pages(tmp_path)) == ["results/redundant.md"]
+    (tmp_path / "causes.csv").write_text("table,cause\n3.1,a | b\n")
+    assert docs_results.result_pages(tmp_path) == {}
     (tmp_path / "machine.csv").write_text("processor,cores\nX,2\n")
-    (tmp_path / "scale.csv").write_text("rows,seconds\n1000,0.5\n")
+    (tmp_path / "scale.csv").write_text("rows,what\n1000,a | b\n")
     found = docs_results.result_pages(tmp_path)
-    assert list(found) == ["results/redundant.md", "results/speed.md"]
-    assert "## (1) two copies" in found["results/redundant.md"]
-    assert "| mig | 0.1 | 0.0 | 0.1 |\n| irs | 0.9 | 0.9 | 0.0 |" in found["results/redundant.md"]
-    assert "- `mig`: a \\| b. With it put back: 0.02." in found["results/redundant.md"]
+    assert list(found) == ["results/speed.md"]
     assert "processor X, cores 2" in found["results/speed.md"]
-    assert "| 1000 | 0.5 |" in found["results/speed.md"]
+    assert "| 1000 | a \\| b |" in found["results/speed.md"]
 
 
 @pytest.mark.parametrize(

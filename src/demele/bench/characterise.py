@@ -297,7 +297,7 @@ def characterise(
     protocol : str, default "review2022"
         Settings of the metrics, see :func:`demele.protocol_names`.
     level : float in (0, 1), default 0.95
-        Confidence of the intervals, and of each verdict as a whole.
+        Confidence of the intervals of curves, and of all conditions on one metric in one scenario together.
     n_jobs : int, default 1
         Processes; -1 for all processors. The rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional

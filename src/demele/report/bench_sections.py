@@ -203,9 +203,9 @@ def run(view: BenchView) -> str:
 <p>Every seed draws the data and whatever a metric draws itself. Curves show the mean over seeds; their bands are
 intervals of that mean.</p>
 <h3>How a verdict is decided</h3>
-<p>A criterion is a list of conditions, each an inequality between means: a sum of means is at least a bound. All
-conditions of a criterion are checked together, with {f"{level} " if level else ""}intervals that are wide enough to
-hold all at once.</p>
+<p>A criterion is a list of conditions, each an inequality between means: a sum of means is at least a bound. The
+conditions on one metric in one scenario are checked together, with {f"{level} " if level else ""}intervals that are
+wide enough to hold all at once.</p>
 <ul class="deciding">
 <li>{badge("holds")} every condition: the whole interval lies at or above the bound.</li>
 <li>{badge("fails")} at least one condition: the whole interval lies below the bound.</li>

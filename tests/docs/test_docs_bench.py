@@ -1,0 +1,308 @@
+"""The pages on the metrics hold the numbers of the characterisation that they are made from, and no others."""
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import markdown  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+
+from demele import bench
+from tools import docs_bench
+from tools.docs_bench import View
+
+HOSTILE = 'a|b *c* <script>alert("x")</script> [d](e) `f`'
+
+CAUSE = {
+    "table": "3.1",
+    "row": "mig",
+    "column": "(1)",
+    "what": "score",
+    "print": "0.0",
+    "demele": "0.020",
+    "put back": "0.4321",
+    "standard error": "0.0012",
+    "seeds": "20",
+    "demele verdict": "",
+    "verdict with the cause": "",
+    "explained": "yes",
+    "cause": "another normaliser",
+}
+
+
+@cache
+def _measured() -> dict[str, Any]:
+    def half(codes: Any, factors: Any) -> float:
+        return 0.5
+
+    found = bench.characterise(
+        ["mig", "sap", bench.candidate(half, name="half")], ["redundant", "mixing", "chance"], seeds=2, n_samples=200
+    )
+    return found.to_dict()
+
+
+@pytest.fixture
+def found() -> dict[str, Any]:
+    return copy.deepcopy(_measured())
+
+
+def _verdict(found: dict[str, Any], row: str, criterion: str) -> dict[str, Any]:
+    return next(item for item in found["verdicts"] if (item["row"], item["criterion"]) == (row, criterion))
+
+
+def _score(found: dict[str, Any], metric: str, severity: float) -> dict[str, Any]:
+    return next(item for item in found["printed_scores"] if (item["metric"], item["severity"]) == (metric, severity))
+
+
+def _lines(page: str, start: str) -> list[str]:
+    return [line for line in page.splitlines() if line.startswith(start)]
+
+
+def _html(page: str) -> str:
+    return str(markdown.markdown(page, extensions=["tables", "attr_list", "toc"]))
+
+
+# Which metrics can be believed ---------------------------------------------------------------------------------------
+
+
+def test_every_cell_shows_its_status_and_leads_to_its_evidence(found: dict[str, Any]) -> None:
+    pages = docs_bench.bench_pages(found, [])
+    rows = {item["name"]: item for item in found["rows"]}
+    for group in ("review", "added"):
+        criteria = [item["name"] for item in found["criteria"] if item["group"] == group]
+        for name, row in rows.items():
+            start = f"| [{row['title']}](cards.md"
+            cells = next(
+                cells
+                for line in _lines(pages["results/metrics.md"], start)
+                if len(cells := line.strip("| ").split(" | ")) == len(criteria) + 1
+                and f"#{name}-{criteria[0]} " in line
+            )
+            for criterion, cell in zip(criteria, cells[1:], strict=True):
+                verdict = _verdict(found, name, criterion)
+                sign = docs_bench.SIGNS[verdict["status"]]
+                assert cell.startswith(f'[{sign}](verdicts.md#{name}-{criterion} "{verdict["status"]}")')
+                assert cell.endswith("≠") == (verdict["agrees"] is False)
+
+
+def test_a_changed_verdict_changes_the_table(found: dict[str, Any]) -> None:
+    _verdict(found, "mig", "coherent_compactness")["status"] = "fails"
+    assert '[✗](verdicts.md#mig-coherent_compactness "fails")' in docs_bench.metrics_page(View(found))
+    _verdict(found, "mig", "coherent_compactness")["status"] = "undecided"
+    assert '[?](verdicts.md#mig-coherent_compactness "undecided")' in docs_bench.metrics_page(View(found))
+
+
+def test_what_was_run_is_counted(found: dict[str, Any]) -> None:
+    text = "\n".join(docs_bench.what_was_run(found))
+    assert "3 scores in 3 rows" in text
+    assert "3 scenarios, 2 of them from the review, with 200 rows each" in text
+    assert "2 seeds a point; 2 for" in text
+    values = sum(sum(curve["n"]) for curve in found["curves"])
+    assert f"{values:,} values; " in text
+
+
+def test_findings_follow_the_verdicts(found: dict[str, Any]) -> None:
+    for verdict in found["verdicts"]:
+        verdict["status"] = "holds" if verdict["row"] == "mig" else "fails"
+    found["agreement"] = {"cells": 8, "agree": 6, "judged": 4, "judged_agree": 3}
+    found["metrics"][0]["card"]["chance"] = {"mean": 0.25, "low": 0.2, "high": 0.3, "n": 2}
+    found["metrics"][0]["card"]["chance_by_size"] = [{"n_samples": 100, "mean": 0.77, "low": 0.7, "high": 0.8}]
+    text = "\n".join(docs_bench.findings(View(found)))
+    assert "6 of 8 verdicts say what the review's table says (75%)" in text
+    assert "Meets every criterion of the review that applies to it: MIG." in text
+    assert "1 of 3." in text
+    assert f"Score above 0.05 for codes that are nothing but noise: {found['metrics'][0]['title']} (0.250)." in text
+    assert f"Undecided: 0 of {len(found['verdicts'])} verdicts." in text
+
+
+# Evidence ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_link_to_evidence_has_its_place(found: dict[str, Any]) -> None:
+    pages = docs_bench.bench_pages(found, [])
+    html = {path: _html(page) for path, page in pages.items() if path.endswith(".md")}
+    for path, page in html.items():
+        for target, place in re.findall(r'href="([a-z]*(?:\.md)?)#([^"]+)"', page):
+            whole = html[f"results/{target}"] if target else html[path]
+            assert f'id="{place}"' in whole, f"{path} links to {target}#{place}"
+
+
+def test_evidence_tells_summary_rule_and_how_many_conditions_hold(found: dict[str, Any]) -> None:
+    page = docs_bench.verdicts_page(View(found))
+    for verdict in found["verdicts"]:
+        rule = next(item["rule"] for item in found["criteria"] if item["name"] == verdict["criterion"])
+        (line,) = _lines(page, f'| <a id="{verdict["row"]}-{verdict["criterion"]}"></a>')
+        assert docs_bench.cell(verdict["summary"]) in line
+        assert docs_bench.cell(rule) in line
+        assert f"| {docs_bench.SIGNS[verdict['status']]} {verdict['status']}" in line
+        for part in verdict["parts"]:
+            held = sum(item["status"] == "holds" for item in part["conditions"])
+            assert not held or f"{held} holds" in line
+
+
+def test_a_panel_has_a_point_for_each_value_and_a_gap_for_none() -> None:
+    scenario = {"labels": ["0", "0.5", "1"], "severities": [0.0, 0.5, 1.0]}
+    curve = {
+        "mean": [1.0, None, 0.25],
+        "low": [0.9, None, 0.2],
+        "high": [1.0, None, 0.3],
+        "declined": None,
+    }
+    drawn = docs_bench.panel("T & <T>", scenario, curve, 0, 0)
+    root = ElementTree.fromstring(drawn)
+    titles = [item.text for circle in root.iter("circle") for item in circle.iter("title")]
+    assert titles == ["0: 1.000 [0.900, 1.000]", "1: 0.250 [0.200, 0.300]"]
+    first, last = (float(item.attrib["cy"]) for item in root.iter("circle"))
+    height = docs_bench.PANEL_HEIGHT - docs_bench.TOP - docs_bench.BOTTOM
+    assert first == docs_bench.TOP
+    assert last == pytest.approx(docs_bench.TOP + 0.75 * height, abs=0.1)
+    assert len(list(root.iter("polyline"))) == 2  # no line over the gap
+    declined = docs_bench.panel("T", scenario, {**curve, "declined": "has no <settings>"}, 0, 0)
+    assert "takes no part" in declined
+    assert not list(ElementTree.fromstring(declined).iter("circle"))
+
+
+def test_a_band_reaches_from_low_to_high() -> None:
+    scenario = {"labels": ["0", "1"], "severities": [0.0, 1.0]}
+    curve = {"mean": [0.5, 0.5], "low": [0.0, -1.0], "high": [1.0, 0.5], "declined": None}
+    (band,) = ElementTree.fromstring(docs_bench.panel("T", scenario, curve, 0, 0)).iter("polygon")
+    heights = [float(point.split(",")[1]) for point in band.attrib["points"].split()]
+    bottom, top = docs_bench.PANEL_HEIGHT - docs_bench.BOTTOM, docs_bench.TOP
+    np.testing.assert_allclose(heights, [(bottom + top) / 2, bottom, top + (bottom - top) / 4, top], atol=0.06)
+
+
+def test_every_picture_is_xml_with_a_panel_for_each_scenario(found: dict[str, Any]) -> None:
+    pages = docs_bench.bench_pages(found, [])
+    for metric in found["metrics"]:
+        root = ElementTree.fromstring(pages[f"results/curves/{metric['name']}.svg"])
+        assert len(root.findall("{http://www.w3.org/2000/svg}g")) == len(found["scenarios"])
+
+
+# The published tables ------------------------------------------------------------------------------------------------
+
+
+def test_scores_stand_beside_print_and_far_ones_are_marked(found: dict[str, Any]) -> None:
+    near, far = _score(found, "sap", 2.0), _score(found, "mig", 1.0)
+    near.update(printed=0.5, ours=0.5456, difference=0.0456, low=0.51, high=0.56)
+    far.update(printed=0.5, ours=0.4444, difference=-0.0556, low=0.4, high=0.49)
+    page = docs_bench.published_page(View(found), [])
+    assert "| SAP | 0.5 | 0.546 | \\[0.510, 0.560\\] | 2 | +0.046 |" in page
+    assert "| MIG | 0.5 | 0.444 | \\[0.400, 0.490\\] | 2 | **-0.056** ≠ |" in page
+    within = sum(abs(item["difference"]) <= 0.05 for item in found["printed_scores"])
+    assert f"{within} of {len(found['printed_scores'])} of our scores lie within 0.05" in page
+
+
+def test_a_difference_without_a_cause_is_called_not_explained(found: dict[str, Any]) -> None:
+    found["printed_scores"] = [{**_score(found, "mig", 1.0), "printed": 0.5, "ours": 0.4, "difference": -0.1}]
+    assert "**MIG**, printed 0.5, ours 0.400: not explained." in docs_bench.published_page(View(found), [])
+    told = docs_bench.published_page(View(found), [CAUSE])
+    assert "Another normaliser. Score: demele 0.020, with the cause put back 0.4321 ± 0.0012; seeds: 20." in told
+    assert "Of the 1 others: 1 explained by an experiment." in told
+    assert "Of the 1 others: 1 not explained." in docs_bench.published_page(View(found), [{**CAUSE, "column": "(2)"}])
+    failed = docs_bench.published_page(View(found), [{**CAUSE, "explained": "no"}])
+    assert "Of the 1 others: 1 not explained." in failed
+    assert "it stays not explained" in failed
+
+
+def test_each_differing_verdict_has_its_marks_its_curve_and_its_why(found: dict[str, Any]) -> None:
+    cause = {**CAUSE, "table": "3.2", "column": "several_codes", "explained": "by theory only"}
+    differing = [item for item in found["verdicts"] if item["agrees"] is False]
+    for item in differing:
+        item["agrees"] = True
+    verdict = _verdict(found, "mig", "several_codes")
+    verdict.update(printed="x*", agrees=False, summary="0.019 at (1) | less")
+    found["agreement"] = {"cells": 20, "agree": 19, "judged": 10, "judged_agree": 9}
+    page = docs_bench.published_page(View(found), [cause])
+    assert "19 of 20 cells agree (95%). In 10 cells both tables pass a judgement; 9 of these agree (90%)." in page
+    assert "1 cell: 1 by theory only." in page
+    part = page.partition("{#differs-mig-several_codes}")[2]
+    assert "Printed: x\\*." in part
+    assert "0.019 at (1) \\| less." in part
+    assert "MIG, Redundant" in part
+    curve = next(item for item in found["curves"] if (item["metric"], item["scenario"]) == ("mig", "redundant"))
+    for mean in curve["mean"]:
+        assert f": {mean:.3f} [" in part
+    assert "Why: Another normaliser." in part
+    assert "Why: not explained." in docs_bench.published_page(View(found), [])
+
+
+@pytest.mark.skipif(not docs_bench.CAUSES.exists(), reason="the experiments on causes were not run")
+def test_every_stored_cause_is_of_a_cell_that_is_printed() -> None:
+    found = bench.reference().to_dict()
+    view, causes = View(found), docs_bench.read_causes(docs_bench.CAUSES)
+    used = [id(one) for item in found["printed_scores"] for one in docs_bench._score_causes(item, causes)]
+    used += [
+        id(one)
+        for item in found["verdicts"]
+        if item["printed"] is not None
+        for one in docs_bench._verdict_causes(view, item, causes)
+    ]
+    unused = [f"{one['row']}, {one['column']}" for one in causes if id(one) not in used]
+    assert unused in ([], ["dci_forest_compactness, (3), 4 factors"])  # a row that the review meant, and did not print
+
+
+def test_no_causes_are_read_where_there_is_no_file(tmp_path: Path) -> None:
+    assert docs_bench.read_causes(tmp_path / "causes.csv") == []
+
+
+# Cards ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_card_holds_the_numbers_of_its_metric(found: dict[str, Any]) -> None:
+    metric = next(item for item in found["metrics"] if item["name"] == "sap")
+    metric["card"] = {
+        "chance": {"mean": 0.0123, "low": 0.01, "high": 0.02, "n": 2},
+        "chance_by_size": [{"n_samples": 1000, "mean": 0.345, "low": None, "high": None}],
+        "invariances": [{"change": "codes | mirrored", "difference": 0.0567, "status": "fails"}],
+        "seconds": 0.0119,
+        "cost": [{"n_samples": 5000, "seconds": 0.078}],
+    }
+    card = docs_bench.cards_page(View(found)).partition("{#sap}")[2].partition("\n## ")[0]
+    assert docs_bench.cell(metric["definition"]) in card
+    assert docs_bench.cell(metric["source"]) in card
+    assert "- Claims to measure: compactness\n" in card
+    assert "- Range: 0 to 1\n" in card
+    assert "- Score by chance, 200 rows: 0.012 \\[0.010, 0.020\\]\n" in card
+    assert "- Seconds a call, 200 rows: 0.012\n" in card
+    assert "| 1,000 | 0.345 |" in card
+    assert "| codes \\| mirrored | 0.057 | ✗ fails |" in card
+    assert "| 5,000 | 0.078 |" in card
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+
+def test_hostile_names_stay_text(found: dict[str, Any]) -> None:
+    for metric in found["metrics"]:
+        metric["title"] = metric["definition"] = HOSTILE
+    for row in found["rows"]:
+        row["title"] = HOSTILE
+    for scenario in found["scenarios"]:
+        scenario["title"] = HOSTILE
+    for verdict in found["verdicts"]:
+        verdict["summary"] = HOSTILE
+    pages = docs_bench.bench_pages(found, [{**CAUSE, "cause": HOSTILE, "explained": HOSTILE}])
+    for path, page in pages.items():
+        if path.endswith(".svg"):
+            ElementTree.fromstring(page)
+            continue
+        html = _html(page)
+        assert "<script" not in html
+        assert "<em>c</em>" not in html
+        assert 'href="e"' not in html
+        assert "a|b *c* &lt;script&gt;" in html
+    lines = [line for line in pages["results/verdicts.md"].splitlines() if line.startswith("| <a id=")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {4}
+
+
+def test_the_pages_come_first_among_the_results() -> None:
+    results, architecture = {"Results": [{"Speed": "results/speed.md"}]}, {"Architecture": "architecture.md"}
+    pages = docs_bench.on_config(SimpleNamespace(nav=[{"Start": "index.md"}, results, architecture])).nav[1]["Results"]
+    assert [path for page in pages for path in page.values()] == [*docs_bench.TITLES, "results/speed.md"]
+    alone = docs_bench.on_config(SimpleNamespace(nav=[{"Start": "index.md"}, architecture])).nav
+    assert [next(iter(item)) for item in alone] == ["Start", "Results", "Architecture"]
