@@ -1,8 +1,8 @@
 """Pages of measured results, read off the files in ``benchmarks/results``; nothing is typed in.
 
 A hook of MkDocs, named in ``mkdocs.yml``. A page exists where its files do. ``machine.csv`` becomes a sentence, and
-every other CSV a table on the page of speed and scale, under the first line of the docstring of the benchmark that names
-it, with the picture ``NAME.svg`` if there is one.
+every other CSV a table on the page of speed and scale, under the first line of the docstring of the benchmark that
+names it, with the picture ``NAME.svg`` if there is one.
 """
 
 import ast
