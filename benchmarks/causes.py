@@ -20,7 +20,7 @@ from benchmarks.cases import Array, write_rows
 from demele.bench.candidates import chosen_candidates
 from demele.bench.criteria import REVIEW_CRITERIA
 from demele.bench.curves import Curve
-from demele.bench.expectations import Expectation, NotAbove, Same
+from demele.bench.expectations import STEP, Expectation, NotAbove, Same
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.run import drawn
 from demele.bench.scenarios import scenario
@@ -34,6 +34,8 @@ SEEDS = 20
 #: Forests take seconds each.
 FOREST_SEEDS = 5
 LASSO_SEEDS = 200
+#: What it takes to tell a step of half a thousandth from none that counts.
+MANY_SEEDS = 1000
 #: Seeds behind each printed score.
 PRINT_SEEDS = 100
 #: Penalties that the review's code tries, by ten folds in order, for columns scaled to [0, 1].
@@ -296,6 +298,28 @@ def bins_of_z_max() -> Iterator[Row]:
     )
 
 
+def seeds_of_z_max() -> Iterator[Row]:
+    """Z-max variance with mixing: 100 seeds cannot tell its first step from none."""
+
+    def score(codes: Array, factors: Array, seed: int) -> float:
+        return demele.z_max_variance(codes, factors, seed=seed).value
+
+    severities = scenario("mixing").severities
+    few = swept("mixing", score, severities, PRINT_SEEDS)
+    many = few | {severity: measured("mixing", severity, score, MANY_SEEDS) for severity in severities[:2]}
+    steps = [[a - b for a, b in zip(found[0.0], found[0.1], strict=True)] for found in (few, many)]
+    yield verdict_row(
+        "z_max_variance",
+        "coherent_modularity",
+        f"fall from 0 to 0.1; put back: {MANY_SEEDS} seeds there",
+        (verdict("z_max_variance", "coherent_modularity", few), steps[0]),
+        (verdict("z_max_variance", "coherent_modularity", many), steps[1]),
+        f"{PRINT_SEEDS} seeds cannot tell the first step from the smallest that counts as a fall, {STEP}; print judges "
+        "by the picture, where the score stays near 1 and falls at the end alone",
+        digits=5,
+    )
+
+
 def margin_of_non_linear() -> Iterator[Row]:
     """Z-diff and the modularity score on curved relations: no fall is tolerated."""
     strict = (NotAbove(at=0.0, than=1.0, margin=ANY_FALL),)
@@ -531,6 +555,7 @@ EXPERIMENTS: tuple[Callable[[], Iterator[Row]], ...] = (
     stop_at_dead_code,
     factors_of_row_three,
     bins_of_z_max,
+    seeds_of_z_max,
     margin_of_non_linear,
     margin_of_several_codes,
     linear_sum_for_lasso,

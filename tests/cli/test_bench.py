@@ -457,3 +457,43 @@ def test_help(demele: Program) -> None:
     unknown = demele("bench", "metric")
     assert unknown.status == 2
     assert "invalid choice: 'metric'" in unknown.err
+
+
+# What was saved --------------------------------------------------------------------------------------------------
+
+
+def test_show_writes_what_was_saved_and_its_page(demele: Program, own: Path) -> None:
+    made = demele(*MIXING, *OWN, "--save", "mine.json.gz")
+    assert made.status == 0
+    again = demele("bench", "show", "mine.json.gz", "--alone", "--report", "mine.html")
+    assert again.status == 0, again.err
+    assert json.loads(again.out)["verdicts"] == json.loads(made.out)["verdicts"]
+    assert json.loads(again.out)["curves"] == json.loads(made.out)["curves"]
+    page = (own / "mine.html").read_text(encoding="utf-8")
+    assert "What does best_correlation measure?" in page
+    assert 'id="evidence-best_correlation-coherent_modularity"' in page
+    assert "report written to mine.html" in again.err
+
+
+def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: Path) -> None:
+    run = demele("bench", "show", "--format", "csv")
+    assert run.status == 0
+    found = {(line["metric"], line["criterion"]): line["status"] for line in csv.DictReader(io.StringIO(run.out))}
+    assert found["dci_forest", "calibrated"] == "holds"
+    assert found["modularity", "calibrated"] == "fails"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothere.json.gz"], "FILE: cannot read nothere.json.gz: No such file or directory"),
+        (["mine.py"], "FILE: mine.py is not a saved characterisation"),
+        (["--report", "mine.py"], "mine.py: exists already"),
+        (["--metrics", "mig"], "unrecognized arguments: --metrics"),
+    ],
+)
+def test_show_refuses_in_one_line(arguments: list[str], message: str, demele: Program, own: Path) -> None:
+    run = demele("bench", "show", *arguments)
+    assert (run.status, run.out) == (2, "")
+    assert message in run.err
+    assert run.err.count("\n") == 1

@@ -59,6 +59,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     group.set_defaults(run=lambda _: group.print_help())
     actions = group.add_subparsers(title="actions", metavar="ACTION")
     _add_metrics(actions)
+    _add_show(actions)
 
 
 def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
@@ -119,15 +120,52 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
     parser.set_defaults(run=_run, told_as=(_OPTIONS, _ARGUMENTS))
 
 
+def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
+    parser = actions.add_parser(
+        "show",
+        help="show a characterisation that was saved, or the one of the published metrics that comes with demele",
+        description="Show the verdicts of a characterisation that was saved, without measuring anything.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "saved",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="what demele bench metrics --save wrote (default: the stored results of the published metrics)",
+    )
+    parser.add_argument("--alone", action="store_true", help="do not show the published metrics under your own")
+    parser.add_argument(
+        "--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page (needs plotly)")
+    parser.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
+    parser.add_argument("--quiet", action="store_true", help="only results")
+    parser.set_defaults(run=_show, store=None, save=None, told_as=({}, {"path": "FILE"}))
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    from demele import bench
+
+    _check(arguments, [] if arguments.saved is None else [arguments.saved])
+    found = bench.reference() if arguments.saved is None else bench.load(arguments.saved)
+    _shown(found, arguments)
+
+
 def _run(arguments: argparse.Namespace) -> None:
     files = function_files(arguments.metrics or ())
     _check(arguments, files)
-    kind = format_of(arguments.format, arguments.output)
     with folders_on_path(files):
         found = _characterised(arguments, chosen_metrics(arguments.metrics or _usual_metrics(arguments)))
-    beside = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
     if arguments.save is not None:
         found.save(arguments.save)
+    _shown(found, arguments)
+
+
+def _shown(found: "Characterisation", arguments: argparse.Namespace) -> None:
+    kind = format_of(arguments.format, arguments.output)
+    beside = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
     emit(_written(found, beside, kind, arguments), arguments.output)
     if arguments.report is not None:
         found.to_html(arguments.report, beside=beside)
