@@ -11,6 +11,8 @@ from demele.metrics.requests import free_name
 __all__ = ["candidate", "chosen_candidates"]
 
 _PROPERTIES: tuple[Property, ...] = ("modularity", "compactness", "explicitness")
+#: Names of metrics, and of what tables and times are kept under: a group shares both.
+_TAKEN = tuple(dict.fromkeys([*CATALOGUE, *map(group_of, CATALOGUE.values())]))
 
 
 def candidate(
@@ -54,8 +56,9 @@ def candidate(
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
         raise InputError(f"name: expected a name, got {own!r}")
-    if own in CATALOGUE:
-        raise InputError(f"name: {own!r} is a metric of demele; give yours another name")
+    if own in _TAKEN:
+        kind = "a metric" if own in CATALOGUE else "a group of metrics"
+        raise InputError(f"name: {own!r} is {kind} of demele; give yours another name")
     if discretises is not None and not isinstance(discretises, bool):
         raise InputTypeError(f"discretises: expected True or False, got {discretises!r}")
     return Candidate(
@@ -105,7 +108,7 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
     name = getattr(metric, "__name__", "")
     if getattr(metric, "__module__", "") == "demele.metrics.functions" and name in CATALOGUE:
         return _registered(name)
-    return candidate(metric, name=free_name(metric, [*CATALOGUE, *taken]))
+    return candidate(metric, name=free_name(metric, [*_TAKEN, *taken]))
 
 
 def _registered(name: str) -> Candidate:

@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
@@ -297,14 +298,16 @@ def characterise(
     protocol : str, default "review2022"
         Settings of the metrics, see :func:`demele.protocol_names`.
     level : float in (0, 1), default 0.95
-        Confidence of the intervals of curves, and of all conditions on one metric in one scenario together.
+        Confidence of the interval of each point of a curve, and of all conditions together that one criterion asks of
+        one metric in one scenario.
     n_jobs : int, default 1
         Processes; -1 for all processors. The rows are the same bits for any number.
     executor : concurrent.futures.Executor, optional
         Where to work instead.
     store : str or Path, optional
         A file that keeps every row as it comes. A run that was killed goes on where it was; a later call with more
-        metrics, scenarios or seeds computes only those.
+        metrics, scenarios or seeds computes only those. Rows of a function of yours are found again by its code; what
+        it calls, and global variables, are not looked at: after a change there, use another file.
     progress : bool or callable(done, total, label), default False
         Show a progress bar.
 
@@ -335,6 +338,8 @@ def characterise(
     >>> found.verdict("best_correlation", "non_linear").status
     'fails'
     """
+    if store is not None and not isinstance(store, str | os.PathLike):
+        raise InputTypeError(f"store: expected the path of a file, got {store!r}")
     plan, told = _checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
     identity: dict[str, str | int] = {"demele": __version__, "protocol": plan.protocol, "n_samples": plan.n_samples}
     with (

@@ -76,8 +76,7 @@ class Criterion:
 def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
     """Return one criterion for each scenario beyond the review's that says what a good metric does.
 
-    The review's own scenarios are judged by :data:`REVIEW_CRITERIA`, and so is "settings"; "invariances" is told in
-    the card of each metric.
+    Those that :data:`REVIEW_CRITERIA` name are judged there; "invariances" is told in the card of each metric.
 
     Examples
     --------
@@ -91,9 +90,10 @@ def added_criteria(scenarios: Iterable[Scenario]) -> tuple[Criterion, ...]:
     ["Every score, on 'mine': stays within 0.1 of its first value."]
     """
     taken = {criterion.name for criterion in REVIEW_CRITERIA}
+    told_elsewhere = {"invariances", *(part.scenario for criterion in REVIEW_CRITERIA for part in criterion.parts)}
     found = []
     for item in scenarios:
-        if item.kind == "source" or item.name in ("settings", "invariances"):
+        if item.name in told_elsewhere:
             continue
         parts = [
             Part(scenario=item.name, claims=(named,), expectations=tuple(item.wanted[named]))

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from demele.core.errors import InputError
+
 __all__ = ["AtLeast", "AtMost", "Contrast", "Expectation", "Falls", "Holds", "Keeps", "NotAbove", "Same"]
 
 #: A step down by less than a thousandth of the range is no step.
@@ -66,12 +68,16 @@ class Falls:
     stop: float | None = None
     every_step: bool = True
 
+    def __post_init__(self) -> None:
+        if not self.every_step and not self.total:
+            raise InputError("Falls: with every_step=False, give the least fall in all as total")
+
     @property
     def text(self) -> str:
         """What it says."""
         steps = f"falls by at least {self.step:g} at every step" if self.every_step else ""
         whole = f"falls by at least {self.total:g} in all" if self.total else ""
-        return " and ".join(part for part in (steps, whole) if part)
+        return " and ".join(part for part in (steps, whole) if part) + _between(self.start, self.stop)
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality a step, and one for the fall in all."""
@@ -106,7 +112,8 @@ class Holds:
     @property
     def text(self) -> str:
         """What it says."""
-        return f"stays within {self.within:g} of its first value" + _until(self.stop)
+        first = "first value" if self.start is None else f"value at {self.start:g}"
+        return f"stays within {self.within:g} of its {first}" + _between(None, self.stop)
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return two inequalities for each severity but the first."""
@@ -137,7 +144,7 @@ class Keeps:
     @property
     def text(self) -> str:
         """What it says."""
-        return f"keeps at least {self.share:.0%} of its first value" + _until(self.stop)
+        return f"keeps at least {self.share:.0%} of its first value" + _between(None, self.stop)
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
         """Return one inequality for each severity but the first."""
@@ -233,6 +240,8 @@ class Same:
 def _range(severities: Sequence[float], start: float | None, stop: float | None) -> tuple[int, int]:
     first = 0 if start is None else severities.index(start)
     last = len(severities) - 1 if stop is None else severities.index(stop)
+    if first > last:
+        raise InputError(f"start: {severities[first]:g} comes after {severities[last]:g} in the sweep")
     return first, last
 
 
@@ -240,8 +249,10 @@ def _places(severities: Sequence[float], at: float | None) -> Sequence[int]:
     return range(len(severities)) if at is None else [severities.index(at)]
 
 
-def _until(stop: float | None) -> str:
-    return "" if stop is None else f", up to {stop:g}"
+def _between(start: float | None, stop: float | None) -> str:
+    if start is None:
+        return "" if stop is None else f", up to {stop:g}"
+    return f", from {start:g}" + ("" if stop is None else f" to {stop:g}")
 
 
 def _at(at: float | None) -> str:

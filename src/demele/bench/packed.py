@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
@@ -116,7 +117,7 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
 
     try:
         found = json.loads(gzip.decompress(content))
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, zlib.error) as error:
         raise FormatError(f"path: {name} is not a saved characterisation: {error}") from error
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FormatError(f"path: {name} is not a saved characterisation")

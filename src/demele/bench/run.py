@@ -154,7 +154,7 @@ def drawn(scenario: Scenario, severity: float, seed: int, n_samples: int) -> Rep
     where = _where(scenario, severity, seed)
     try:
         found: Any = scenario.draw(rng_for(seed, *identity), severity, n_samples)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{where}: draw raised {type(error).__name__}: {error}") from error
     if isinstance(found, Representation):
         return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pickle import PicklingError
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ class Representation:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+Kind = Literal["source", "added", "settings"]
 Draw = Callable[[np.random.Generator, float, int], "Representation | tuple[Any, Any]"]
 
 
@@ -136,7 +137,7 @@ class Scenario:
     paired: bool = False
     declines: Callable[[Candidate], str | None] | None = None
     source: str = ""
-    kind: Literal["source", "added", "settings"] = "added"
+    kind: Kind = "added"
     draw_fingerprint: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -144,8 +145,12 @@ class Scenario:
             raise InputError(f"scenario: expected a name, got {self.name!r}")
         if not callable(self.draw):
             raise InputTypeError(f"scenario {self.name!r}: draw is not a function of (rng, severity, n_samples)")
+        if self.declines is not None and not callable(self.declines):
+            raise InputTypeError(f"scenario {self.name!r}: declines is not a function of (candidate)")
+        if self.kind not in get_args(Kind):
+            raise InputError(f"scenario {self.name!r}: kind: expected {', '.join(get_args(Kind))}, got {self.kind!r}")
         try:
-            severities = tuple(float(item) for item in self.severities)
+            severities = () if isinstance(self.severities, str) else tuple(float(item) for item in self.severities)
         except (TypeError, ValueError):
             raise InputTypeError(f"scenario {self.name!r}: expected severities, got {self.severities!r}") from None
         object.__setattr__(self, "severities", severities)
@@ -160,6 +165,18 @@ class Scenario:
                 f"scenario {self.name!r}: expected a label for each of {len(self.severities)} severities, "
                 f"got {len(self.labels)}"
             )
+        if isinstance(self.labels, str) or not all(isinstance(item, str) for item in self.labels):
+            raise InputTypeError(f"scenario {self.name!r}: expected labels that are text, got {self.labels!r}")
+        self._check_wanted()
+        told = fingerprint(self.draw)
+        object.__setattr__(self, "draw_fingerprint", f"{told}-paired" if self.paired else told)
+
+    def _check_wanted(self) -> None:
+        """Refuse expectations that cannot be asked of this sweep, before anything is computed."""
+        if not isinstance(self.wanted, Mapping):
+            raise InputTypeError(
+                f"scenario {self.name!r}: wanted: expected a mapping of property to expectations, got {self.wanted!r}"
+            )
         labels = [self.label(place) for place in range(len(self.severities))]
         for wanted, expectations in self.wanted.items():
             if wanted not in ("modularity", "compactness", "explicitness", "any"):
@@ -167,16 +184,37 @@ class Scenario:
                     f"scenario {self.name!r}: wanted: expected modularity, compactness, explicitness or any, "
                     f"got {wanted!r}"
                 )
+            if not isinstance(expectations, tuple | list):
+                raise InputTypeError(
+                    f"scenario {self.name!r}: wanted[{wanted!r}]: expected a tuple of expectations, such as "
+                    f"(bench.Holds(0.1),), got {expectations!r}"
+                )
             for expectation in expectations:
+                if not callable(getattr(expectation, "contrasts", None)):
+                    raise InputTypeError(
+                        f"scenario {self.name!r}: wanted[{wanted!r}]: expected expectations, such as bench.Holds(0.1), "
+                        f"got {expectation!r}"
+                    )
                 try:
-                    expectation.contrasts(self.severities, labels)
+                    contrasts = expectation.contrasts(self.severities, labels)
+                except InputError as error:
+                    raise InputError(f"scenario {self.name!r}: wanted: {expectation!r}: {error}") from error
                 except ValueError as error:  # of tuple.index: no such severity
                     raise InputError(
                         f"scenario {self.name!r}: wanted: {expectation!r} names a severity that is not in "
                         f"{self.severities}"
                     ) from error
-        told = fingerprint(self.draw)
-        object.__setattr__(self, "draw_fingerprint", f"{told}-paired" if self.paired else told)
+                except TypeError as error:  # minus a text
+                    raise InputTypeError(
+                        f"scenario {self.name!r}: wanted: {expectation!r}: expected numbers: {error}"
+                    ) from error
+                bounds = [item.bound for item in contrasts]
+                if not all(isinstance(item, int | float | np.number) and np.isfinite(item) for item in bounds):
+                    raise InputError(f"scenario {self.name!r}: wanted: {expectation!r}: expected finite numbers")
+                if not contrasts and len(self.severities) > 1:
+                    raise InputError(
+                        f"scenario {self.name!r}: wanted: {expectation!r} asks nothing of {self.severities}"
+                    )
 
     def label(self, position: int) -> str:
         """Return what the severity at a position is called."""

@@ -134,8 +134,8 @@ class Store:
     def _open(self, path: Path) -> None:
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        except OSError as error:
-            raise InputError(f"store: cannot write {path}: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+            raise InputError(f"store: cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
         try:
             _regular(file, path)
             _lock(file, path)

@@ -179,9 +179,14 @@ def _called(function: Callable[..., float], name: str, data: Data) -> float:
         [np.where(factor.annotated(), factor.values, np.nan).astype(np.float64) for factor in data.factors.columns]
     )
     try:
-        value = float(function(codes, factors))
-    except Exception as error:
+        found = function(codes, factors)
+        # float() would read a text, and drop the imaginary part of a complex number of NumPy
+        real = not isinstance(found, str | bytes | complex | np.complexfloating)
+        value = float(found) if real else np.nan
+    except (Exception, SystemExit) as error:  # one that ends the process would end the whole run without a word
         raise NotEnoughData(f"{name} raised {type(error).__name__}: {error}") from error
+    if not real:
+        raise NotEnoughData(f"{name} returned {found!r}, which is no real number")
     if np.isnan(value):
         raise NotEnoughData(f"{name} returned NaN")
     return value

@@ -1,0 +1,139 @@
+"""Mistakes that users make with metrics, scenarios and files of their own: told in words, or a reason, never silent."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele import bench
+from demele.bench import AtLeast, Falls, Holds, Keeps
+from demele.bench.criteria import added_criteria
+from demele.core.errors import FormatError, InputError, InputTypeError
+
+SMALL: dict[str, Any] = {"seeds": 1, "n_samples": 100}
+
+
+def half(codes: object, factors: object) -> float:
+    return 0.5
+
+
+def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+    return rng.random((n, 2)), rng.random((n, 2))
+
+
+def mine(**given: Any) -> bench.Scenario:
+    usual: dict[str, Any] = {
+        "name": "mine",
+        "title": "Mine",
+        "question": "Does it hold?",
+        "sweep": "a",
+        "severities": (0.0, 0.5, 1.0),
+        "draw": draw,
+    }
+    return bench.Scenario(**{**usual, **given})
+
+
+def reason_of(returned: Any) -> str:
+    found = bench.characterise(lambda codes, factors: returned(), ["mixing"], **SMALL)
+    (curve,) = found.curves.values()
+    assert curve.n == [0] * 6
+    return curve.reasons[0][0]
+
+
+# Metrics
+
+
+@pytest.mark.parametrize("returned", ["0.5", b"0.5", 1j, np.complex128(1 + 1j), np.complex64(1)])
+def test_what_float_would_take_but_is_no_real_number_is_no_value(returned: Any) -> None:
+    assert "which is no real number" in reason_of(lambda: returned)
+
+
+def test_a_metric_that_ends_the_process_does_not_end_the_run() -> None:
+    assert reason_of(lambda: sys.exit(0)) == "<lambda> raised SystemExit: 0"
+
+
+@pytest.mark.parametrize("name", ["information", "dci_forest", "dci_lasso", "dci_boosting"])
+def test_names_of_groups_are_not_shared_with_a_function(name: str) -> None:
+    with pytest.raises(InputError, match=f"'{name}' is a group of metrics of demele; give yours another name"):
+        bench.candidate(half, name=name)
+
+
+def test_a_function_called_like_a_row_gets_a_row_of_its_own() -> None:
+    def dci_lasso(codes: object, factors: object) -> float:
+        return 0.5
+
+    found = bench.characterise([dci_lasso, "dci_lasso_modularity"], ["mixing"], **SMALL)
+    assert [row.name for row in found.rows] == ["dci_lasso-2", "dci_lasso"]
+    assert [item["printed"] for item in found.to_dict()["verdicts"]][:10] == [None] * 10
+
+
+# Scenarios
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"wanted": {"any": Holds()}}, r"wanted\['any'\]: expected a tuple of expectations"),
+        ({"wanted": {"any": ("falls",)}}, "expected expectations, such as .*, got 'falls'"),
+        ({"wanted": (Holds(),)}, "wanted: expected a mapping"),
+        ({"wanted": {"any": (Holds(start=1.0, stop=0.0),)}}, "start: 1 comes after 0 in the sweep"),
+        ({"wanted": {"any": (Falls(0.2, start=1.0, stop=0.0),)}}, "start: 1 comes after 0 in the sweep"),
+        ({"wanted": {"any": (Keeps(stop=0.0),)}}, "asks nothing of"),
+        ({"wanted": {"any": (AtLeast(float("nan")),)}}, "expected finite numbers"),
+        ({"wanted": {"any": (AtLeast("high"),)}}, "expected finite numbers"),  # type: ignore[arg-type]
+        ({"wanted": {"any": (Holds("near"),)}}, "expected numbers"),  # type: ignore[arg-type]
+        ({"labels": (1, 2, 3)}, "expected labels that are text"),
+        ({"labels": "abc"}, "expected labels that are text"),
+        ({"severities": "123"}, "expected at least one severity"),
+        ({"kind": "own"}, "kind: expected source, added, settings, got 'own'"),
+        ({"declines": "no"}, "declines is not a function"),
+    ],
+)
+def test_scenarios_that_cannot_be_asked_are_refused_at_once(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=f"^scenario 'mine': .*{message}"):
+        mine(**given)
+
+
+def test_a_fall_without_steps_or_total_is_refused() -> None:
+    with pytest.raises(InputError, match="give the least fall in all as total"):
+        Falls(every_step=False)
+
+
+def test_words_say_between_which_severities() -> None:
+    assert Falls(start=0.5).text == "falls by at least 0.001 at every step, from 0.5"
+    assert Falls(0.2, start=0.5, stop=1.0, every_step=False).text == "falls by at least 0.2 in all, from 0.5 to 1"
+    assert Falls(stop=0.5).text == "falls by at least 0.001 at every step, up to 0.5"
+    assert Holds(0.1, start=0.5).text == "stays within 0.1 of its value at 0.5"
+
+
+def test_a_scenario_of_any_kind_is_judged() -> None:
+    for kind in ("source", "added", "settings"):
+        assert [item.name for item in added_criteria([mine(kind=kind, wanted={"any": (Holds(),)})])] == ["mine"]
+
+
+def test_a_draw_that_ends_the_process_is_told() -> None:
+    with pytest.raises(InputError, match="scenario 'mine', severity 0, seed 0: draw raised SystemExit: 0"):
+        bench.characterise(half, mine(draw=lambda rng, severity, n: sys.exit(0)), **SMALL)
+
+
+# Files
+
+
+def test_what_is_no_path_is_refused_before_anything_is_computed() -> None:
+    store: Any = 5
+    with pytest.raises(InputTypeError, match="store: expected the path of a file, got 5"):
+        bench.characterise(half, "mixing", store=store, **SMALL)
+    with pytest.raises(InputError, match=r"store: cannot write .*null"):
+        bench.characterise(half, "mixing", store="a\0b", **SMALL)
+
+
+@pytest.mark.parametrize("place", [0, 12, 40, -3])
+def test_a_damaged_file_is_told(place: int, tmp_path: Path) -> None:
+    path = bench.characterise(half, "mixing", **SMALL).save(tmp_path / "saved.json.gz")
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="is not a saved characterisation"):
+        bench.load(path)
