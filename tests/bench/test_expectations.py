@@ -36,8 +36,8 @@ CASES: list[tuple[Expectation, list[tuple[dict[int, float], float]]]] = [
         [({1: 1, 0: -1}, -0.1), ({0: 1, 1: -1}, -0.1), ({2: 1, 0: -1}, -0.1), ({0: 1, 2: -1}, -0.1)],
     ),
     (Holds(0.1, stop=0.5), [({1: 1, 0: -1}, -0.1), ({0: 1, 1: -1}, -0.1)]),
-    (Keeps(0.5), [({1: 1, 0: -0.5}, 0.0), ({2: 1, 0: -0.5}, 0.0)]),
-    (Keeps(0.8, stop=0.5), [({1: 1, 0: -0.8}, 0.0)]),
+    (Keeps(0.5), [({0: 1}, 0.1), ({1: 1, 0: -0.5}, 0.0), ({2: 1, 0: -0.5}, 0.0)]),
+    (Keeps(0.8, stop=0.5, least=0.2), [({0: 1}, 0.2), ({1: 1, 0: -0.8}, 0.0)]),
     (AtLeast(0.9, at=0.5), [({1: 1}, 0.9)]),
     (AtLeast(0.9), [({0: 1}, 0.9), ({1: 1}, 0.9), ({2: 1}, 0.9)]),
     (AtMost(0.1, at=1.0), [({2: -1}, -0.1)]),
@@ -64,7 +64,7 @@ def test_words_hold_the_thresholds() -> None:
     assert Falls(total=0.2).text == "falls by at least 0.001 at every step and falls by at least 0.2 in all"
     assert Falls(total=0.2, every_step=False).text == "falls by at least 0.2 in all"
     assert Holds(0.1, stop=0.5).text == "stays within 0.1 of its first value, up to 0.5"
-    assert Keeps(0.5, stop=0.5).text == "keeps at least 50% of its first value, up to 0.5"
+    assert Keeps(0.5, stop=0.5).text == "is at least 0.1 at first, and keeps at least 50% of that, up to 0.5"
     assert AtLeast(0.95, at=0.0).text == "is at least 0.95 at 0"
     assert AtMost(0.05).text == "is at most 0.05"
 

@@ -175,9 +175,14 @@ def test_welch_interval_is_that_of_scipy() -> None:
 
 def test_weights_enter_the_spread_squared() -> None:
     # 0.5 - 0.25 * 1 = 0.25; variance 0.1^2 / 4 + 0.25^2 * 0.4^2 / 4 = 0.0025 + 0.0025, so df = 2 * 3 = 6.
-    (condition,) = verdict_of(curve([spread(1.0, 0.4, 4), spread(0.5, 0.1, 4)]), Keeps(0.25)).parts[0].conditions
-    half = stats.t.ppf(0.975, 6) * np.sqrt(0.005)
+    (_, condition) = verdict_of(curve([spread(1.0, 0.4, 4), spread(0.5, 0.1, 4)]), Keeps(0.25)).parts[0].conditions
+    half = stats.t.ppf(1 - 0.05 / 2 / 2, 6) * np.sqrt(0.005)  # two conditions share the level
     assert_close([condition.estimate, condition.low, condition.high], [0.25, 0.25 - half, 0.25 + half], ROUNDING)
+
+
+def test_of_nothing_no_share_is_kept() -> None:
+    assert verdict_of(curve([[0.0] * 5, [0.0] * 5]), Keeps(0.5)).status == "fails"
+    assert verdict_of(curve([[0.2] * 5, [0.2] * 5]), Keeps(0.5)).status == "holds"
 
 
 def test_a_point_without_spread_adds_nothing() -> None:

@@ -1,5 +1,6 @@
 """The metrics of a run: registered names and any function, as candidates."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from demele.bench.scenario import Candidate, group_of
@@ -53,6 +54,14 @@ def candidate(
     """
     if not callable(function):
         raise InputTypeError(f"function: expected a callable (codes, factors) -> float, got {function!r}")
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        raise InputTypeError(
+            f"function: {free_name(function, ())} cannot be called with (codes, factors): {error}"
+        ) from error
+    except ValueError:  # a compiled function may not say what it takes
+        pass
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
         raise InputError(f"name: expected a name, got {own!r}")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,12 @@ from demele.bench.run import SLOW_GROUPS, Plan, declined, record_key, run_plan
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import chosen_scenarios
 from demele.bench.verdicts import Verdict, judged
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, UnknownNameError, warn_user
 from demele.core.store import Key, Store
 from demele.metrics.catalogue import CATALOGUE, suggestion
-from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
+from demele.metrics.requests import merged_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,8 +120,10 @@ class Characterisation:
 
     @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
-        """What the metrics are judged by: the ten of the review, then one for each further scenario."""
-        return (*REVIEW_CRITERIA, *added_criteria(self.scenarios))
+        """What the metrics are judged by: those of the review whose scenarios were run, then the further scenarios."""
+        run = {item.name for item in self.scenarios}
+        asked = [item for item in REVIEW_CRITERIA if item.declared or any(part.scenario in run for part in item.parts)]
+        return (*asked, *added_criteria(self.scenarios))
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -258,6 +261,9 @@ class Characterisation:
 
         return pack(self, Path(path))
 
+    def _repr_html_(self) -> str:
+        return str(self.table().to_html())
+
     def __repr__(self) -> str:
         return (
             f"Characterisation({len(self.candidates)} metrics, {len(self.scenarios)} scenarios, "
@@ -294,7 +300,7 @@ def characterise(
     slow_seeds : int or mapping, optional
         The same for the metrics that train predictors (DCI, Explicitness); at most 20 of ``seeds`` by default.
     n_samples : int, default 20 000
-        Rows of each representation.
+        Rows of each representation; the most, in the scenarios that sweep the number of rows.
     protocol : str, default "review2022"
         Settings of the metrics, see :func:`demele.protocol_names`.
     level : float in (0, 1), default 0.95
@@ -322,9 +328,15 @@ def characterise(
     InputError, InputTypeError
         If a number is out of range, or the store cannot be used: before anything is computed.
 
+    Warns
+    -----
+    DemeleWarning
+        If a scenario sweeps around the settings of another protocol, and is left out.
+
     Notes
     -----
     A metric that raises, or returns no finite number, is recorded with the reason, never as 0, and the run goes on.
+    A function of yours gets no seed: one that draws makes a generator of its own, with a seed of its own, inside.
     After Boilard's review and Carbonneau, Zaidi, Boilard & Gagnon (2022), section 5.
 
     Examples
@@ -363,7 +375,8 @@ def _checked_plan(
 ) -> tuple[Plan, tuple[dict[str, int], dict[str, int]]]:
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
     _checked_number("n_samples", n_samples, LEAST_SAMPLES)
-    protocol_named(protocol)
+    candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
+    chosen = _that_fit(chosen, int(n_samples), protocol)
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
         raise InputError(f"level: expected a number between 0 and 1, got {level!r}")
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
@@ -383,6 +396,40 @@ def _checked_plan(
         candidates=candidates, scenarios=chosen, seeds=number_of_seeds, n_samples=int(n_samples), protocol=protocol
     )
     return plan, (usual, slow)
+
+
+def _under(item: Candidate, protocol: Protocol) -> Candidate:
+    """Return a candidate as a protocol measures it: with nearest neighbours, nothing is cut into bins."""
+    if item.function is not None or not item.discretises:
+        return item
+    options = merged_options(CATALOGUE[item.name], protocol.options, {}, None)
+    return item if options.get("estimator", "histogram") == "histogram" else replace(item, discretises=False)
+
+
+def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> tuple[Scenario, ...]:
+    """Return the scenarios without sizes beyond the run's, and without sweeps around another protocol's settings."""
+    fitting = []
+    for item in scenarios:
+        if item.kind == "settings" and protocol != DEFAULT_PROTOCOL:
+            warn_user(
+                f"scenario {item.name!r} sweeps around the settings of {DEFAULT_PROTOCOL!r} and is left out of a run "
+                f"under {protocol!r}",
+                DemeleWarning,
+            )
+        elif item.counts_rows and max(item.severities) > n_samples:
+            kept = [place for place, rows in enumerate(item.severities) if rows <= n_samples]
+            if not kept:
+                raise InputError(
+                    f"n_samples: scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_samples}"
+                )
+            severities = tuple(item.severities[place] for place in kept)
+            labels = tuple(item.labels[place] for place in kept) if item.labels else ()
+            fitting.append(replace(item, severities=severities, labels=labels))
+        else:
+            fitting.append(item)
+    if not fitting:
+        raise InputError(f"scenarios: none is left under the protocol {protocol!r}; name others")
+    return tuple(fitting)
 
 
 def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dict[str, int]:

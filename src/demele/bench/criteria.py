@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from demele.bench.expectations import AtLeast, AtMost, Expectation, Falls, Holds, Keeps, NotAbove, Same
+from demele.bench.expectations import AtLeast, Expectation, Same
 from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenarios.own_settings import SETTINGS
+from demele.bench.scenarios.source import MIXING, NOISE, NON_LINEAR, PARTIAL, REDUNDANT
 from demele.core.spec import Property
 
 __all__ = ["REVIEW_CRITERIA", "Criterion", "Part", "added_criteria"]
@@ -129,19 +131,15 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
         "coherent_modularity",
         "Coherent modularity",
         "Does a measure of modularity fall when codes take in a second factor?",
-        [Part(scenario="mixing", claims=("modularity",), expectations=(Falls(total=0.2),))],
+        [Part(scenario="mixing", claims=("modularity",), expectations=MIXING.wanted["modularity"])],
     ),
     _criterion(
         "coherent_compactness",
         "Coherent compactness",
         "Does a measure of compactness fall when factors spread over more codes?",
         [
-            Part(scenario="mixing", claims=("compactness",), expectations=(Falls(total=0.2),)),
-            Part(
-                scenario="redundant",
-                claims=("compactness",),
-                expectations=(AtMost(0.9, at=2.0), AtMost(0.9, at=3.0), NotAbove(at=3.0, than=2.0, margin=0.05)),
-            ),
+            Part(scenario="mixing", claims=("compactness",), expectations=MIXING.wanted["compactness"]),
+            Part(scenario="redundant", claims=("compactness",), expectations=REDUNDANT.wanted["compactness"]),
         ],
         "On 'redundant', 2 is [v, v] and 3 is [v, v, v, v]. The review's text wants a fall from 2 to 3; the rule only "
         "forbids a rise, as the review's table calls SAP, MIG and JEMMIG coherent, which it prints as equal in both.",
@@ -150,19 +148,19 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
         "coherent_explicitness",
         "Coherent explicitness",
         "Does a measure of explicitness fall as codes turn into noise?",
-        [Part(scenario="noise", claims=("explicitness",), expectations=(Falls(),))],
+        [Part(scenario="noise", claims=("explicitness",), expectations=NOISE.wanted["explicitness"])],
     ),
     _criterion(
         "calibrated",
         "Calibrated",
         "Is the score 1 for a perfect representation and 0 for one that knows nothing of the factors?",
-        [Part(scenario="noise", claims=(), expectations=(AtLeast(0.95, at=0.0), AtMost(0.05, at=1.0)))],
+        [Part(scenario="noise", claims=(), expectations=NOISE.wanted["any"])],
     ),
     _criterion(
         "non_linear",
         "Non-linear relations",
         "Does a one-to-one but curved relation of code and factor leave the score alone?",
-        [Part(scenario="non_linear", claims=(), expectations=(Holds(0.05),))],
+        [Part(scenario="non_linear", claims=(), expectations=NON_LINEAR.wanted["any"])],
     ),
     _criterion(
         "several_codes",
@@ -173,7 +171,7 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
             Part(
                 scenario="redundant",
                 claims=("modularity", "explicitness"),
-                expectations=(NotAbove(at=2.0, than=1.0, margin=0.05), AtLeast(0.1, at=1.0)),
+                expectations=REDUNDANT.wanted["modularity"],
             ),
             Part(
                 scenario="redundant",
@@ -189,11 +187,7 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
         "Robust to noise",
         "Do measures of modularity and compactness hold while noise makes codes less explicit?",
         [
-            Part(
-                scenario="noise",
-                claims=("modularity", "compactness"),
-                expectations=(Keeps(0.5, stop=0.6),),
-            )
+            Part(scenario="noise", claims=("modularity", "compactness"), expectations=NOISE.wanted["modularity"]),
         ],
         "The review's text wants some robustness up to a share of noise of 0.8; the rule asks for less, up to 0.6: "
         "there the review calls Z-diff and Z-min variance robust, and DCI forest, with about 0.8, robust enough. A "
@@ -203,13 +197,13 @@ REVIEW_CRITERIA: tuple[Criterion, ...] = (
         "unmeasured_factors",
         "Robust to unmeasured factors",
         "Does the score of a perfect code stay when some of its factors are not measured?",
-        [Part(scenario="partial", claims=(), expectations=(Holds(0.05),))],
+        [Part(scenario="partial", claims=(), expectations=PARTIAL.wanted["any"])],
     ),
     _criterion(
         "stable_settings",
         "Stable settings",
         "Does the score stay when the metric's own settings change?",
-        [Part(scenario="settings", claims=(), expectations=(Holds(0.1),), when_declined="holds")],
+        [Part(scenario="settings", claims=(), expectations=SETTINGS.wanted["any"], when_declined="holds")],
         "A metric without settings of its own meets it by declaration.",
     ),
     Criterion(

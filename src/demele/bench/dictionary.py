@@ -1,6 +1,6 @@
 """A characterisation as plain lists, texts and numbers: what JSON, the report and the command line show."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,13 +61,21 @@ def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     known = {item["name"] for item in first["rows"]}
     rows = [item for item in second["rows"] if item["name"] not in known]
     names = {name for item in rows for name in item["metrics"]}
-    scenarios = {item["name"]: item["severities"] for item in first["scenarios"]}
-    also = {item["name"] for item in second["scenarios"] if scenarios.get(item["name"]) == item["severities"]}
+    severities = {item["name"]: item["severities"] for item in second["scenarios"]}
+    places = {  # of the severities that the first has, among those of the second
+        item["name"]: [severities[item["name"]].index(severity) for severity in item["severities"]]
+        for item in first["scenarios"]
+        if set(item["severities"]) <= set(severities.get(item["name"], ()))
+    }
     criteria = {item["name"] for item in first["criteria"]}
     rest = {
         "metrics": [{**item, "beside": True} for item in second["metrics"] if item["name"] in names],
         "rows": [{**item, "beside": True} for item in rows],
-        "curves": [item for item in second["curves"] if item["metric"] in names and item["scenario"] in also],
+        "curves": [
+            _at(item, places[item["scenario"]])
+            for item in second["curves"]
+            if item["metric"] in names and item["scenario"] in places
+        ],
         "verdicts": [
             item
             for item in second["verdicts"]
@@ -76,6 +84,14 @@ def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     }
     beside = {key: second[key] for key in ("demele", "protocol", "n_samples", "seeds", "slow_seeds")}
     return {**first, **{key: [*first[key], *added] for key, added in rest.items()}, "beside": beside}
+
+
+def _at(curve: Mapping[str, Any], places: Sequence[int]) -> dict[str, Any]:
+    """Return some points of a curve; one that was declined has none."""
+    if curve["declined"] is not None:
+        return dict(curve)
+    points = ("mean", "low", "high", "n", "failed", "reasons")
+    return {**curve, **{key: [curve[key][place] for place in places] for key in points}}
 
 
 def _metric(found: "Characterisation", item: Candidate, row: str) -> dict[str, Any]:

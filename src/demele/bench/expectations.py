@@ -136,20 +136,24 @@ class Keeps:
         The share.
     stop : float, optional
         Severity up to which it must be kept.
+    least : float
+        What the first value must be at least: of nothing, any share is kept.
     """
 
     share: float = 0.5
     stop: float | None = None
+    least: float = 0.1
 
     @property
     def text(self) -> str:
         """What it says."""
-        return f"keeps at least {self.share:.0%} of its first value" + _between(None, self.stop)
+        first = f"is at least {self.least:g} at first"
+        return f"{first}, and keeps at least {self.share:.0%} of that" + _between(None, self.stop)
 
     def contrasts(self, severities: Sequence[float], labels: Sequence[str]) -> list[Contrast]:
-        """Return one inequality for each severity but the first."""
+        """Return one inequality for the first value, and one for each severity after it."""
         first, last = _range(severities, None, self.stop)
-        return [
+        kept = [
             Contrast(
                 f"at {labels[place]}, minus {self.share:g} times the value at {labels[first]}",
                 {place: 1.0, first: -self.share},
@@ -157,6 +161,7 @@ class Keeps:
             )
             for place in range(first + 1, last + 1)
         ]
+        return [Contrast(f"at {labels[first]}", {first: 1.0}, self.least), *kept] if kept else []
 
 
 @dataclass(frozen=True, slots=True)

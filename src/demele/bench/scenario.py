@@ -120,6 +120,8 @@ class Scenario:
         ``(candidate) -> str or None``: why a metric cannot take part.
     source : str
         Where it comes from; empty for our own.
+    counts_rows : bool
+        A severity is a number of rows. Those beyond ``n_samples`` of a run are left out of it.
     kind : str
         ``"source"`` for the five of the review, ``"added"``, ``"settings"`` for sweeps of a metric's own settings.
     draw_fingerprint : str
@@ -137,6 +139,7 @@ class Scenario:
     paired: bool = False
     declines: Callable[[Candidate], str | None] | None = None
     source: str = ""
+    counts_rows: bool = False
     kind: Kind = "added"
     draw_fingerprint: str = field(init=False, repr=False, compare=False)
 

@@ -98,7 +98,7 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     what.add_argument("--samples", type=int, metavar="N", help="rows of each representation (default: 20000)")
     what.add_argument("--protocol", metavar="P", help="named settings of the metrics (default: review2022)")
-    what.add_argument("--level", type=float, metavar="L", help="confidence of each verdict (default: 0.95)")
+    what.add_argument("--level", type=float, metavar="L", help="confidence of the intervals (default: 0.95)")
     what.add_argument(
         "--quick",
         action="store_true",

@@ -24,7 +24,7 @@ def noisy(rng: np.random.Generator, share: float, n: int) -> tuple[Array, Array]
 
 
 def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
-    # the severity is the number of rows, whatever the run asks for
+    # the severity is the number of rows; a run leaves out those beyond its own
     factors = rng.random((int(severity), M))
     return factors, factors
 
@@ -56,6 +56,7 @@ SAMPLE_SIZE = Scenario(
     sweep="rows",
     severities=ROWS,
     draw=_sample_size,
+    counts_rows=True,
     wanted={"any": (Holds(0.1),)},
 )
 
@@ -66,6 +67,7 @@ CHANCE = Scenario(
     sweep="rows",
     severities=ROWS,
     draw=_chance,
+    counts_rows=True,
     wanted={"any": (AtMost(0.1),)},
 )
 

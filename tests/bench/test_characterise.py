@@ -1,0 +1,524 @@
+"""One call: what is asked is checked first, every value is kept with its seed, nothing is computed twice."""
+
+import functools
+import json
+import math
+import multiprocessing
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+import demele
+from demele import bench
+from demele.bench.run import drawn
+from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Array = NDArray[np.float64]
+N = 150
+
+
+def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+    factors = rng.random((n, 2))
+    return (1 - severity) * factors + severity * rng.random((n, 2)), factors
+
+
+def mine(**given: Any) -> bench.Scenario:
+    usual: dict[str, Any] = {
+        "name": "mine",
+        "title": "Mine",
+        "question": "Does it hold?",
+        "sweep": "share of noise",
+        "severities": (0.0, 0.5),
+        "draw": draw,
+        "wanted": {"any": (bench.Holds(0.1),)},
+    }
+    return bench.Scenario(**{**usual, **given})
+
+
+def correlation(codes: Array, factors: Array) -> float:
+    return float(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1])
+
+
+def sometimes(codes: Array, factors: Array) -> float:
+    """Raise, or return what is no number, depending on the draw."""
+    share = float(codes[0, 0])
+    if share < 0.3:
+        raise ValueError("too low")
+    return math.nan if share < 0.6 else share
+
+
+def half(codes: object, factors: object) -> float:
+    return 0.5
+
+
+#: First codes of the representations that :func:`counted` was called with.
+CALLS: list[float] = []
+
+
+def counted(codes: Array, factors: Array) -> float:
+    CALLS.append(float(codes[0, 0]))
+    return float(codes.mean())
+
+
+@pytest.fixture
+def calls() -> list[float]:
+    CALLS.clear()
+    return CALLS
+
+
+def ordered(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.sort_values(["metric", "scenario", "severity", "seed"], ignore_index=True)
+
+
+# Rows, criteria, verdicts ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def small() -> bench.Characterisation:
+    """Two scores of one model and one that has a row of its own, then two functions."""
+    metrics: list[Any] = ["mig", "dci_lasso_modularity", "dci_lasso_compactness", correlation, half]
+    return bench.characterise(metrics, ["mixing", mine()], seeds=3, slow_seeds=1, n_samples=N)
+
+
+def test_own_rows_come_first_and_the_scores_of_one_model_share_a_row() -> None:
+    found = [(row.name, [item.name for item in row.members], row.own) for row in small().rows]
+    assert found == [
+        ("correlation", ["correlation"], True),
+        ("half", ["half"], True),
+        ("mig", ["mig"], False),
+        ("dci_lasso", ["dci_lasso_modularity", "dci_lasso_compactness"], False),
+    ]
+    own, _, mig, lasso = small().rows
+    assert own.title == "correlation"
+    assert mig.title == demele.metric("mig").title
+    assert demele.metric("dci_lasso_modularity").title.startswith(lasso.title)
+    assert demele.metric("dci_lasso_compactness").title.startswith(lasso.title)
+    assert lasso.title not in (item.title for item in lasso.members)
+
+
+def test_the_criteria_are_ten_and_one_for_each_further_scenario() -> None:
+    groups = [(item.name, item.group) for item in small().criteria]
+    assert [group for _, group in groups] == ["review"] * 10 + ["added"]
+    assert groups[-1][0] == "mine"
+    assert groups[0][0] == "coherent_modularity"
+
+
+def test_every_row_is_judged_once_by_every_criterion() -> None:
+    found = [(item.row, item.criterion) for item in small().verdicts]
+    assert found == [(row.name, item.name) for row in small().rows for item in small().criteria]
+
+
+def test_verdicts_of_scores_that_are_known_by_heart() -> None:
+    assert small().verdict("half", "mine").status == "holds"  # 0.5 everywhere
+    assert small().verdict("half", "coherent_modularity").status == "fails"  # and so it does not fall
+    assert small().verdict("mig", "coherent_modularity").status == "not applicable"  # it claims compactness
+    assert small().verdict("mig", "calibrated").status == "undecided"  # scenario "noise" was not asked for
+    assert "'noise' was not run" in small().verdict("mig", "calibrated").summary
+    assert small().verdict("dci_lasso", "mine").status == "undecided"  # one seed tells no spread
+
+
+@pytest.mark.parametrize(
+    ("row", "criterion", "message"),
+    [
+        ("mgi", "mine", "row: none is called 'mgi'.*mig"),
+        ("dci_lasso_modularity", "mine", "row: none is called 'dci_lasso_modularity'.*dci_lasso"),
+        ("mig", "calibratd", "criterion: none is called 'calibratd'.*calibrated"),
+        ("mig", None, "criterion: none is called None"),
+    ],
+)
+def test_a_verdict_that_is_not_there_suggests_the_nearest(row: str, criterion: Any, message: str) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        small().verdict(row, criterion)
+
+
+@pytest.mark.parametrize("group", ["review", "added"])
+def test_the_table_holds_the_verdicts_of_a_group(group: str) -> None:
+    table = small().table(group)
+    assert list(table.index) == [row.name for row in small().rows]
+    assert table.index.name == "metric"
+    assert list(table.columns) == [item.name for item in small().criteria if item.group == group]
+    for row in table.index:
+        for criterion in table.columns:
+            assert table.loc[row, criterion] == small().verdict(row, criterion).status
+
+
+def test_the_table_of_the_review_is_the_default_and_no_other_is_known() -> None:
+    assert small().table().equals(small().table("review"))
+    with pytest.raises(InputError, match="group: expected 'review' or 'added', got 'source'"):
+        small().table("source")
+
+
+def test_what_it_says_of_itself() -> None:
+    assert repr(small()) == f"Characterisation(5 metrics, 2 scenarios, n_samples={N}, protocol='review2022')"
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mixing", "redundant", "bins"])
+def test_values_are_those_of_evaluate_to_the_bit(name: str) -> None:
+    asked: list[Any] = ["mig", "jemmig", "sap", "z_min_variance", "rmig"]
+    scenario = bench.scenario(name)
+    frame = bench.characterise([*asked, correlation], name, seeds=2, n_samples=N).to_frame()
+    assert set(frame["scenario"]) == {name}
+    assert frame["reason"].eq("").all()
+    seen = 0
+    for severity in scenario.severities:
+        for seed in range(2):
+            rows = frame[(frame["severity"] == severity) & (frame["seed"] == seed)]
+            values = dict(zip(rows["metric"], rows["value"], strict=True))
+            assert len(values) == len(rows) > 0
+            given = drawn(scenario, severity, seed, N)
+            if name != "bins":
+                assert values.pop("correlation") == correlation(given.codes, given.factors)
+            spread = np.broadcast_to(0.01 * given.codes.std(axis=0), given.codes.shape)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = demele.evaluate(
+                    given.codes,
+                    given.factors,
+                    list(values),
+                    seed=seed,
+                    codes_std=spread,
+                    reg_dim=given.reg_dim,
+                    options=given.options,
+                )
+            assert_exact(list(values.values()), [expected[metric].value for metric in values])
+            seen += len(values)
+    assert seen == len(frame) - (0 if name == "bins" else 2 * len(scenario.severities))
+
+
+def test_the_frame_has_a_line_for_every_seed_of_every_metric() -> None:
+    frame = small().to_frame()
+    assert list(frame.columns) == ["scenario", "severity", "seed", "metric", "value", "reason"]
+    expected = [
+        (scenario.name, severity, seed, item.name)
+        for item in small().candidates
+        for scenario in small().scenarios
+        for severity in scenario.severities
+        for seed in range(1 if item.name.startswith("dci_") else 3)
+    ]
+    found = list(zip(frame["scenario"], frame["severity"], frame["seed"], frame["metric"], strict=True))
+    assert sorted(found) == sorted(expected)
+
+
+def test_each_missing_value_is_there_once_with_its_seed_and_reason() -> None:
+    seeds = 6
+    found = bench.characterise([sometimes, "mig"], "mixing", seeds=seeds, n_samples=N)
+    frame = found.to_frame()
+    frame = ordered(frame[frame["metric"] == "sometimes"])
+    mixing, reasons = bench.scenario("mixing"), set()
+    assert len(frame) == seeds * len(mixing.severities)
+    places = [(severity, seed) for severity in mixing.severities for seed in range(seeds)]
+    for (severity, seed), line in zip(places, frame.itertuples(), strict=True):
+        share = float(drawn(mixing, severity, seed, N).codes[0, 0])
+        reason = "sometimes raised ValueError: too low" if share < 0.3 else "sometimes returned NaN"
+        reasons.add("" if share >= 0.6 else reason)
+        expected = (severity, seed, share, "") if share >= 0.6 else (severity, seed, math.nan, reason)
+        assert (line.severity, line.seed, line.reason) == (*expected[:2], expected[3])
+        assert_exact(line.value, expected[2])  # type: ignore[arg-type]
+    assert len(reasons) == 3
+    assert found.to_frame()["metric"].value_counts()["mig"] == len(frame)
+
+
+def test_points_of_curves_are_means_with_student_intervals() -> None:
+    found = bench.characterise([sometimes, correlation], "mixing", seeds=6, n_samples=N, level=0.8)
+    values, points = found.to_frame(), found.curve_frame()
+    assert list(points.columns) == ["scenario", "severity", "label", "metric", "mean", "low", "high", "std", "seeds"]
+    assert len(points) == 2 * 6
+    counts = set()
+    for line in points.to_dict("records"):
+        chosen = (values["metric"] == line["metric"]) & (values["severity"] == line["severity"])
+        own = values[chosen]["value"].dropna().to_numpy()
+        assert (line["scenario"], line["label"]) == ("mixing", f"{line['severity']:g}")
+        assert line["seeds"] == len(own)
+        counts.add(len(own))
+        assert_close(line["mean"], own.mean() if len(own) else math.nan, ROUNDING)
+        if len(own) < 2:
+            assert_exact([line["low"], line["high"], line["std"]], [math.nan] * 3)
+            continue
+        low, high = stats.t.interval(0.8, len(own) - 1, loc=own.mean(), scale=stats.sem(own))
+        assert_close([line["low"], line["high"], line["std"]], [low, high, stats.tstd(own)], ROUNDING)
+    assert len(counts) > 2  # the metric that fails did so here and there
+
+
+def test_one_seed_has_a_mean_and_no_interval() -> None:
+    (first, *_) = bench.characterise(half, mine(), seeds=1, n_samples=100).curve_frame().to_dict("records")
+    assert (first["mean"], first["seeds"]) == (0.5, 1)
+    assert_exact([first["low"], first["high"], first["std"]], [math.nan] * 3)
+
+
+def test_a_metric_that_takes_no_part_has_no_line() -> None:
+    found = bench.characterise(["mig", half], ["settings", mine()], seeds=1, n_samples=100)
+    assert set(found.to_frame()["scenario"]) == set(found.curve_frame()["scenario"]) == {"mine"}
+    assert found.curves["mig", "settings"].declined == "has no setting of its own"
+
+
+def test_json_reads_back_as_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    text = small().to_json(path)
+    assert json.loads(text) == small().to_dict()
+    assert path.read_text(encoding="utf-8") == text + "\n"
+    assert small().to_json() == text
+
+
+# Metrics that fail, and metrics of one's own --------------------------------------------------------------------------
+
+
+def raises(codes: object, factors: object) -> float:
+    raise ZeroDivisionError("by nothing")
+
+
+def returns_nan(codes: object, factors: object) -> float:
+    return math.nan
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [(raises, "raises raised ZeroDivisionError: by nothing"), (returns_nan, "returns_nan returned NaN")],
+)
+def test_a_metric_that_gives_nothing_is_told_so_and_the_others_go_on(metric: Any, reason: str) -> None:
+    found = bench.characterise([metric, half], mine(), seeds=2, n_samples=100)
+    curve = found.curves[metric.__name__, "mine"]
+    assert (curve.n, curve.failed) == ([0, 0], [2, 2])
+    assert curve.reasons == ((reason, reason),) * 2
+    verdict = found.verdict(metric.__name__, "mine")
+    assert verdict.status == "fails"
+    assert verdict.summary == f"no value at 0: {reason}"
+    assert found.verdict("half", "mine").status == "holds"
+    lines = found.to_dict()["curves"]
+    assert [line["mean"] for line in lines] == [[None, None], [0.5, 0.5]]
+    assert [line["reasons"] for line in lines] == [[reason, reason], [None, None]]
+
+
+def test_some_seeds_without_a_value_leave_a_verdict_open() -> None:
+    firsts = [drawn(mine(), severity, seed, 100).codes[0, 0] for severity in (0.0, 0.5) for seed in range(3)]
+    lowest = float(min(firsts))
+
+    def picky(codes: Array, factors: Array) -> float:
+        if codes[0, 0] == lowest:
+            raise ValueError("not this one")
+        return 0.5
+
+    found = bench.characterise([picky, half], mine(), seeds=3, n_samples=100)
+    assert found.verdict("half", "mine").status == "holds"
+    verdict = found.verdict("picky", "mine")
+    assert verdict.status == "undecided"
+    where = "0" if firsts.index(lowest) < 3 else "0.5"
+    reason = f"1 of 3 seeds gave no value at {where}: picky raised ValueError: not this one"
+    assert [part.reason for part in verdict.parts] == [reason]
+    frame = found.to_frame()
+    missing = frame[frame["value"].isna()]
+    assert list(missing["seed"]) == [firsts.index(lowest) % 3]
+    assert list(missing["reason"]) == ["picky raised ValueError: not this one"]
+
+
+def test_an_own_metric_beside_registered_ones_changes_nothing_of_theirs() -> None:
+    alone = bench.characterise(["mig", "sap"], "mixing", seeds=2, n_samples=N).to_frame()
+    own = bench.candidate(correlation, name="own", claims="modularity", discretises=False)
+    metrics: list[Any] = ["mig", own, "sap"]
+    found = bench.characterise(metrics, "mixing", seeds=2, n_samples=N)
+    together = found.to_frame()
+    pd.testing.assert_frame_equal(ordered(together[together["metric"] != "own"]), ordered(alone))
+    assert [row.name for row in found.rows] == ["own", "mig", "sap"]
+    assert found.verdict("own", "no_discretisation").status == "holds"
+    assert found.verdict("mig", "no_discretisation").status == "fails"
+    assert found.verdict("own", "coherent_compactness").status == "not applicable"
+    told = {item["name"]: item for item in found.to_dict()["metrics"]}
+    assert (told["own"]["own"], told["own"]["properties"], told["own"]["family"]) == (True, ["modularity"], None)
+    assert (told["mig"]["own"], told["mig"]["range"]) == (False, [0.0, 1.0])
+
+
+# What is asked --------------------------------------------------------------------------------------------------------
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"seeds": 0}, InputError, "seeds: expected at least 1, got 0"),
+    ({"seeds": True}, InputTypeError, "seeds: expected a whole number, got True"),
+    ({"seeds": 2.5}, InputTypeError, "seeds: expected a whole number, got 2.5"),
+    ({"seeds": None}, InputTypeError, "seeds: expected a whole number, got None"),
+    ({"seeds": {"mixin": 2}}, InputError, "seeds: no scenario of this run is called 'mixin'.*mixing"),
+    ({"seeds": {"mixing": 2, "noise": 2}}, InputError, "seeds: no scenario of this run is called 'noise'"),
+    ({"seeds": {"mixing": 2}}, InputError, "seeds: expected a number for scenario 'mine', or for 'added'"),
+    ({"seeds": {"added": 2}}, InputError, "seeds: expected a number for scenario 'mixing', or for 'source'"),
+    ({"seeds": {"source": 0, "added": 1}}, InputError, r"seeds\['source'\]: expected at least 1, got 0"),
+    ({"seeds": {"source": 1, "added": True}}, InputTypeError, r"seeds\['added'\]: expected a whole number, got True"),
+    ({"slow_seeds": 0}, InputError, "slow_seeds: expected at least 1, got 0"),
+    ({"slow_seeds": 1.0}, InputTypeError, "slow_seeds: expected a whole number, got 1.0"),
+    ({"slow_seeds": {"mine": 1}}, InputError, "slow_seeds: expected a number for scenario 'mixing'"),
+    ({"n_samples": 99}, InputError, "n_samples: expected at least 100, got 99"),
+    ({"n_samples": 200.0}, InputTypeError, "n_samples: expected a whole number, got 200.0"),
+    ({"level": 0}, InputError, "level: expected a number between 0 and 1, got 0"),
+    ({"level": 1.0}, InputError, "level: expected a number between 0 and 1, got 1.0"),
+    ({"level": True}, InputError, "level: expected a number between 0 and 1, got True"),
+    ({"level": math.nan}, InputError, "level: expected a number between 0 and 1, got nan"),
+    ({"level": "0.95"}, InputError, "level: expected a number between 0 and 1, got '0.95'"),
+    ({"n_jobs": 0}, InputError, "n_jobs: expected a number of processes, or -1 .*, got 0"),
+    ({"n_jobs": -2}, InputError, "n_jobs: expected .*, got -2"),
+    ({"n_jobs": True}, InputError, "n_jobs: expected .*, got True"),
+    ({"n_jobs": 1.0}, InputError, "n_jobs: expected .*, got 1.0"),
+    ({"executor": 2}, InputTypeError, "executor: expected a concurrent.futures.Executor, got int"),
+    ({"protocol": "review2023"}, UnknownNameError, "protocol: none is called 'review2023'.*review2022"),
+    ({"protocol": 5}, UnknownNameError, "protocol: none is called 5"),
+    ({"metrics": [counted, "migg"]}, UnknownNameError, "migg.*mig"),
+    ({"metrics": [counted, 5]}, InputTypeError, "metrics: expected a name or a callable"),
+    ({"metrics": []}, InputError, "metrics: expected at least one"),
+    ({"scenarios": ["mixing", "nois"]}, UnknownNameError, "scenarios: none is called 'nois'.*noise"),
+    ({"scenarios": [5]}, InputTypeError, "scenarios: expected a name or a Scenario, got int"),
+    ({"scenarios": []}, InputError, "scenarios: expected at least one, got none"),
+    ({"scenarios": [mine(), mine(sweep="other")]}, InputError, "scenarios: two are called 'mine'; rename one"),
+    ({"scenarios": [mine(name="mixing")]}, InputError, "scenarios: 'mixing' is a scenario of demele"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "message"), WRONG)
+def test_what_cannot_be_is_refused_before_anything_is_computed(
+    given: dict[str, Any], error: type[Exception], message: str, calls: list[float], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows"
+    usual: dict[str, Any] = {"metrics": counted, "scenarios": ["mixing", mine()], "seeds": 1, "n_samples": 100}
+    with pytest.raises(error, match=f"^{message}" if ":" in message else message) as told:
+        bench.characterise(**{**usual, **given}, store=path)
+    assert type(told.value) is error
+    assert calls == []
+    assert not path.exists()
+
+
+def test_a_store_that_cannot_be_used_is_refused_before_anything_is_computed(calls: list[float], tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("my notes\n")
+    with pytest.raises(InputError, match="store: cannot write"):
+        bench.characterise(counted, mine(), seeds=1, n_samples=100, store=tmp_path)
+    with pytest.raises(InputError, match="store: cannot write"):
+        bench.characterise(counted, mine(), seeds=1, n_samples=100, store=tmp_path / "no" / "folder")
+    with pytest.raises(FormatError, match="is not a store of rows"):
+        bench.characterise(counted, mine(), seeds=1, n_samples=100, store=other)
+    assert other.read_text() == "my notes\n"
+    assert calls == []
+
+
+def test_a_scenario_that_is_named_twice_is_run_once(calls: list[float]) -> None:
+    own = mine()
+    found = bench.characterise(counted, [own, "mixing", "mixing", own], seeds=1, n_samples=100)
+    assert [item.name for item in found.scenarios] == ["mine", "mixing"]
+    assert len(calls) == 2 + 6
+
+
+def test_seeds_of_each_scenario_and_of_slow_metrics() -> None:
+    metrics: list[Any] = ["mig", "dci_lasso_modularity", half]
+    own = mine(severities=(0.5,), wanted={})
+    given: dict[str, int] = {"source": 4, "added": 3}
+    found = bench.characterise(
+        metrics, ["redundant", own], seeds=given, slow_seeds={"source": 1, "mine": 2}, n_samples=N
+    )
+    counts = {key: curve.n for key, curve in found.curves.items()}
+    assert counts == {
+        ("mig", "redundant"): [4] * 4,
+        ("dci_lasso_modularity", "redundant"): [1] * 4,
+        ("half", "redundant"): [4] * 4,
+        ("mig", "mine"): [3],
+        ("dci_lasso_modularity", "mine"): [2],
+        ("half", "mine"): [3],
+    }
+    assert dict(found.seeds) == {"redundant": 4, "mine": 3}
+    assert dict(found.slow_seeds) == {"redundant": 1, "mine": 2}
+
+
+def test_slow_metrics_take_as_many_seeds_up_to_twenty() -> None:
+    found = bench.characterise(half, mine(), seeds=25, n_samples=100)
+    assert (dict(found.seeds), dict(found.slow_seeds)) == ({"mine": 25}, {"mine": 20})
+    assert found.curves["half", "mine"].n == [25, 25]  # a function is not called slow
+    assert dict(bench.characterise(half, mine(), seeds=2, n_samples=100).slow_seeds) == {"mine": 2}
+
+
+def test_progress_is_told_to_a_function() -> None:
+    told: list[float] = []
+    bench.characterise(half, mine(), seeds=2, n_samples=100, progress=lambda done, total, _: told.append(done / total))
+    assert told[0] == 0
+    assert told[-1] == pytest.approx(1)
+    assert len(told) == 1 + 4
+
+
+# Where it works, and what is there already ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def framed(**given: Any) -> pd.DataFrame:
+    metrics: list[Any] = ["mig", "z_diff", sometimes]
+    return bench.characterise(metrics, ["mixing", mine()], seeds=2, n_samples=N, **given).to_frame()
+
+
+def test_the_rows_are_the_same_wherever_they_are_made(processes: Executor) -> None:
+    serial = framed(n_jobs=1)
+    assert 0 < serial["value"].isna().sum() < len(serial) / 3
+    pd.testing.assert_frame_equal(framed(n_jobs=2), serial, check_exact=True)
+    pd.testing.assert_frame_equal(framed(executor=processes), serial, check_exact=True)
+
+
+def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float], tmp_path: Path) -> None:
+    path, own = tmp_path / "rows", mine()
+
+    def again(metrics: Any, scenarios: Any, seeds: int) -> tuple[int, pd.DataFrame]:
+        calls.clear()
+        found = bench.characterise(metrics, scenarios, seeds=seeds, n_samples=N, store=path)
+        return len(calls), found.to_frame()
+
+    assert again(counted, own, 2)[0] == 2 * 2
+    assert again(counted, own, 2)[0] == 0
+    assert again(counted, own, 3)[0] == 2
+    assert again([counted, "mig"], own, 3)[0] == 0
+    number, found = again(["mig", counted], [own, "mixing"], 3)
+    assert number == 6 * 3
+    metrics: list[Any] = ["mig", counted]
+    fresh = bench.characterise(metrics, [own, "mixing"], seeds=3, n_samples=N).to_frame()
+    pd.testing.assert_frame_equal(found, fresh, check_exact=True)
+    number, fewer = again(counted, own, 1)
+    assert number == 0
+    assert list(fewer["seed"]) == [0, 0]
+
+
+def test_new_seeds_are_the_only_representations_that_are_measured(calls: list[float], tmp_path: Path) -> None:
+    path, own = tmp_path / "rows", mine()
+    bench.characterise(counted, own, seeds=1, n_samples=N, store=path)
+    calls.clear()
+    bench.characterise(counted, own, seeds=3, n_samples=N, store=path)
+    expected = [float(drawn(own, severity, seed, N).codes[0, 0]) for severity in (0.0, 0.5) for seed in (1, 2)]
+    assert sorted(calls) == sorted(expected)
+
+
+def test_a_store_is_judged_at_another_level_without_computing(calls: list[float], tmp_path: Path) -> None:
+    given: dict[str, Any] = {"seeds": 3, "n_samples": N, "store": tmp_path / "rows"}
+    wide = bench.characterise(counted, mine(), level=0.99, **given)
+    calls.clear()
+    narrow = bench.characterise(counted, mine(), level=0.5, **given)
+    assert calls == []
+    (first, *_), (second, *_) = (item.curve_frame().to_dict("records") for item in (wide, narrow))
+    assert first["mean"] == second["mean"]
+    assert first["low"] < second["low"] < second["high"] < first["high"]
+
+
+@pytest.mark.parametrize(("other", "what"), [({"n_samples": 200}, "n_samples"), ({"protocol": "latte"}, "protocol")])
+def test_a_store_of_other_settings_is_refused(
+    other: dict[str, Any], what: str, calls: list[float], tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"seeds": 1, "n_samples": N, "store": tmp_path / "rows"}
+    bench.characterise(counted, mine(), **given)
+    before = (tmp_path / "rows").read_bytes()
+    calls.clear()
+    with pytest.raises(InputError, match=f"store: .* was made with {what} = "):
+        bench.characterise(counted, mine(), **{**given, **other})
+    assert calls == []
+    assert (tmp_path / "rows").read_bytes() == before
