@@ -13,6 +13,9 @@ from demele.bench.criteria import added_criteria
 from demele.bench.dictionary import joined
 from demele.core.errors import DemeleWarning, FormatError, InputError, InputTypeError
 
+#: Most metrics here give no value, and a warning says so before the run.
+pytestmark = pytest.mark.filterwarnings("ignore:.* gives no value on scenario:demele.core.errors.DemeleWarning")
+
 SMALL: dict[str, Any] = {"seeds": 1, "n_samples": 100}
 
 
@@ -176,6 +179,35 @@ def test_no_metric_gets_more_rows_than_the_run_has() -> None:
     curve = next(item for item in beside["curves"] if (item["metric"], item["scenario"]) == ("mig", "sample_size"))
     whole = bench.reference().curves["mig", "sample_size"]
     assert curve["mean"] == list(whole.means[[4, 5, 6]])
+
+
+def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
+    calls = []
+
+    def drifting(codes: object, factors: object) -> float:
+        calls.append(1)
+        return float(len(calls))
+
+    with pytest.warns(DemeleWarning, match="drifting gave 1.0 and then 2.0 on scenario 'mixing' at 0, on the same"):
+        found = bench.characterise(drifting, "mixing", **SMALL)
+    assert sum(curve.n[0] for curve in found.curves.values()) == 1
+    assert len(calls) == 6 + 1  # one for each severity, and the second look at the first
+
+
+def test_a_function_without_a_value_is_told_before_the_run() -> None:
+    with pytest.warns(DemeleWarning, match="nothing gives no value on scenario 'mixing' at 0: nothing returned NaN"):
+        bench.characterise(nothing, "mixing", **SMALL)
+
+
+def nothing(codes: object, factors: object) -> float:
+    return float("nan")
+
+
+def test_a_model_stands_for_its_three_scores() -> None:
+    found = bench.characterise(["dci_lasso", "dci_lasso_modularity"], "mixing", **SMALL)
+    assert [item.name for item in found.candidates] == [
+        f"dci_lasso_{name}" for name in ("modularity", "compactness", "explicitness")
+    ]
 
 
 def test_a_function_that_takes_something_else_is_refused_at_once() -> None:

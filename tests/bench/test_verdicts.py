@@ -21,7 +21,7 @@ from demele.bench.published import (
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
-from demele.bench.verdicts import Status, Verdict, judged
+from demele.bench.verdicts import Condition, PartVerdict, Status, Verdict, judged
 from demele.core.spec import Property
 from demele.metrics.catalogue import CATALOGUE
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -574,10 +574,14 @@ def test_agreement_by_hand() -> None:
         ("dlig", "calibrated", "holds"),  # not printed
         ("mig", "own", "holds"),  # not printed
     ]
+    decided = Condition(text="", estimate=0.0, low=0.0, high=0.0, bound=0.0, status="undecided", sentence="")
+    part = PartVerdict(metric="mig", scenario="noise", status="undecided", reason=None, conditions=(decided,))
     verdicts = [
-        Verdict(row=name, criterion=criterion, status=status, summary="", parts=())
+        Verdict(row=name, criterion=criterion, status=status, summary="", parts=(part,))
         for name, criterion, status in statuses
     ]
+    # not run: left out
+    verdicts.append(Verdict(row="sap", criterion="calibrated", status="undecided", summary="", parts=()))
     assert agreement(verdicts) == {"cells": 8, "agree": 4, "judged": 4, "judged_agree": 2}
     assert printed_verdict("dlig", "calibrated") is None
 

@@ -1,7 +1,7 @@
 """The metrics of a run: registered names and any function, as candidates."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from demele.bench.scenario import Candidate, group_of
 from demele.core.errors import InputError, InputTypeError
@@ -91,7 +91,7 @@ def chosen_candidates(
     if isinstance(metrics, Mapping) or not isinstance(metrics, Sequence):
         raise InputTypeError(f"metrics: expected names or callables, got {type(metrics).__name__}")
     chosen: dict[str, Candidate] = {}
-    for metric in metrics:
+    for metric in _single(metrics):
         found = _meant(metric, chosen)
         before = chosen.get(found.name, found)
         if before != found and (found.function is not None or before.function is not None):
@@ -100,6 +100,13 @@ def chosen_candidates(
     if not chosen:
         raise InputError("metrics: expected at least one name or callable, got none")
     return tuple(chosen.values())
+
+
+def _single(metrics: Sequence[object]) -> Iterator[object]:
+    """Yield the metrics one by one: the name of a DCI model, a row of the verdict table, stands for its scores."""
+    for metric in metrics:
+        scores = [name for name, spec in CATALOGUE.items() if spec.group == metric and metric not in CATALOGUE]
+        yield from scores if isinstance(metric, str) and metric.startswith("dci_") and scores else [metric]
 
 
 def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:

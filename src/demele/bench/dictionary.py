@@ -175,7 +175,7 @@ def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
             for part in item.parts
         ],
         "printed": printed,
-        "agrees": None if printed is None else agrees(printed, item.status),
+        "agrees": agrees(printed, item.status) if printed is not None and item.was_run else None,
     }
 
 

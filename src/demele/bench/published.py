@@ -97,7 +97,7 @@ def agrees(printed: str, status: Status) -> bool:
 
 
 def agreement(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Count how many verdicts say what the review printed.
+    """Count how many verdicts say what the review printed; what was not run is left out.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def agreement(verdicts: Iterable[Verdict]) -> dict[str, int]:
     counts = {"cells": 0, "agree": 0, "judged": 0, "judged_agree": 0}
     for verdict in verdicts:
         printed = printed_verdict(verdict.row, verdict.criterion)
-        if printed is None:
+        if printed is None or not verdict.was_run:
             continue
         same = agrees(printed, verdict.status)
         both = printed in ("y", "x", "x*") and verdict.status != "not applicable"

@@ -19,7 +19,7 @@ from demele.metrics.plain import plain_scores, plain_subject
 from demele.metrics.requests import Subject
 from demele.runtime.work import completed
 
-__all__ = ["Plan", "drawn", "record_key", "run_plan"]
+__all__ = ["Plan", "drawn", "measured", "record_key", "run_plan"]
 
 Report = Callable[[float, float, str], None]
 
@@ -125,6 +125,21 @@ def run_plan(
             done += weight
             if report is not None:
                 report(done, total, label)
+
+
+def measured(plan: Plan, scenario: Scenario, severity: float, seed: int, candidate: Candidate) -> dict[str, Any]:
+    """Return the record of one metric on one representation, here and now, without keeping it."""
+    job = Job(
+        scenario=scenario,
+        severity=severity,
+        seed=seed,
+        groups=(candidate,),
+        keys=(record_key(scenario, severity, seed, candidate),),
+        n_samples=plan.n_samples,
+        protocol=plan.protocol,
+    )
+    ((_, record),) = _run(job)[2]
+    return record
 
 
 def declined(candidate: Candidate, scenario: Scenario) -> str | None:

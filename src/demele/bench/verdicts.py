@@ -81,6 +81,11 @@ class Verdict:
     summary: str
     parts: tuple[PartVerdict, ...]
 
+    @property
+    def was_run(self) -> bool:
+        """Whether anything was measured for it: what was not run is undecided, and more seeds do not change that."""
+        return self.status != "undecided" or any(part.conditions for part in self.parts)
+
 
 def judged(
     row_name: str,
