@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,19 @@ import numpy as np
 import pytest
 
 from demele import bench
+from demele.bench.candidates import chosen_candidates
 from demele.bench.characterise import QUICK_SAMPLES, QUICK_SEEDS
+from demele.bench.scenarios import SCENARIOS
 from demele.cli import bench as command
-from demele.cli.bench_tables import _blocks, verdict_tables
+from demele.cli.bench_tables import _blocks, _not_said, _status, verdict_tables
 from demele.core.store import Store
 from demele.runtime.progress import Report
 from tests.cli.conftest import Program
 from tests.tolerances import assert_exact
 
 _MINE = """\
+from dataclasses import replace
+
 import numpy as np
 from demele import bench
 from beside_it import at_most
@@ -53,6 +58,26 @@ def lonely(codes):
 
 
 half = bench.candidate(lambda codes, factors: 0.5, name="a_half", claims="modularity", discretises=False)
+
+
+def _faded(rng, severity, n_samples):
+    print("drawn")
+    factors = rng.random((n_samples, 2))
+    return at_most(LIMIT, 1.0 - severity) * factors + severity * rng.random((n_samples, 2)), factors
+
+
+fading = bench.Scenario(
+    name="fading",
+    title="Fading",
+    question="Does it fall?",
+    sweep="share of noise",
+    severities=(0.0, 0.5),
+    draw=_faded,
+    wanted={"any": (bench.Falls(0.1),)},
+)
+same_fading = fading
+ends = replace(bench.scenario("mixing"), severities=(0.0, 0.5))
+taken = replace(fading, name="mixing")
 """
 #: Small enough for a test: rows, seeds, and no progress.
 TINY = ("--samples", 200, "--seeds", 2)
@@ -122,6 +147,38 @@ def test_functions_go_to_other_processes(demele: Program, own: Path) -> None:
     assert json.loads(together.out)["curves"] == json.loads(alone.out)["curves"]
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_scenario_of_a_file(jobs: int, demele: Program, own: Path) -> None:
+    named = "mixing,mine.py::fading,./mine.py::same_fading"
+    run = demele("bench", "metrics", "--scenarios", named, *TINY, *OWN, "--jobs", jobs)
+    assert run.status == 0, run.err
+    content = json.loads(run.out)  # what its function prints is not among the results
+    assert [item["name"] for item in content["scenarios"]] == ["mixing", "fading"]
+    (curve,) = (item for item in content["curves"] if item["scenario"] == "fading")
+    # halves of two independent columns of equal variance: a correlation of 1 / sqrt(2) with either
+    assert_exact(curve["mean"][0], 1.0)
+    assert abs(curve["mean"][1] - 2**-0.5) < 0.05
+    assert {item["criterion"] for item in content["verdicts"] if item["status"] == "holds"} == {"fading"}
+
+
+def test_a_changed_file_draws_anew(demele: Program, own: Path) -> None:
+    command = ("bench", "metrics", "--scenarios", "mine.py::fading", "--metrics", "mig", *TINY, "--store", "rows.jsonl")
+    first = demele(*command)
+    again = demele(*command)
+    assert "drawn" not in again.err
+    (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.25"), encoding="utf-8")
+    changed = demele(*command)
+    curves = [json.loads(run.out)["curves"][0]["mean"] for run in (first, again, changed)]
+    assert curves[0] == curves[1]
+    assert curves[0][1] > curves[2][1]  # half the signal under the same noise
+
+
+def test_a_scenario_of_demele_at_other_severities(demele: Program, own: Path) -> None:
+    run = demele("bench", "metrics", "--scenarios", "mine.py::ends", "--metrics", "mig", *TINY)
+    expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).to_dict()["curves"][0]["mean"]
+    assert json.loads(run.out)["curves"][0]["mean"] == [expected[0], expected[-1]]
+
+
 def test_what_a_file_says_of_its_function(demele: Program, own: Path) -> None:
     run = demele(*MIXING, "--metrics", "mine.py::half,other.py::fussy,mine.py::fussy", "--alone")
     metrics = {item["name"]: item for item in json.loads(run.out)["metrics"]}
@@ -166,6 +223,7 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     rows = own / "rows.jsonl"
     first = demele(*MIXING, *OWN, "--store", rows)
     assert f"demele: rows kept in {rows}" in first.err
+    assert "records of this run" not in first.err
     (lines, curves) = len(rows.read_text("utf-8").splitlines()), json.loads(first.out)["curves"]
     assert lines == 1 + 6 * 2
     again = demele(*MIXING, *OWN, "--store", rows, "--quiet")
@@ -173,7 +231,11 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     assert again.err == ""  # not even the function's own chatter: it was not called
     assert len(rows.read_text("utf-8").splitlines()) == lines
     (own / "mine.py").write_text(_MINE + "\n# a remark\n", encoding="utf-8")
-    demele(*MIXING, *OWN, "--store", rows)
+    more = demele(*MIXING, *OWN, "--store", rows, "--scenarios", "mixing,noise", "--seeds", 1)
+    # six of the twelve that are there, and none of eleven severities of noise
+    assert more.err.splitlines()[0] == f"demele: {rows} holds 6 of 17 records of this run"
+    rows.write_text("".join(rows.read_text("utf-8").splitlines(keepends=True)[:lines]), encoding="utf-8")
+    assert f"demele: {rows} holds 12 of 12 records of this run" in demele(*MIXING, *OWN, "--store", rows).err
     assert len(rows.read_text("utf-8").splitlines()) == lines
     # a constant of the file decides too, though the function itself is unchanged
     (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.5"), encoding="utf-8")
@@ -183,6 +245,7 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     assert refused.status == 2
     assert "--store: " in refused.err
     assert "was made with --samples = 200, this run has 300" in refused.err
+    assert "records of this run" not in refused.err
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -218,7 +281,11 @@ def test_table(demele: Program, own: Path) -> None:
     assert max(map(len, lines)) <= 100
     found = bench.characterise(["mig"], ["mixing", "noise", "rotation"], seeds=2, n_samples=200)
     signs = {"holds": "✓", "fails": "✗", "undecided": "?", "not applicable": "–"}
-    review, added = ([signs[status] for status in found.table(group).iloc[0]] for group in ("review", "added"))
+    unrun = {item.criterion for item in found.verdicts if not item.was_run}
+    review, added = (
+        ["·" if name in unrun else signs[status] for name, status in found.table(group).iloc[0].items()]
+        for group in ("review", "added")
+    )
     cells = [line.split()[1:] for line in lines if line.startswith("mig ")]
     assert cells == [review, added]
     # own metrics come first, with what decided each criterion
@@ -228,12 +295,82 @@ def test_table(demele: Program, own: Path) -> None:
     assert "mig" not in lines
     assert "  ✗ Calibrated: 0.500 at 1, more than 0.05" in lines
     assert any(line.startswith("  – Coherent explicitness: does not claim") for line in lines)
-    assert "✓ holds   ✗ fails   ? undecided   – not applicable" in lines
+    legend = "✓ holds   ✗ fails   ? undecided   – not applicable"
+    assert (legend + "   · not run" if unrun else legend) in lines
     start = lines.index("no value")
     told = " ".join(" ".join(lines[start + 1 :]).split())
     assert told.startswith("fussy gave no value in ")
-    assert " of 46 calls: noise at " in told
+    assert " of 46 calls: " in told
+    assert " times, first in noise at " in told
     assert told.endswith("fussy raised ValueError: too little to tell")
+    hint = " ".join(" ".join(lines[lines.index("fussy") + 1 : lines.index("fussy") + 5]).split())
+    assert "What it claims was not said, so it is judged as a measure of modularity" in hint
+    assert "NAME = bench.candidate(function, claims=..., discretises=False) in its file says both" in hint
+    assert "not said" not in lines[lines.index("a_half") + 1]
+
+
+def test_what_was_not_said_of_a_function() -> None:
+    assert _not_said({"properties": ["modularity"], "discretises": None}) == (
+        "Whether it cuts continuous columns into bins was not said. NAME = bench.candidate(function, "
+        "discretises=False) in its file says it (True, if it does)."
+    )
+    assert _not_said({"properties": None, "discretises": True}).endswith("(function, claims=...) in its file says it.")
+
+
+def test_why_calls_failed() -> None:
+    found = bench.characterise([lambda codes, factors: 0.5], ["mixing"], seeds=8, n_samples=200)
+    (curve,) = found.curves.values()
+    # of 48 calls: five with a, three with b, two with c, one each with d and e
+    failing = (("b", "a", "a"), ("a", "a\n", "a", "b"), (), ("c", "c", "b"), ("d",), ("e",))
+    values = tuple(own[len(gone) :] for own, gone in zip(curve.values, failing, strict=True))
+    text = verdict_tables(found.to_dict(), curves=[replace(curve, values=values, reasons=failing)])
+    assert text.partition("no value\n")[2].splitlines() == [
+        f"  {curve.metric} gave no value in 12 of 48 calls:",
+        "    5 times, first in mixing at 0: a",
+        "    3 times, first in mixing at 0: b",
+        "    2 times, first in mixing at 0.3: c",
+        "    and 2 more reasons",
+    ]
+
+
+def test_what_moves_a_score_is_told_of_your_own(demele: Program, own: Path) -> None:
+    (own / "rows.py").write_text("def rows(codes, factors):\n    return len(codes) / 1000\n", encoding="utf-8")
+    command = ("bench", "metrics", "--scenarios", "invariances", *TINY, "--alone", "--format", "table", "--metrics")
+    lines = demele(*command, "rows.py::rows").out.splitlines()
+    start = lines.index("  Changes that say the same in another form: unmoved by 8 of 9")
+    assert lines[start + 1 :] == ["    rows doubled: moves it by 0.200"]
+    lines = demele(*command, "mine.py::half").out.splitlines()
+    assert lines[-1] == "  Changes that say the same in another form: unmoved by all 9 changes"
+    lines = demele(*command, "mig").out.splitlines()
+    assert not any("in another form" in line for line in lines)
+
+
+def test_what_was_not_run_has_a_sign_of_its_own() -> None:
+    condition = {"text": "", "estimate": 0.0, "low": -1.0, "high": 1.0, "bound": 0.0, "status": "undecided"}
+    ran, open_ = ({"status": status, "conditions": [condition]} for status in ("holds", "undecided"))
+    unrun = {"status": "undecided", "conditions": []}
+    for parts, status, expected in (
+        ([unrun], "undecided", "not run"),
+        ([ran, unrun], "undecided", "not run"),  # what was run does not leave it open
+        ([open_, unrun], "undecided", "undecided"),
+        ([open_], "undecided", "undecided"),
+        ([], "not applicable", "not applicable"),
+        ([ran], "holds", "holds"),
+    ):
+        assert _status({"status": status, "parts": parts}) == expected
+
+
+def test_a_cell_without_a_verdict_was_not_run() -> None:
+    found = bench.characterise(["mig", "dlig"], ["mixing", "noise"], seeds=2, n_samples=200).to_dict()
+    whole = verdict_tables(found)
+    found["verdicts"] = [
+        item for item in found["verdicts"] if (item["row"], item["criterion"]) != ("mig", "calibrated")
+    ]
+    lines = verdict_tables(found).splitlines()
+    (before,) = (line for line in whole.splitlines() if line.startswith("mig "))
+    (after,) = (line for line in lines if line.startswith("mig "))
+    assert after.count("·") == before.count("·") + 1
+    assert any(line.endswith("– not applicable   · not run") for line in lines)
 
 
 def test_the_only_metric_that_was_asked_for_is_explained(demele: Program, own: Path) -> None:
@@ -264,9 +401,9 @@ def test_csv_has_a_line_for_each_verdict(demele: Program, own: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mig", "--format", "csv").out)))
     expected = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200).verdicts
     assert [tuple(row.values()) for row in rows] == [
-        (item.row, item.criterion, item.status, item.summary) for item in expected
+        (item.row, item.criterion, item.status, item.summary, "measured", "200", "2") for item in expected
     ]
-    assert list(rows[0]) == ["metric", "criterion", "status", "summary"]
+    assert list(rows[0]) == ["metric", "criterion", "status", "summary", "origin", "n_samples", "seeds"]
 
 
 def test_published_metrics_are_shown_under_your_own(
@@ -281,6 +418,12 @@ def test_published_metrics_are_shown_under_your_own(
         ("mig", True),
         ("dlig", True),
     ]
+    comma = csv.DictReader(io.StringIO(demele(*MIXING, "--metrics", "mine.py::half,mig", "--format", "csv").out))
+    assert {(line["metric"], line["origin"], line["n_samples"], line["seeds"]) for line in comma} == {
+        ("a_half", "yours", "200", "2"),
+        ("mig", "measured", "200", "2"),
+        ("dlig", "stored", "250", "3"),
+    }
     table = demele(*MIXING, *mine, "--format", "table").out
     lines = table.splitlines()
     first = [line.split()[0] for line in lines if line.strip()]
@@ -394,6 +537,18 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--metrics", "nulls.py::f"), "--metrics: nulls.py"),
         (("--metrics", "raising.py::f"), "--metrics: raising.py, line 2: raised ZeroDivisionError: division by zero"),
         (("--metrics", "leaving.py::f"), "--metrics: leaving.py, line 2: raised SystemExit: 3"),
+        (("--scenarios", "none.py::s"), "error: --scenarios: none.py: no such file"),
+        (("--scenarios", "mine.py"), "a scenario of a file is written mine.py::NAME"),
+        (("--scenarios", "mine.py::ends,fading"), "a scenario of mine.py is written mine.py::fading"),
+        (
+            ("--scenarios", "mine.py::fadin"),
+            "--scenarios: mine.py has no scenario called 'fadin'; did you mean 'fading'",
+        ),
+        (("--scenarios", "empty.py::s"), "empty.py has no scenario called 's'; it has none"),
+        (("--scenarios", "mine.py::half"), "mine.py::half is no demele.bench.Scenario, but Candidate"),
+        (("--scenarios", "mine.py::taken"), "--scenarios: 'mixing' is a scenario of demele; give yours another name"),
+        (("--scenarios", "raising.py::s"), "--scenarios: raising.py, line 2: raised ZeroDivisionError"),
+        (("--scenarios", "mine.py::ends", "--output", "mine.py", "--force"), "mine.py: it is read by the same command"),
         (("--scenarios", "nose"), "error: --scenarios: none is called 'nose'; did you mean 'noise'"),
         (("--scenarios", "mixing", "--seeds", "nois=3"), "error: --seeds: no scenario of this run is called 'nois'"),
         (("--seeds", "few"), "argument --seeds: expected a number, or such as source=100,added=20, got 'few'"),
@@ -453,10 +608,22 @@ def test_help(demele: Program) -> None:
     assert demele("bench", "--help").out == alone.out
     run = demele("bench", "metrics", "--help")
     assert run.status == 0
-    assert run.out.count("\n  demele bench metrics ") == 3
+    assert run.out.count("\n  demele bench metrics ") == 4
+    assert "about 850 calls of your metric" in " ".join(run.out.split())
     unknown = demele("bench", "metric")
     assert unknown.status == 2
     assert "invalid choice: 'metric'" in unknown.err
+
+
+def test_the_help_tells_how_often_a_first_look_calls_a_metric() -> None:
+    (own,) = chosen_candidates(lambda codes, factors: 0.5)
+    tried_before = 2
+    calls = tried_before + sum(
+        len(item.severities) * QUICK_SEEDS["source" if item.kind == "source" else "added"]
+        for item in SCENARIOS.values()
+        if item.declines is None or item.declines(own) is None
+    )
+    assert abs(calls - 850) < 10
 
 
 # What was saved --------------------------------------------------------------------------------------------------
@@ -478,7 +645,9 @@ def test_show_writes_what_was_saved_and_its_page(demele: Program, own: Path) -> 
 def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: Path) -> None:
     run = demele("bench", "show", "--format", "csv")
     assert run.status == 0
-    found = {(line["metric"], line["criterion"]): line["status"] for line in csv.DictReader(io.StringIO(run.out))}
+    lines = list(csv.DictReader(io.StringIO(run.out)))
+    assert {(line["origin"], line["n_samples"], line["seeds"]) for line in lines} == {("stored", "20000", "100")}
+    found = {(line["metric"], line["criterion"]): line["status"] for line in lines}
     assert found["dci_forest", "calibrated"] == "holds"
     assert found["modularity", "calibrated"] == "fails"
 

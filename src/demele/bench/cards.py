@@ -37,7 +37,7 @@ def card_of(found: "Characterisation", item: Candidate) -> dict[str, Any]:
 def _chance(scenarios: Mapping[str, Scenario], curves: Mapping[str, Curve], level: float) -> dict[str, Any] | None:
     """Score of codes that are nothing but noise."""
     scenario, curve = scenarios.get("noise"), curves.get("noise")
-    if scenario is None or curve is None or curve.declined is not None:
+    if scenario is None or curve is None or curve.declined is not None or 1.0 not in scenario.severities:
         return None
     return _point(curve, scenario.position(1.0), level)
 

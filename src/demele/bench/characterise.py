@@ -32,7 +32,7 @@ from demele.metrics.requests import merged_options
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Characterisation", "Row", "characterise", "row_name"]
+__all__ = ["Characterisation", "Row", "characterise", "checked_plan", "row_name"]
 
 Metric = str | Callable[..., float] | Candidate
 Seeds = int | Mapping[str, int]
@@ -227,7 +227,10 @@ class Characterisation:
         """Return (and write) what :meth:`to_dict` holds."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            try:
+                Path(path).write_text(text + "\n", encoding="utf-8")
+            except OSError as error:
+                raise InputError(f"path: cannot write {path}: {error.strerror or error}") from error
         return text
 
     def to_html(self, path: str | Path, *, title: str | None = None, beside: "Characterisation | None" = None) -> Path:
@@ -352,7 +355,7 @@ def characterise(
     """
     if store is not None and not isinstance(store, str | os.PathLike):
         raise InputTypeError(f"store: expected the path of a file, got {store!r}")
-    plan, told = _checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
+    plan, told = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
     identity: dict[str, str | int] = {"demele": __version__, "protocol": plan.protocol, "n_samples": plan.n_samples}
     with (
         Store(None if store is None else Path(store), identity) as rows,
@@ -363,7 +366,7 @@ def characterise(
         return _characterised(plan, rows, level, *told)
 
 
-def _checked_plan(
+def checked_plan(
     metrics: Any,
     scenarios: Any,
     seeds: Seeds,
@@ -374,6 +377,7 @@ def _checked_plan(
     n_jobs: int,
     executor: Executor | None,
 ) -> tuple[Plan, tuple[dict[str, int], dict[str, int]]]:
+    """Return what :func:`characterise` would compute, and its seeds by scenario, usual and slow; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
     _checked_number("n_samples", n_samples, LEAST_SAMPLES)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)

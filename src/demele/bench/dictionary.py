@@ -186,6 +186,8 @@ def _printed_scores(found: "Characterisation") -> list[dict[str, Any]]:
         return []
     lines = []
     for severity, printed in PRINTED_SCORES.items():
+        if severity not in scenario.severities:
+            continue
         place = scenario.position(severity)
         for name, value in printed.items():
             curve = found.curves.get((name, scenario.name))

@@ -128,7 +128,7 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
         )
     try:
         curves = [_unpacked_curve(item) for item in found["curves"]]
-        return Characterisation(
+        characterisation = Characterisation(
             candidates=tuple(_unpacked_candidate(item) for item in found["candidates"]),
             scenarios=tuple(_unpacked_scenario(item) for item in found["scenarios"]),
             protocol=found["protocol"],
@@ -143,8 +143,23 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
             },
             version=found["demele"],
         )
-    except (KeyError, TypeError, AttributeError) as error:
+        _checked(characterisation)
+    except FormatError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FormatError(f"path: {name} lacks a part of a characterisation: {error!r}") from error
+    return characterisation
+
+
+def _checked(found: "Characterisation") -> None:
+    """Refuse curves that are not of the metrics and scenarios of the file, one each, and settings of another kind."""
+    for scenario in found.scenarios:
+        for item in found.candidates:
+            points = len(found.curves[item.name, scenario.name].values)
+            if points != len(scenario.severities):
+                raise ValueError(f"{points} points of {item.name} on {scenario.name}, not {len(scenario.severities)}")
+    if not 0 < float(found.level) < 1 or int(found.n_samples) < 1:
+        raise ValueError(f"level {found.level}, n_samples {found.n_samples}")
 
 
 def _packed_candidate(item: Candidate) -> dict[str, Any]:
@@ -180,6 +195,7 @@ def _packed_scenario(item: Scenario) -> dict[str, Any]:
         "sweep": item.sweep,
         "labels": item.labels,
         "paired": item.paired,
+        "counts_rows": item.counts_rows,
         "source": item.source,
         "kind": item.kind,
         "wanted": {
@@ -187,7 +203,7 @@ def _packed_scenario(item: Scenario) -> dict[str, Any]:
             wanted: [
                 {"type": type(one).__name__, **asdict(one)}  # type: ignore[call-overload]
                 for one in given
-                if _known_expectation(type(one).__name__)
+                if getattr(expectations, type(one).__name__, None) is type(one)
             ]
             for wanted, given in item.wanted.items()
         },
@@ -217,6 +233,7 @@ def _unpacked_scenario(item: Mapping[str, Any]) -> Scenario:
         wanted=wanted,
         labels=tuple(item["labels"]),
         paired=item["paired"],
+        counts_rows=item["counts_rows"],
         source=item["source"],
         kind=item["kind"],
     )

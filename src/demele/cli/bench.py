@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.files import check_writable
-from demele.cli.functions import chosen_metrics, folders_on_path, function_files
+from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, folders_on_path, named_files
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.runtime.progress import Report, progress_bar
 
 if TYPE_CHECKING:
-    from demele.bench import Characterisation
+    from demele.bench import Characterisation, Scenario
 
 __all__ = ["add_command"]
 
@@ -30,10 +30,11 @@ _EXAMPLES = """\
 examples:
   demele bench metrics --metrics mine.py::best_correlation --quick --report mine.html
   demele bench metrics --metrics mig,sap,mine.py::best_correlation --seeds 20 --store rows.jsonl
+  demele bench metrics --metrics mine.py::best_correlation --scenarios source,mine.py::gaps
   demele bench metrics --scenarios all --seeds source=100,added=20 --jobs 2 --store rows.jsonl --save all.json.gz
 
 A function gets arrays (n_samples, n_codes) and (n_samples, n_factors) and returns a number. With --store, the
-same command goes on where it stopped; a file of functions that was edited is measured anew.
+same command goes on where it stopped; what comes from a Python file that was edited is measured anew.
 Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
 Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted.
 """
@@ -81,8 +82,9 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
     what.add_argument(
         "--scenarios",
         type=_names,
-        metavar="A,B",
-        help="names, or the sets source, added and all (default: source,settings: for the review's ten criteria)",
+        metavar="A,B,FILE.py::S",
+        help="names, the sets source, added and all, and demele.bench.Scenario objects of Python files "
+        "(default: source,settings: for the review's ten criteria)",
     )
     what.add_argument(
         "--seeds",
@@ -102,7 +104,8 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
     what.add_argument(
         "--quick",
         action="store_true",
-        help="a first look in about a minute: all scenarios with few seeds and rows, without the slow metrics",
+        help="a first look: all scenarios with few seeds and rows, about 850 calls of your metric; without the slow "
+        "metrics of demele",
     )
     what.add_argument(
         "--alone", action="store_true", help="do not show the stored results of the published metrics under your own"
@@ -149,24 +152,30 @@ def _show(arguments: argparse.Namespace) -> None:
     from demele import bench
 
     _check(arguments, [] if arguments.saved is None else [arguments.saved])
-    found = bench.reference() if arguments.saved is None else bench.load(arguments.saved)
-    _shown(found, arguments)
+    if arguments.saved is None:
+        _shown(bench.reference(), arguments, measured="stored")
+    else:
+        _shown(bench.load(arguments.saved), arguments)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    files = function_files(arguments.metrics or ())
-    _check(arguments, files)
-    with folders_on_path(files):
-        found = _characterised(arguments, chosen_metrics(arguments.metrics or _usual_metrics(arguments)))
+    paths = named_files([*(arguments.metrics or ()), *(arguments.scenarios or ())])
+    _check(arguments, paths)
+    with folders_on_path(paths):
+        files = PythonFiles()
+        metrics = chosen_metrics(arguments.metrics or _usual_metrics(arguments), files)
+        scenarios = chosen_scenarios(arguments.scenarios or (["all"] if arguments.quick else _SCENARIOS), files)
+        found = _characterised(arguments, metrics, scenarios)
     if arguments.save is not None:
         found.save(arguments.save)
     _shown(found, arguments)
 
 
-def _shown(found: "Characterisation", arguments: argparse.Namespace) -> None:
+def _shown(found: "Characterisation", arguments: argparse.Namespace, *, measured: str = "measured") -> None:
+    """Write the results; ``measured`` is the origin of those that are not your own."""
     kind = format_of(arguments.format, arguments.output)
     beside = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
-    emit(_written(found, beside, kind, arguments), arguments.output)
+    emit(_written(found, beside, kind, arguments.output, measured), arguments.output)
     if arguments.report is not None:
         found.to_html(arguments.report, beside=beside)
     if not arguments.quiet:
@@ -193,7 +202,9 @@ def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
 # Computing -------------------------------------------------------------------------------------------------------
 
 
-def _characterised(arguments: argparse.Namespace, metrics: list[Any]) -> "Characterisation":
+def _characterised(
+    arguments: argparse.Namespace, metrics: list[Any], scenarios: "list[str | Scenario]"
+) -> "Characterisation":
     from demele import bench
 
     given: dict[str, Any] = {
@@ -201,21 +212,45 @@ def _characterised(arguments: argparse.Namespace, metrics: list[Any]) -> "Charac
         "level": arguments.level,
         "n_samples": _samples(arguments),
     }
+    options = {
+        **_how_often(arguments),
+        **{name: value for name, value in given.items() if value is not None},
+        "n_jobs": arguments.jobs,
+        "store": arguments.store,
+    }
     try:
         with warnings_in_one_line(quiet=arguments.quiet), _reporting(arguments.quiet) as report:
+            if not arguments.quiet:
+                _say_what_is_there(metrics or None, scenarios, options)
             return bench.characterise(
-                metrics or None,
-                arguments.scenarios or (["all"] if arguments.quick else list(_SCENARIOS)),
-                **_how_often(arguments),
-                **{name: value for name, value in given.items() if value is not None},
-                n_jobs=arguments.jobs,
-                store=arguments.store,
-                progress=False if report is None else report,
+                metrics or None, scenarios, **options, progress=False if report is None else report
             )
     except KeyboardInterrupt:
         if arguments.store is not None and arguments.store.exists():
             log(f"demele: what was finished is in {arguments.store}; the same command goes on where it stopped")
         raise
+
+
+def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenario]", options: dict[str, Any]) -> None:
+    """Tell how much of a run the store holds; of one that belongs to another run, the run itself tells."""
+    import inspect
+
+    from demele import __version__
+    from demele.bench.characterise import checked_plan, characterise
+    from demele.core.store import Store
+
+    path = options["store"]
+    if path is None or not path.is_file() or not path.stat().st_size:
+        return
+    asked = inspect.signature(characterise).bind(metrics, scenarios, **options)
+    asked.apply_defaults()
+    plan, _ = checked_plan(**{name: asked.arguments[name] for name in inspect.signature(checked_plan).parameters})
+    identity, records = Store.read(path)
+    run = {"demele": __version__, "protocol": plan.protocol, "n_samples": plan.n_samples}
+    if all(identity.get(what) == value for what, value in run.items()):
+        keys = plan.keys()
+        there = sum(key in records for key in keys)
+        log(f"demele: {path} holds {there:,} of {len(keys):,} records of this run")
 
 
 def _usual_metrics(arguments: argparse.Namespace) -> list[str]:
@@ -317,7 +352,7 @@ def _left(seconds: float) -> str:
 
 
 def _written(
-    found: "Characterisation", beside: "Characterisation | None", kind: str, arguments: argparse.Namespace
+    found: "Characterisation", beside: "Characterisation | None", kind: str, output: Path | None, measured: str
 ) -> str:
     from demele.bench.dictionary import joined
 
@@ -325,14 +360,30 @@ def _written(
     if kind == "json":
         return json.dumps(content, indent=1, allow_nan=False)
     if kind == "csv":
-        import pandas as pd
-
-        columns = ["metric", "criterion", "status", "summary"]
-        lines = [{**item, "metric": item["row"]} for item in content["verdicts"]]
-        return pd.DataFrame(lines, columns=columns).to_csv(index=False)
+        return _csv(content, measured)
     from demele.cli.bench_tables import verdict_tables
 
-    return verdict_tables(content, output=arguments.output)
+    return verdict_tables(content, curves=found.curves.values(), output=output)
+
+
+def _csv(content: Mapping[str, Any], measured: str) -> str:
+    """Write a line for each verdict, with the run that it comes from."""
+    import pandas as pd
+
+    columns = ["metric", "criterion", "status", "summary", "origin", "n_samples", "seeds"]
+    about = {}
+    for row in content["rows"]:
+        stored = bool(row.get("beside"))
+        run = content["beside"] if stored else content
+        origin = "stored" if stored else "yours" if row["own"] else measured
+        about[row["name"]] = {
+            "metric": row["name"],
+            "origin": origin,
+            "n_samples": run["n_samples"],
+            "seeds": max(run["seeds"].values()),
+        }
+    lines = [{**item, **about[item["row"]]} for item in content["verdicts"]]
+    return pd.DataFrame(lines, columns=columns).to_csv(index=False)
 
 
 def _say_where(arguments: argparse.Namespace) -> None:

@@ -5,7 +5,8 @@ Characterisations are the plain dictionaries of :meth:`demele.bench.Characterisa
 
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,19 @@ from demele.cli.tables import _clipped, _console, _group, _table, _trimmed
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from demele.bench.curves import Curve
+
 __all__ = ["verdict_tables"]
 
 Content = Mapping[str, Any]
 
-_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "not applicable": "dim"}
-_SIGNS = dict(zip(_STYLES, "✓✗?–", strict=True))
-_PLAIN_SIGNS = dict(zip(_STYLES, "+x?-", strict=True))
+#: Not a verdict: what decides was not measured, and more seeds do not change that.
+_NOT_RUN = "not run"
+_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "not applicable": "dim", _NOT_RUN: "dim"}
+_SIGNS = dict(zip(_STYLES, "✓✗?–·", strict=True))
+_PLAIN_SIGNS = dict(zip(_STYLES, "+x?-.", strict=True))
+#: Most kinds of failure that are told of one metric.
+_MOST_REASONS = 3
 #: The titles of the review's criteria in narrow columns; others are cut at their words.
 _HEADS = {
     "coherent_modularity": "coherent modul- arity",
@@ -40,13 +47,15 @@ _NAME_WIDTH = 24
 _WIDTH = 100
 
 
-def verdict_tables(content: Content, *, output: Path | None = None) -> str:
+def verdict_tables(content: Content, *, curves: "Iterable[Curve]" = (), output: Path | None = None) -> str:
     """Write the verdicts of a characterisation.
 
     Parameters
     ----------
     content : mapping
         What ``Characterisation.to_dict()`` returns, perhaps joined with another.
+    curves : iterable of Curve, optional
+        Those of the characterisation: they know why each call failed.
     output : Path, optional
         File that the text is for; a terminal's colours are then left out.
     """
@@ -54,21 +63,23 @@ def verdict_tables(content: Content, *, output: Path | None = None) -> str:
     if not console.is_terminal:
         console.width = _WIDTH
     signs = _signs(output)
+    shown: set[str] = set()
     console.print(f"{_heading(content)}, level {content['level']:g}", markup=False)
     for group, title in (("review", "Criteria of the review"), ("added", "Beyond the review")):
         criteria = [item for item in content["criteria"] if item["group"] == group]
         if criteria:
             console.print()
             console.print(title, style="bold")
-            _tables(console, content, criteria, signs)
+            shown |= _tables(console, content, criteria, signs)
     console.print()
-    console.print("   ".join(f"{sign} {status}" for status, sign in signs.items()), style="dim", markup=False)
+    legend = [f"{sign} {status}" for status, sign in signs.items() if status != _NOT_RUN or status in shown]
+    console.print("   ".join(legend), style="dim", markup=False)
     if content.get("beside"):
         stored = f"stored: the published metrics as they come with demele; {_heading(content['beside'])}"
         console.print(stored, style="dim", markup=False)
     for row in _explained(content):
         _reasons(console, content, row, signs)
-    _failures(console, content)
+    _failures(console, content, curves)
     return _trimmed(text)
 
 
@@ -88,11 +99,12 @@ def _heading(content: Content) -> str:
     return f"{content['n_samples']:,} rows, {words}; protocol {content['protocol']}"
 
 
-def _tables(console: "Console", content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> None:
-    """As many criteria side by side as the width holds."""
+def _tables(console: "Console", content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> set[str]:
+    """Print as many criteria side by side as the width holds; return what is in their cells."""
     from rich.text import Text
 
-    found = {(item["row"], item["criterion"]): item["status"] for item in content["verdicts"]}
+    shown: set[str] = set()
+    found = {(item["row"], item["criterion"]): _status(item) for item in content["verdicts"]}
     names = {row["name"]: _clipped(row["name"], _NAME_WIDTH) for row in content["rows"]}
     first = max(len("metric"), *map(len, names.values())) + 1
     for number, columns in enumerate(_blocks(criteria, console.width - first)):
@@ -107,10 +119,20 @@ def _tables(console: "Console", content: Content, criteria: Sequence[Content], s
             if beside and rows:
                 _group(table, "stored")
             for row in rows:
-                cells = [found.get((row["name"], item["name"]), "") for item in columns]
-                marks = [Text(signs.get(cell, ""), style=_STYLES.get(cell, "")) for cell in cells]
+                cells = [found.get((row["name"], item["name"]), _NOT_RUN) for item in columns]
+                shown.update(cells)
+                marks = [Text(signs[cell], style=_STYLES[cell]) for cell in cells]
                 table.add_row(Text(names[row["name"]], style="bold" if row["own"] else ""), *marks)
         console.print(table)
+    return shown
+
+
+def _status(verdict: Content) -> str:
+    """Return the status of a verdict; that it was not run where nothing that is undecided was measured."""
+    if verdict["status"] != "undecided":
+        return str(verdict["status"])
+    undecided = [part for part in verdict["parts"] if part["status"] == "undecided"]
+    return "undecided" if any(part["conditions"] for part in undecided) else _NOT_RUN
 
 
 def _blocks(criteria: Sequence[Content], room: int) -> list[list[Content]]:
@@ -149,50 +171,89 @@ def _reasons(console: "Console", content: Content, row: Content, signs: Mapping[
     table.add_column()
     for item in content["verdicts"]:
         if item["row"] == row["name"] and item["criterion"] in titles:
-            status = item["status"]
+            status = _status(item)
             told = Text(f"{titles[item['criterion']]}: ", style="bold") + Text(
                 " ".join(item["summary"].split()), style="not bold"
             )
-            table.add_row(Text(signs.get(status, "?"), style=_STYLES.get(status, "")), told)
+            table.add_row(Text(signs[status], style=_STYLES[status]), told)
     console.print()
     console.print(row["name"], style="bold", markup=False)
-    silent = any(item["row"] == row["name"] and item["properties"] is None for item in content["metrics"])
-    if silent:
-        console.print(
-            "  What it claims was not said, so it is judged as a measure of modularity, of compactness and of\n"
-            "  explicitness at once. NAME = bench.candidate(function, claims=...) in its file says it.",
-            markup=False,
-            highlight=False,
-        )
+    metrics = [item for item in content["metrics"] if item["row"] == row["name"] and item["own"]]
+    for metric in metrics:
+        if metric["properties"] is None or metric["discretises"] is None:
+            _indented(console, _not_said(metric))
     console.print(table)
+    for metric in metrics:
+        _changes(console, metric["card"]["invariances"])
 
 
-def _failures(console: "Console", content: Content) -> None:
-    """Tell of each metric of this run how many calls gave no value, and of the first kind of failure."""
+def _not_said(metric: Content) -> str:
+    """Tell what a function does not say of itself, and how its file can."""
+    told, given = [], []
+    if metric["properties"] is None:
+        told.append(
+            "What it claims was not said, so it is judged as a measure of modularity, of compactness and of "
+            "explicitness at once."
+        )
+        given.append("claims=...")
+    if metric["discretises"] is None:
+        told.append("Whether it cuts continuous columns into bins was not said.")
+        given.append("discretises=False")
+    way = f"NAME = bench.candidate(function, {', '.join(given)}) in its file says {'both' if told[1:] else 'it'}"
+    more = " (True, if it does)." if metric["discretises"] is None else "."
+    return " ".join((*told, way + more))
+
+
+def _changes(console: "Console", invariances: Sequence[Content]) -> None:
+    """Tell which changes that say the same in another form move the score."""
+    if not invariances:
+        return
+    unmoved = sum(item["status"] == "holds" for item in invariances)
+    if unmoved == len(invariances):
+        changes = "the change" if unmoved == 1 else f"all {unmoved} changes"
+        _indented(console, f"Changes that say the same in another form: unmoved by {changes}")
+        return
+    _indented(console, f"Changes that say the same in another form: unmoved by {unmoved} of {len(invariances)}")
+    for item in invariances:
+        if item["status"] == "fails":
+            _indented(console, f"{item['change']}: moves it by {item['difference']:.3f}", by=4)
+        elif item["status"] != "holds":
+            _indented(console, f"{item['change']}: by {item['difference']:.3f}, too few seeds to tell", by=4)
+
+
+def _failures(console: "Console", content: Content, curves: "Iterable[Curve]") -> None:
+    """Tell of each metric of this run how many calls gave no value, and why."""
+    labels = {item["name"]: item["labels"] for item in content["scenarios"]}
+    reasons: dict[str, Counter[str]] = {}
+    calls: Counter[str] = Counter()
+    first: dict[tuple[str, str], str] = {}
+    for curve in curves:
+        if curve.declined is not None:
+            continue
+        counted = reasons.setdefault(curve.metric, Counter())
+        calls[curve.metric] += sum(curve.n) + sum(curve.failed)
+        for label, given in zip(labels[curve.scenario], curve.reasons, strict=True):
+            for reason in given:
+                told = " ".join(reason.split())
+                counted[told] += 1
+                first.setdefault((curve.metric, told), f"{curve.scenario} at {label}")
+    failing = [metric for metric, counted in reasons.items() if counted]
+    if failing:
+        console.print()
+        console.print("no value", style="bold")
+    for metric in failing:
+        of = f"{calls[metric]:,} {'call' if calls[metric] == 1 else 'calls'}"
+        _indented(console, f"{metric} gave no value in {reasons[metric].total():,} of {of}:")
+        for reason, number in reasons[metric].most_common(_MOST_REASONS):
+            times = "once, in" if number == 1 else f"{number:,} times, first in"
+            _indented(console, f"{times} {first[metric, reason]}: {reason}", by=4)
+        more = len(reasons[metric]) - _MOST_REASONS
+        if more > 0:
+            _indented(console, f"and {more:,} more {'reason' if more == 1 else 'reasons'}", by=4)
+
+
+def _indented(console: "Console", text: str, *, by: int = 2) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    beside = {item["name"] for item in content["metrics"] if item.get("beside")}
-    labels = {item["name"]: item["labels"] for item in content["scenarios"]}
-    lines = []
-    for metric in (item["name"] for item in content["metrics"] if item["name"] not in beside):
-        curves = [curve for curve in content["curves"] if curve["metric"] == metric and curve["declined"] is None]
-        failed = sum(sum(curve["failed"]) for curve in curves)
-        calls = failed + sum(sum(curve["n"]) for curve in curves)
-        if failed:
-            scenario, label, reason = next(
-                (curve["scenario"], label, reason)
-                for curve in curves
-                for label, reason in zip(labels[curve["scenario"]], curve["reasons"], strict=True)
-                if reason is not None
-            )
-            call = "call" if calls == 1 else "calls"
-            lines.append(
-                f"{metric} gave no value in {failed:,} of {calls:,} {call}: {scenario} at {label}: "
-                f"{' '.join(reason.split())}"
-            )
-    if lines:
-        console.print()
-        console.print("no value", style="bold")
-    for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    console.print(Padding(Text(text), (0, 0, 0, by)))

@@ -1,4 +1,4 @@
-"""Functions of a user's Python file, as metrics: ``FILE.py::name``."""
+"""What is in a user's Python file, as metrics and scenarios: ``FILE.py::name``."""
 
 import ast
 import contextlib
@@ -17,17 +17,34 @@ from typing import TYPE_CHECKING, Any
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from demele.bench import Candidate
+    from demele.bench import Candidate, Scenario
 
-__all__ = ["chosen_metrics", "folders_on_path", "function_files"]
+__all__ = ["PythonFiles", "chosen_metrics", "chosen_scenarios", "folders_on_path", "named_files"]
 
 
-def function_files(items: Sequence[str]) -> list[Path]:
+class PythonFiles:
+    """The files of one command, each run once, whatever is taken from it."""
+
+    def __init__(self) -> None:
+        self._modules: dict[Path, tuple[ModuleType, str]] = {}
+
+    def module(self, path: Path, argument: str) -> tuple[ModuleType, str]:
+        """Return what a file defines, and a digest of its code; ``argument`` is what a mistake is told of."""
+        if path not in self._modules:
+            self._modules[path] = _loaded(path, argument)
+        return self._modules[path]
+
+    def holding(self, name: str, names: Callable[[ModuleType], list[str]]) -> Path | None:
+        """Return the first file that has something of that name."""
+        return next((path for path, (module, _) in self._modules.items() if name in names(module)), None)
+
+
+def named_files(items: Sequence[str]) -> list[Path]:
     """Return the files that ``FILE.py::name`` items name, each once.
 
     Examples
     --------
-    >>> [file.name for file in function_files(["mig", "mine.py::a", "mine.py::b"])]
+    >>> [file.name for file in named_files(["mig", "mine.py::a", "mine.py::b"])]
     ['mine.py']
     """
     return list(dict.fromkeys(Path(item.rpartition("::")[0]) for item in items if "::" in item))
@@ -45,7 +62,7 @@ def folders_on_path(files: Sequence[Path]) -> Iterator[None]:
         sys.path[:] = before
 
 
-def chosen_metrics(items: Sequence[str]) -> "list[str | Candidate]":
+def chosen_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Candidate]":
     """Return registered names as they are, and functions of files as candidates.
 
     Parameters
@@ -53,6 +70,8 @@ def chosen_metrics(items: Sequence[str]) -> "list[str | Candidate]":
     items : sequence of str
         Registered names, and ``FILE.py::name``: a function ``(codes, factors) -> float``, or what
         :func:`demele.bench.candidate` returns.
+    files : PythonFiles
+        Those that were run already.
 
     Raises
     ------
@@ -63,7 +82,6 @@ def chosen_metrics(items: Sequence[str]) -> "list[str | Candidate]":
     """
     from demele.metrics.catalogue import CATALOGUE, resolve
 
-    modules: dict[Path, tuple[ModuleType, str]] = {}
     chosen: dict[str, str | Candidate] = {}
     taken: list[str] = list(CATALOGUE)
     for item in items:
@@ -74,14 +92,49 @@ def chosen_metrics(items: Sequence[str]) -> "list[str | Candidate]":
             try:
                 chosen[item] = resolve(item)
             except UnknownNameError as error:
-                raise UnknownNameError(f"{error}{_meant_of_file(item, modules)}") from error
+                raise UnknownNameError(f"{error}{_meant_of_file(item, 'function', files, _functions)}") from error
             continue
         path = Path(file)
-        if path not in modules:
-            modules[path] = _loaded(path)
-        module, source = modules[path]
+        module, source = files.module(path, "metrics")
         chosen[item] = found = _candidate(_picked(module, name, path), source, taken)
         taken.append(found.name)
+    return list(chosen.values())
+
+
+def chosen_scenarios(items: Sequence[str], files: PythonFiles) -> "list[str | Scenario]":
+    """Return names of scenarios and of sets as they are, and scenarios of files as objects.
+
+    Parameters
+    ----------
+    items : sequence of str
+        Names, and ``FILE.py::name``: a :class:`demele.bench.Scenario`.
+    files : PythonFiles
+        Those that were run already.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is not known; with the nearest names.
+    InputError, InputTypeError, FormatError
+        If a file cannot be read or run, or something in it is no scenario.
+    """
+    from demele.bench import scenarios
+
+    chosen: dict[tuple[str, int], str | Scenario] = {}
+    for item in items:
+        file, mark, name = item.rpartition("::")
+        if not mark:
+            try:
+                scenarios.chosen_scenarios(item)
+            except UnknownNameError as error:
+                raise UnknownNameError(f"{error}{_meant_of_file(item, 'scenario', files, _scenarios)}") from error
+            chosen[item, 0] = item
+            continue
+        path = Path(file)
+        module, source = files.module(path, "scenarios")
+        found = _picked_scenario(module, name, path)
+        if ("", id(found)) not in chosen:  # two names of one object
+            chosen["", id(found)] = _drawn_from(found, source)
     return list(chosen.values())
 
 
@@ -93,9 +146,9 @@ class _FromFile:
         self.source = source
         self.__name__ = name
 
-    def __call__(self, codes: Any, factors: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
-            return self.function(codes, factors)
+            return self.function(*arguments)
 
 
 def _candidate(found: Any, source: str, taken: Sequence[str]) -> "Candidate":
@@ -110,6 +163,31 @@ def _candidate(found: Any, source: str, taken: Sequence[str]) -> "Candidate":
         return replace(found, function=_FromFile(found.function, found.name, source))
     name = free_name(found, taken)
     return bench.candidate(_FromFile(found, name, source), name=name)
+
+
+def _drawn_from(found: "Scenario", source: str) -> "Scenario":
+    from dataclasses import replace
+
+    from demele.bench.scenarios import SCENARIOS
+
+    known = SCENARIOS.get(found.name)
+    if known is not None and known.draw is found.draw:  # one of demele's, perhaps at other severities
+        return found
+    return replace(found, draw=_FromFile(found.draw, found.name, source))
+
+
+def _picked_scenario(module: ModuleType, name: str, path: Path) -> "Scenario":
+    from demele import bench
+    from demele.metrics.catalogue import suggestion
+
+    if name not in vars(module):
+        known = _scenarios(module)
+        hint = suggestion(name, known) if known else "; it has none"
+        raise UnknownNameError(f"scenarios: {path} has no scenario called {name!r}{hint}")
+    found = vars(module)[name]
+    if not isinstance(found, bench.Scenario):
+        raise InputTypeError(f"scenarios: {path}::{name} is no demele.bench.Scenario, but {type(found).__name__}")
+    return found
 
 
 def _picked(module: ModuleType, name: str, path: Path) -> Any:
@@ -147,12 +225,20 @@ def _functions(module: ModuleType) -> list[str]:
     ]
 
 
-def _meant_of_file(name: str, modules: dict[Path, tuple[ModuleType, str]]) -> str:
+def _scenarios(module: ModuleType) -> list[str]:
+    from demele import bench
+
+    return [
+        name for name, item in vars(module).items() if isinstance(item, bench.Scenario) and not name.startswith("_")
+    ]
+
+
+def _meant_of_file(name: str, kind: str, files: PythonFiles, names: Callable[[ModuleType], list[str]]) -> str:
     """Tell that FILE.py::a,b must be FILE.py::a,FILE.py::b; and that a file alone is not enough."""
     if name.endswith(".py"):
-        return f"; a function of a file is written {name}::NAME"
-    files = [path for path, (module, _) in modules.items() if name in _functions(module)]
-    return f"; a function of {files[0]} is written {files[0]}::{name}" if files else ""
+        return f"; a {kind} of a file is written {name}::NAME"
+    path = files.holding(name, names)
+    return "" if path is None else f"; a {kind} of {path} is written {path}::{name}"
 
 
 class _Compiled(importlib.machinery.SourceFileLoader):
@@ -166,23 +252,23 @@ class _Compiled(importlib.machinery.SourceFileLoader):
         return self._code
 
 
-def _loaded(path: Path) -> tuple[ModuleType, str]:
+def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     """Run a file as a module that no other module can import; and return a digest of its code.
 
     It is not among the modules of this process, so that its functions go to other processes as code, not by name.
     """
     if path.suffix != ".py":
-        raise FormatError(f"metrics: {path}: expected a Python file, called .py")
+        raise FormatError(f"{argument}: {path}: expected a Python file, called .py")
     if not path.is_file():
-        raise InputError(f"metrics: {path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+        raise InputError(f"{argument}: {path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     try:
         tree = ast.parse(path.read_bytes(), str(path))
         code = compile(tree, str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         line = "" if error.lineno is None else f", line {error.lineno}"
-        raise FormatError(f"metrics: {path}{line}: {error.msg}") from error
+        raise FormatError(f"{argument}: {path}{line}: {error.msg}") from error
     except ValueError as error:  # null bytes
-        raise FormatError(f"metrics: {path}: not a Python file: {error}") from error
+        raise FormatError(f"{argument}: {path}: not a Python file: {error}") from error
     digest = hashlib.blake2b(ast.dump(tree).encode(errors="surrogatepass"), digest_size=6).hexdigest()
     name = f"_functions_of_{path.stem}_{digest}"
     loader = _Compiled(name, str(path), code)
@@ -196,7 +282,7 @@ def _loaded(path: Path) -> tuple[ModuleType, str]:
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
-        raise InputError(f"metrics: {path}{where}: raised {type(error).__name__}: {error}") from error
+        raise InputError(f"{argument}: {path}{where}: raised {type(error).__name__}: {error}") from error
     finally:
         del sys.modules[name]
     return module, digest

@@ -1,0 +1,213 @@
+"""The card of a metric, from curves and times that are written by hand."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from demele import bench
+from demele.bench.candidates import chosen_candidates
+from demele.bench.cards import card_of
+from demele.bench.curves import Curve
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+#: Values by seed; None where a seed gave none.
+Points = Mapping[int, Sequence[float | None]]
+
+
+def curve_of(
+    scenario: bench.Scenario, points: Points, *, elsewhere: Sequence[float | None] = (), **given: Any
+) -> Curve:
+    """Return a curve with these values at some places of the sweep, and the same everywhere else."""
+    every = [points.get(place, elsewhere) for place in range(len(scenario.severities))]
+    return Curve(
+        metric="mig",
+        scenario=scenario.name,
+        values=tuple(np.array([value for value in own if value is not None], dtype=np.float64) for own in every),
+        seeds=tuple(
+            np.array([seed for seed, value in enumerate(own) if value is not None], dtype=np.intp) for own in every
+        ),
+        reasons=tuple(("none",) * sum(value is None for value in own) for own in every),
+        **given,
+    )
+
+
+def found_of(curves: Sequence[Curve], seconds: Mapping[tuple[str, str], Any] | None = None) -> bench.Characterisation:
+    return bench.Characterisation(
+        candidates=chosen_candidates("mig"),
+        scenarios=tuple(bench.scenario(curve.scenario) for curve in curves),
+        protocol="review2022",
+        n_samples=500,
+        level=0.9,
+        seeds={curve.scenario: 3 for curve in curves},
+        slow_seeds={curve.scenario: 3 for curve in curves},
+        curves={("mig", curve.scenario): curve for curve in curves},
+        seconds=seconds or {},
+    )
+
+
+def card(curves: Sequence[Curve], seconds: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
+    found = found_of(curves, seconds)
+    return card_of(found, found.candidates[0])
+
+
+def times(*by_severity: Sequence[float]) -> tuple[Any, ...]:
+    return tuple(np.array(own) for own in by_severity)
+
+
+NOISE, CHANCE, INVARIANCES = (bench.scenario(name) for name in ("noise", "chance", "invariances"))
+
+
+# Chance ---------------------------------------------------------------------------------------------------------------
+
+
+def test_chance_is_the_score_of_nothing_but_noise() -> None:
+    values = [0.1, 0.2, 0.6]
+    place = NOISE.severities.index(1.0)
+    told = card([curve_of(NOISE, {place: values}, elsewhere=[0.9, 0.8])])["chance"]
+    low, high = stats.t.interval(0.9, 2, loc=0.3, scale=stats.sem(values))
+    assert_close([told["mean"], told["low"], told["high"]], [0.3, low, high], ROUNDING)
+    assert (set(told), told["n"]) == ({"mean", "low", "high", "n"}, 3)
+
+
+def test_chance_of_a_real_run_is_its_curve_at_the_last_severity() -> None:
+    found = bench.characterise("mig", "noise", seeds=3, n_samples=100)
+    told = card_of(found, found.candidates[0])["chance"]
+    (point,) = (line for line in found.curve_frame().to_dict("records") if line["severity"] == 1.0)
+    assert_exact([told["mean"], told["low"], told["high"]], [point["mean"], point["low"], point["high"]])
+    assert told["n"] == point["seeds"] == 3
+
+
+def test_chance_of_few_seeds() -> None:
+    assert card([curve_of(NOISE, {10: [0.25]})])["chance"] == {"mean": 0.25, "low": None, "high": None, "n": 1}
+    assert card([curve_of(NOISE, {10: [None, None]}, elsewhere=[0.5])])["chance"] is None
+    assert card([curve_of(NOISE, {}, declined="has no codes")])["chance"] is None
+
+
+def test_chance_by_size_has_a_line_for_each_number_of_rows() -> None:
+    points: Points = {0: [0.0, 0.0], 1: [0.25, 0.25], 3: [None, 0.5]}
+    told = card([curve_of(CHANCE, points, elsewhere=[None, None])])["chance_by_size"]
+    assert told == [
+        {"n_samples": 20_000, "mean": 0.0, "low": 0.0, "high": 0.0, "n": 2},
+        {"n_samples": 5_000, "mean": 0.25, "low": 0.25, "high": 0.25, "n": 2},
+        {"n_samples": 1_000, "mean": 0.5, "low": None, "high": None, "n": 1},
+    ]
+    assert card([curve_of(CHANCE, {}, declined="has no rows")])["chance_by_size"] == []
+
+
+# Invariances ----------------------------------------------------------------------------------------------------------
+
+
+def changes(points: Points, elsewhere: Sequence[float] = ()) -> dict[str, tuple[float, str]]:
+    lines = card([curve_of(INVARIANCES, points, elsewhere=elsewhere)])["invariances"]
+    return {line["change"]: (line["difference"], line["status"]) for line in lines}
+
+
+def test_what_moves_nothing_holds_and_what_moves_much_fails() -> None:
+    base = [0.5, 0.625, 0.75, 0.375]
+    moved = [value + step for value, step in zip(base, [0.25, 0.125, 0.25, 0.125], strict=True)]
+    little = [value + 2**-10 for value in base]
+    told = changes({0: base, 2: moved, 3: [value - 0.25 for value in base], 4: little}, elsewhere=base)
+    assert list(told) == list(INVARIANCES.labels[1:])
+    assert told["rows permuted"] == (0.0, "holds")
+    assert told["codes permuted"] == (0.1875, "fails")
+    assert told["factors permuted"] == (0.25, "fails")
+    assert told["codes times 1000"] == (2**-10, "holds")  # moved, by less than counts
+    assert told["rows doubled"] == (0.0, "holds")
+
+
+def test_seeds_that_differ_both_ways_do_not_cancel() -> None:
+    base = [0.5] * 4
+    difference, status = changes({0: base, 1: [0.75, 0.25, 0.75, 0.25]})["rows permuted"]
+    assert difference == 0.25
+    assert status == "undecided"
+
+
+def test_few_seeds_do_not_decide() -> None:
+    told = changes({0: [0.5, 0.5], 1: [0.5, 0.53125], 2: [0.5, 0.5], 3: [0.5, 0.75]})
+    assert told == {
+        "rows permuted": (0.015625, "undecided"),
+        "codes permuted": (0.0, "holds"),
+        "factors permuted": (0.125, "undecided"),
+    }
+    alone = changes({0: [0.5], 1: [0.75], 2: [0.5]})
+    assert alone == {"rows permuted": (0.25, "undecided"), "codes permuted": (0.0, "holds")}
+
+
+def test_only_seeds_that_both_have_are_compared() -> None:
+    base = [None, 0.5, 0.25, 0.125]
+    told = changes({0: base, 1: [0.9, 0.5, None, 0.125], 2: [0.9, None, None, None], 3: [None] * 4})
+    assert told == {"rows permuted": (0.0, "holds")}
+
+
+def test_invariances_of_a_metric_that_was_declined() -> None:
+    assert card([curve_of(INVARIANCES, {}, declined="has no codes")])["invariances"] == []
+
+
+# Costs ----------------------------------------------------------------------------------------------------------------
+
+
+def test_seconds_are_the_median_of_all_calls_of_the_group_at_the_size_of_the_run() -> None:
+    seconds = {
+        ("information", "noise"): times([0.1, 0.2], [0.3, 0.4]),
+        ("information", "mixing"): times([0.5, 0.6, 8.0]),
+        ("information", "chance"): times([100.0]),  # of other sizes
+        ("sap", "noise"): times([50.0]),  # of another group
+    }
+    assert card([curve_of(NOISE, {10: [0.5]})], seconds)["seconds"] == 0.4
+
+
+def test_cost_is_the_median_at_each_number_of_rows_from_few_to_many() -> None:
+    size = bench.scenario("sample_size")
+    own = [[4.0, 6.0, 50.0], [3.0], [2.0, 1.0], [0.5], [0.25], [0.125], [0.0625]]
+    told = card([curve_of(size, {}, elsewhere=[0.5])], {("information", "sample_size"): times(*own)})
+    assert told["cost"] == [
+        {"n_samples": 100, "seconds": 0.0625},
+        {"n_samples": 200, "seconds": 0.125},
+        {"n_samples": 500, "seconds": 0.25},
+        {"n_samples": 1_000, "seconds": 0.5},
+        {"n_samples": 2_000, "seconds": 1.5},
+        {"n_samples": 5_000, "seconds": 3.0},
+        {"n_samples": 20_000, "seconds": 6.0},
+    ]
+    assert told["seconds"] is None
+
+
+def test_times_of_a_real_run_are_in_its_card() -> None:
+    found = bench.characterise("mig", ["mixing", "redundant"], seeds=2, n_samples=100)
+    measured = np.concatenate(found.seconds["information", "mixing"])
+    assert len(measured) == 2 * 6
+    told = found.to_dict()["metrics"][0]["card"]
+    assert told["seconds"] == pytest.approx(float(np.median(measured)))
+    assert told["seconds"] > 0
+    assert told["cost"] == []
+
+
+# Nothing --------------------------------------------------------------------------------------------------------------
+
+
+def test_scenarios_that_were_not_run_leave_nothing() -> None:
+    partial = bench.scenario("partial")
+    assert card([curve_of(partial, {}, elsewhere=[0.5, 0.5])]) == {
+        "chance": None,
+        "chance_by_size": [],
+        "invariances": [],
+        "seconds": None,
+        "cost": [],
+    }
+
+
+def test_no_number_of_a_card_is_infinite() -> None:
+    curves = [curve_of(item, {}, elsewhere=[0.5]) for item in (NOISE, CHANCE, INVARIANCES)]
+
+    def numbers(item: Any) -> list[float]:
+        if isinstance(item, dict | list):
+            return [one for part in (item.values() if isinstance(item, dict) else item) for one in numbers(part)]
+        return [item] if isinstance(item, float) else []
+
+    told = numbers(card(curves))
+    assert len(told) > 10
+    assert all(map(math.isfinite, told))

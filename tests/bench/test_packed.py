@@ -1,0 +1,363 @@
+"""One small file holds a characterisation: what is read is what was written, and no other file is taken for one."""
+
+import functools
+import gzip
+import json
+import math
+import tempfile
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from demele import bench
+from demele.core.errors import DemeleWarning, FormatError, InputError
+
+Array = NDArray[np.float64]
+EVERY_KIND = (
+    bench.Falls(0.2, step=0.01, start=0.0, stop=0.5),
+    bench.Falls(0.3, every_step=False),
+    bench.Holds(0.1, stop=0.5),
+    bench.Keeps(0.25, stop=0.5),
+    bench.AtLeast(0.9, at=0.0),
+    bench.AtMost(0.7, at=1.0),
+    bench.NotAbove(at=1.0, than=0.0, margin=0.01),
+    bench.Same(at=1.0, than=0.5, within=0.3),
+)
+
+
+def draw(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+    factors = rng.random((n, 2))
+    return (1 - severity) * factors + severity * rng.random((n, 2)), factors
+
+
+def declines(item: bench.Candidate) -> str | None:
+    return "has no square" if item.name == "sap" else None
+
+
+def mine(**given: Any) -> bench.Scenario:
+    usual: dict[str, Any] = {
+        "name": "mine",
+        "title": "Mine, my own",
+        "question": "Does it hold?",
+        "sweep": "share of noise",
+        "severities": (0.0, 0.5, 1.0),
+        "draw": draw,
+        "wanted": {"any": EVERY_KIND[:5], "compactness": EVERY_KIND[5:]},
+        "labels": ("none", "half", "all"),
+        "paired": True,
+        "declines": declines,
+        "source": "a book",
+        "kind": "settings",
+    }
+    return bench.Scenario(**{**usual, **given})
+
+
+def sometimes(codes: Array, factors: Array) -> float:
+    share = float(codes[0, 0])
+    if share < 0.4:
+        raise ValueError("too low")
+    return share
+
+
+def mean(codes: Array, factors: Array) -> float:
+    return float(codes.mean())
+
+
+@functools.cache
+def varied() -> bench.Characterisation:
+    """Registered and own metrics, own and known scenarios, seeds that failed, a curve that was declined."""
+    own = bench.candidate(mean, name="own", claims=("compactness", "explicitness"), discretises=False)
+    metrics: list[Any] = ["mig", "sap", sometimes, own]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DemeleWarning)  # one may give no value on the first representation
+        return bench.characterise(
+            metrics, ["mixing", mine()], seeds={"source": 4, "added": 3}, n_samples=100, level=0.9
+        )
+
+
+def without_seconds(found: bench.Characterisation) -> dict[str, Any]:
+    """Return what is shown; of the times only medians are kept."""
+    told = found.to_dict()
+    for item in told["metrics"]:
+        item["card"] = {what: shown for what, shown in item["card"].items() if what not in ("seconds", "cost")}
+    return told
+
+
+@functools.cache
+def content() -> dict[str, Any]:
+    """Return what is in the file of a run with nothing special, to be damaged."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = bench.characterise(mean, "mixing", seeds=1, n_samples=100).save(Path(folder) / "a")
+        read: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return read
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    found = varied()
+    path = tmp_path / "varied.json.gz"
+    assert found.save(str(path)) == path
+    again = bench.load(path)
+    assert set(again.curves) == set(found.curves)
+    for key, curve in found.curves.items():
+        other = again.curves[key]
+        assert (other.metric, other.scenario, other.declined) == (curve.metric, curve.scenario, curve.declined)
+        assert other.reasons == curve.reasons
+        for mine_, theirs in zip([*curve.values, *curve.seeds], [*other.values, *other.seeds], strict=True):
+            assert mine_.dtype == theirs.dtype
+            assert mine_.tobytes() == theirs.tobytes()
+    assert again.to_frame().equals(found.to_frame())
+    assert again.curve_frame().equals(found.curve_frame())
+    assert again.verdicts == found.verdicts
+    assert again.criteria == found.criteria
+    assert without_seconds(again) == without_seconds(found)
+    assert repr(again) == repr(found)
+    for what in ("protocol", "n_samples", "level", "seeds", "slow_seeds", "version"):
+        assert getattr(again, what) == getattr(found, what)
+
+
+def test_what_was_special_is_there() -> None:
+    found = varied()
+    assert found.curves["sap", "mine"].declined == "has no square"
+    curve = found.curves["sometimes", "mixing"]
+    assert 0 < sum(curve.failed) < 4 * 6
+    assert any(own.tolist() != list(range(len(own))) for own in curve.seeds)  # not the last ones only
+    assert {type(item) for given in mine().wanted.values() for item in given} == {
+        getattr(bench, name) for name in ("Falls", "Holds", "Keeps", "AtLeast", "AtMost", "NotAbove", "Same")
+    }
+
+
+def test_times_are_kept_as_medians(tmp_path: Path) -> None:
+    again = bench.load(varied().save(tmp_path / "a"))
+    assert set(again.seconds) == set(varied().seconds)
+    for key, times in varied().seconds.items():
+        medians = [float(own[0]) for own in again.seconds[key]]
+        assert medians == pytest.approx([float(np.median(own)) for own in times], abs=5.1e-6)
+
+
+def test_the_same_gives_the_same_bytes(tmp_path: Path) -> None:
+    first = varied().save(tmp_path / "first").read_bytes()
+    assert varied().save(tmp_path / "second").read_bytes() == first
+    assert bench.load(tmp_path / "first").save(tmp_path / "third").read_bytes() == first
+
+
+def test_candidates_and_scenarios_come_back(tmp_path: Path) -> None:
+    again = bench.load(varied().save(tmp_path / "a"))
+    for before, after in zip(varied().candidates, again.candidates, strict=True):
+        assert (after.name, after.title, after.group) == (before.name, before.title, before.group)
+        assert (after.claims, after.discretises) == (before.claims, before.discretises)
+        assert (after.function is None) == (before.function is None)
+    assert [row.own for row in again.rows] == [True, True, False, False]
+    mixing, own = again.scenarios
+    assert mixing is bench.scenario("mixing")
+    for what in ("name", "title", "question", "sweep", "severities", "labels", "paired", "source", "kind", "wanted"):
+        assert getattr(own, what) == getattr(mine(), what)
+
+
+def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> None:
+    again = bench.load(varied().save(tmp_path / "a"))
+    function = again.candidates[3].function
+    assert function is not None
+    with pytest.raises(InputError, match="are not in a saved characterisation; run it again"):
+        function(np.zeros((2, 2)), np.zeros((2, 2)))
+    with pytest.raises(InputError, match="are not in a saved characterisation"):
+        again.scenarios[1].draw(np.random.default_rng(0), 0.0, 10)
+
+
+@pytest.mark.parametrize("expectation", EVERY_KIND, ids=lambda item: type(item).__name__)
+def test_every_kind_of_expectation_is_read_back(expectation: Any, tmp_path: Path) -> None:
+    own = mine(wanted={"modularity": (expectation,)}, declines=None)
+    found = bench.characterise(mean, own, seeds=2, n_samples=100)
+    again = bench.load(found.save(tmp_path / "a"))
+    assert again.scenarios[0].wanted == {"modularity": (expectation,)}
+    assert again.verdict("mean", "mine") == found.verdict("mean", "mine")
+    assert len(again.verdict("mean", "mine").parts[0].conditions) > 0
+
+
+@dataclass(frozen=True)
+class Middle:
+    """What no class of the bench says."""
+
+    text: str = "is not the last"
+
+    def contrasts(self, severities: Any, labels: Any) -> list[Any]:
+        return bench.AtLeast(0.1, at=0.0).contrasts(severities, labels)
+
+
+def test_an_expectation_of_an_own_class_is_left_out(tmp_path: Path) -> None:
+    own = mine(wanted={"any": (Middle(), bench.Holds(0.1))})
+    found = bench.characterise(mean, own, seeds=2, n_samples=100)
+    assert bench.load(found.save(tmp_path / "a")).scenarios[0].wanted == {"any": (bench.Holds(0.1),)}
+
+
+# Other files ----------------------------------------------------------------------------------------------------------
+
+
+def packed(told: Any) -> bytes:
+    return gzip.compress(json.dumps(told).encode())
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"",
+        b"no gzip at all",
+        gzip.compress(b"text"),
+        gzip.compress(b"\xff\xfe\x00"),
+        gzip.compress(b""),
+        packed([1, 2]),
+        packed({}),
+        packed({"format": "demele-rows", "format_version": 1}),
+        packed({"format": "demele-bench", "format_version": 1})[:-9],
+    ],
+    ids=["empty", "no gzip", "text", "no text", "nothing", "a list", "an object", "a store", "cut off"],
+)
+def test_another_file_is_refused(written: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "other.gz"
+    path.write_bytes(written)
+    with pytest.raises(FormatError, match=r"path: .*other\.gz is not a saved characterisation"):
+        bench.load(path)
+
+
+def test_another_version_is_refused_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "later.gz"
+    path.write_bytes(packed({**content(), "format_version": 2, "demele": "9.8"}))
+    with pytest.raises(
+        FormatError, match=r"has format version 2, this demele reads 1.*the demele that wrote it \(9\.8"
+    ):
+        bench.load(path)
+
+
+PARTS = "protocol n_samples level seeds slow_seeds candidates scenarios curves seconds demele"
+
+
+@pytest.mark.parametrize("part", PARTS.split())
+def test_a_file_without_a_part_is_refused(part: str, tmp_path: Path) -> None:
+    path = tmp_path / "part.gz"
+    path.write_bytes(packed({what: told for what, told in content().items() if what != part}))
+    with pytest.raises(FormatError, match=f"lacks a part of a characterisation: KeyError\\('{part}'\\)"):
+        bench.load(path)
+
+
+@pytest.mark.parametrize("part", ["candidates", "scenarios", "curves", "seconds"])
+def test_a_part_that_is_something_else_is_refused(part: str, tmp_path: Path) -> None:
+    path = tmp_path / "part.gz"
+    others: list[Any] = [5, [5], [{}], None]
+    for instead in others:
+        path.write_bytes(packed({**content(), part: instead}))
+        with pytest.raises(FormatError, match="lacks a part of a characterisation"):
+            bench.load(path)
+
+
+def test_a_known_scenario_of_other_severities_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.gz"
+    path.write_bytes(packed({**content(), "scenarios": [{"name": "mixing", "severities": [0.0, 1.0]}]}))
+    with pytest.raises(FormatError, match="'mixing' was measured at other severities"):
+        bench.load(path)
+
+
+def test_an_expectation_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    found = bench.characterise(mean, mine(wanted={"any": (bench.Holds(),)}), seeds=1, n_samples=100)
+    told = json.loads(gzip.decompress(found.save(tmp_path / "a").read_bytes()))
+    told["scenarios"][0]["wanted"]["any"][0]["type"] = "Contrast"
+    (tmp_path / "a").write_bytes(packed(told))
+    with pytest.raises(FormatError, match="no expectation is called 'Contrast'"):
+        bench.load(tmp_path / "a")
+
+
+def test_paths_that_cannot_be_used_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="path: cannot read"):
+        bench.load(tmp_path / "absent.gz")
+    with pytest.raises(InputError, match="path: cannot read"):
+        bench.load(tmp_path)
+    with pytest.raises(InputError, match="path: cannot write"):
+        varied().save(tmp_path / "no" / "folder.gz")
+
+
+# The stored characterisation ------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def reference() -> bench.Characterisation:
+    return bench.reference()
+
+
+def test_the_reference_has_all_metrics_on_the_scenarios_of_the_review() -> None:
+    found = reference()
+    assert {item.name for item in found.candidates} == set(demele.metric_names())
+    assert (found.protocol, found.n_samples) == ("review2022", 20_000)
+    assert {item.name for item in found.scenarios} >= {"noise", "mixing", "non_linear", "redundant", "partial"}
+    assert set(found.curves) == {(item.name, one.name) for item in found.candidates for one in found.scenarios}
+    assert not any(row.own for row in found.rows)
+
+
+def test_every_value_of_the_reference_is_a_number_and_every_seed_is_there() -> None:
+    found = reference()
+    for (metric, scenario), curve in found.curves.items():
+        if curve.declined is not None:
+            continue
+        assert all(math.isfinite(value) for own in curve.values for value in own.tolist()), (metric, scenario)
+        seeds = {number + failed for number, failed in zip(curve.n, curve.failed, strict=True)}
+        assert seeds <= {found.seeds[scenario], found.slow_seeds[scenario]}, (metric, scenario)
+        assert len(curve.values) == len(bench.scenario(scenario).severities)
+
+
+def test_the_verdicts_of_the_reference_have_a_row_for_every_metric() -> None:
+    table = reference().table()
+    statuses = {"holds", "fails", "undecided", "not applicable"}
+    assert set(table.to_numpy().ravel()) <= statuses
+    shown = {item.name for row in reference().rows for item in row.members}
+    assert shown == set(demele.metric_names())
+    assert list(table.index) == [row.name for row in reference().rows]
+    assert "dci_forest" in table.index
+    assert (table == "holds").any(axis=None)
+    assert (table == "fails").any(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("part", "instead_of_it"),
+    [
+        ("curves", []),
+        ("level", "x"),
+        ("level", 2.0),
+        ("n_samples", "many"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_when_read(part: str, instead_of_it: Any, tmp_path: Path) -> None:
+    path = bench.characterise("mig", "mixing", seeds=1, n_samples=100).save(tmp_path / "a.json.gz")
+    content = json.loads(gzip.decompress(path.read_bytes()))
+    content[part] = instead_of_it
+    path.write_bytes(gzip.compress(json.dumps(content).encode()))
+    with pytest.raises(FormatError, match="lacks a part of a characterisation"):
+        bench.load(path)
+
+
+def test_too_few_points_and_text_for_values_are_refused(tmp_path: Path) -> None:
+    path = bench.characterise("mig", "mixing", seeds=1, n_samples=100).save(tmp_path / "a.json.gz")
+    whole = gzip.decompress(path.read_bytes())
+    for change in (lambda values: values[:-1], lambda values: [["high"], *values[1:]]):
+        content = json.loads(whole)
+        content["curves"][0]["values"] = change(content["curves"][0]["values"])
+        path.write_bytes(gzip.compress(json.dumps(content).encode()))
+        with pytest.raises(FormatError, match="lacks a part of a characterisation"):
+            bench.load(path)
+
+
+def test_a_part_of_a_sweep_can_be_shown(tmp_path: Path) -> None:
+    short = replace(bench.scenario("noise"), severities=(0.0, 0.1), wanted={})
+    found = bench.characterise(
+        "mig",
+        [short, replace(bench.scenario("redundant"), severities=(2.0,), labels=("two",), wanted={})],
+        seeds=2,
+        n_samples=100,
+    )
+    shown = found.to_dict()
+    assert shown["metrics"][0]["card"]["chance"] is None
+    assert {item["severity"] for item in shown["printed_scores"]} == {2.0}
+    with pytest.raises(InputError, match="path: cannot write"):
+        found.to_json(tmp_path / "nothere" / "a.json")
