@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["HOSTILE", "minimal_characterisation", "sample_characterisation"]
+__all__ = ["HOSTILE", "minimal_characterisation", "own_characterisation", "sample_characterisation"]
 
 #: Ends scripts, attributes and elements, if it is let.
 HOSTILE = "\"'><script>document.title='owned'</script><img src=x onerror=alert(1)> {{data}} Größe & 50%"
@@ -17,7 +17,6 @@ def minimal_characterisation() -> dict[str, Any]:
         "level": 0.95,
         "seeds": 3,
         "slow_seeds": 3,
-        "quick": False,
         "metrics": [
             {
                 "name": "mine",
@@ -142,6 +141,28 @@ def sample_characterisation() -> dict[str, Any]:
             _printed("(2) [v, v]", "mig", 0.4, 0.0321),
             _printed("(2) [v, v]", "dci_modularity", 1.0, 0.9999),
         ],
+    }
+
+
+def own_characterisation() -> dict[str, Any]:
+    """The user's own metric, with stored ones beside it: some of these, and one cell, were not run."""
+    sample = sample_characterisation()
+    beside = {"mig", "dci"}
+    verdicts = [item for item in sample["verdicts"] if (item["row"], item["criterion"]) != ("mig", "invariant")]
+    not_run = next(item for item in verdicts if (item["row"], item["criterion"]) == ("dci", "calibrated"))
+    for part in not_run["parts"]:
+        part.update(conditions=[], reason="scenario 'noise' was not run")
+    not_run.update(printed="y", agrees=False)
+    return {
+        **sample,
+        "metrics": [
+            {**item, "beside": True} if item["row"] in beside else item
+            for item in sorted(sample["metrics"], key=lambda item: not item["own"])
+        ],
+        "rows": [{**item, "beside": True} if item["name"] in beside else item for item in sample["rows"]],
+        "verdicts": verdicts,
+        "agreement": None,
+        "beside": {"n_samples": 20_000, "seeds": {"noise": 100}},
     }
 
 

@@ -16,7 +16,12 @@ from demele.report.bench_curves import sparkline
 from demele.report.bench_html import write_bench_report
 from demele.report.bench_view import identity
 from demele.report.bench_words import fine
-from tests.report.sample_characterisation import HOSTILE, minimal_characterisation, sample_characterisation
+from tests.report.sample_characterisation import (
+    HOSTILE,
+    minimal_characterisation,
+    own_characterisation,
+    sample_characterisation,
+)
 from tests.report.test_browser import _BROWSER, _document_after_scripts
 from tests.report.test_html import Page
 
@@ -161,9 +166,91 @@ def test_shows_every_number_of_the_evidence(page: Page) -> None:
 def test_counts_what_was_found(page: Page) -> None:
     # Counted by hand from the eleven verdicts of the sample.
     assert "Of 11 cells in all, 4 hold, 3 fail, 2 are undecided and 2 are not applicable." in page.words
-    assert f"Your metric {HOSTILE}: 1 holds, 1 fails and 1 is not applicable." in page.words
+    assert (
+        f"Your metric {HOSTILE}, by the criteria of the review: 1 holds, 1 fails and 1 is not applicable; "
+        "beyond the review: 1 is undecided."
+    ) in page.words
     assert f"Most criteria of the review are held by {HOSTILE}, MIG and DCI: 1 of the 3." in page.words
     assert "2 of 3 cells agree with the printed table" in page.words
+
+
+def _table(text: str, name: str) -> str:
+    found = re.search(rf'<table id="{name}-table".*?</table>', text, flags=re.DOTALL)
+    assert found
+    return found[0]
+
+
+def test_what_was_not_run_is_blank_and_counts_for_nothing(tmp_path: Path) -> None:
+    text = _write(tmp_path, own_characterisation())
+    page = Page(text)
+    blank = '<td class="empty"><span aria-hidden="true">·</span><span class="hidden">not run</span></td>'
+    assert text.count(blank) == 1
+    assert "· not run" in page.words  # in the legend
+    assert "evidence-dci-calibrated" not in text
+    # Counted by hand from the nine verdicts that are left.
+    assert "Of 9 cells in all, 3 hold, 3 fail, 1 is undecided and 2 are not applicable." in page.words
+    dci = _table(text, "verdicts").split('data-name="DCI"')[1]
+    assert '<span class="number">1 of 1</span>' in dci
+    assert dci.count("undecided") == dci.count("≠") == 0
+
+
+def test_the_legend_tells_of_nothing_that_is_not_there(page: Page) -> None:
+    # DCI has no verdict on the added criterion, so that something was not run.
+    assert "· not run" in page.words
+    assert "measured before, kept with demele" not in page.words
+
+
+def test_stored_rows_without_a_verdict_are_left_out_of_a_table(tmp_path: Path) -> None:
+    text = _write(tmp_path, own_characterisation())
+    assert re.findall(r'data-name="(MIG|DCI)"', _table(text, "verdicts")) == ["MIG", "DCI"]
+    assert _table(text, "added").count("<tr") == 2  # the head and the own metric
+    assert not re.findall(r'data-name="(MIG|DCI)"', _table(text, "added"))
+    # What was measured in the same run stays, even where it has no verdict.
+    measured = _table(_write(tmp_path, sample_characterisation()), "added")
+    assert re.findall(r'data-name="(MIG|DCI)"', measured) == ["MIG", "DCI"]
+
+
+def test_the_added_table_comes_first_where_the_review_asked_nothing(tmp_path: Path) -> None:
+    data = own_characterisation()
+    order = [item["id"] for item in Page(_write(tmp_path, data)).all("section")]
+    assert order[:3] == ["lead", "verdicts", "added"]
+    asked = {"calibrated", "multi_code"}  # what is left of the review needs no scenario
+    data["verdicts"] = [item for item in data["verdicts"] if item["row"] != HOSTILE or item["criterion"] not in asked]
+    text = _write(tmp_path, data)
+    page = Page(text)
+    assert [item["id"] for item in page.all("section")][:3] == ["lead", "added", "verdicts"]
+    assert text.index('class="signs"') < text.index('id="added-table"')
+    assert text.count('class="signs"') == 1
+    assert (
+        f"Your metric {HOSTILE}, beyond the review: 1 is undecided; by the criteria of the review: 1 is not applicable."
+    ) in page.words
+    assert "Most criteria" not in page.words
+
+
+def test_says_first_that_claims_were_not_said(tmp_path: Path) -> None:
+    data = own_characterisation()
+    words = Page(_write(tmp_path, data)).words
+    sentence = (
+        f"What {HOSTILE} claims to measure was not said, so it is judged as a measure of all three: modularity, "
+        "compactness and explicitness. bench.candidate(function, claims=...) says it."
+    )
+    assert words.index(sentence) < words.index("was itself measured")
+    data["metrics"][0]["properties"] = ["compactness"]
+    assert "was not said, so" not in Page(_write(tmp_path, data)).words
+
+
+@pytest.mark.parametrize(("how_many", "upright"), [(10, False), (11, True)])
+def test_heads_of_many_criteria_stand_upright(tmp_path: Path, how_many: int, upright: bool) -> None:
+    assert ('class="verdicts many"' in _write(tmp_path, _with_many_added(how_many))) == upright
+
+
+def _with_many_added(how_many: int) -> dict[str, Any]:
+    data = own_characterisation()
+    known = data["criteria"][-1]
+    data["criteria"] += [
+        {**known, "name": f"added_{place}", "title": f"Quite long title {place}"} for place in range(how_many - 1)
+    ]
+    return data
 
 
 # Cards, curves, printed tables ----------------------------------------------------------------------------------------
@@ -184,6 +271,45 @@ def test_cards_show_what_was_measured_of_each_metric(page: Page) -> None:
         "MIG: the gap of the two largest, a < b & c.",
     ):
         assert shown in page.words, shown
+
+
+def test_cards_of_own_metrics_come_first_and_are_open(tmp_path: Path) -> None:
+    cards = [
+        (item["id"], "open" in item)
+        for item in Page(_write(tmp_path, own_characterisation())).all("details")
+        if (item.get("class") or "").startswith("metric")
+    ]
+    names = [HOSTILE, "mig", "dci_modularity", "dci_compactness"]
+    assert cards == [(identity("card", name), name == HOSTILE) for name in names]
+
+
+def _boxes(page: Page) -> dict[str | None, bool]:
+    return {item["value"]: "checked" in item for item in page.all("input") if item.get("class") == "shown"}
+
+
+@pytest.mark.parametrize(("own", "shown"), [(0, 8), (1, 6), (2, 7)])
+def test_the_large_figure_shows_few_metrics_at_first(tmp_path: Path, own: int, shown: int) -> None:
+    data = sample_characterisation()
+    mig, curve = data["metrics"][0], data["curves"][0]
+    names = [f"m{place}" for place in range(12)]
+    data["metrics"] = [{**mig, "name": name, "own": place >= 12 - own} for place, name in enumerate(names)]
+    data.update(curves=[{**curve, "metric": name} for name in names], rows=[], verdicts=[])
+    boxes = _boxes(Page(_write(tmp_path, data)))
+    assert list(boxes) == names
+    assert sum(boxes.values()) == shown
+    assert all(boxes[name] for name in names[12 - own :])
+
+
+def test_the_large_figure_shows_first_what_claims_the_same(tmp_path: Path) -> None:
+    data = own_characterisation()
+    data["metrics"][0]["properties"] = ["modularity"]
+    mig = data["metrics"][1]
+    names = [f"m{place}" for place in range(6)]
+    data["metrics"][1:2] = [{**mig, "name": name} for name in names]
+    data["curves"] += [{**data["curves"][0], "metric": name} for name in names]
+    shown = {name for name, checked in _boxes(Page(_write(tmp_path, data))).items() if checked}
+    # Own, the measure of modularity, and four of the seven of compactness.
+    assert shown == {HOSTILE, "dci_modularity", "m0", "m1", "m2", "m3"}
 
 
 def test_every_curve_is_a_picture_without_a_script(page: Page) -> None:
@@ -225,7 +351,10 @@ def test_printed_scores_stand_beside_ours(page: Page) -> None:
 
 
 def test_tells_what_was_run(page: Page) -> None:
-    assert "3 scenarios of 20,000 rows, with 100 seeds at every step (20 for slow metrics)" in page.words
+    assert (
+        "3 scenarios of 20,000 rows, with 100 seeds at every step (20 seeds for metrics that train predictors)"
+        in page.words
+    )
     assert "protocol review2022; demele 0.1.0" in page.words
     assert "explicitness: falls by at least 0.001 at every step" in page.words
     assert "any metric: stays within 0.05 of its first value" in page.words
@@ -256,9 +385,14 @@ def test_numbers_that_json_cannot_hold_are_gaps(tmp_path: Path) -> None:
     assert page.script("data")["metrics"][0]["card"]["seconds"] is None
 
 
-def test_says_that_a_run_was_quick(tmp_path: Path) -> None:
-    page = Page(_write(tmp_path, {**minimal_characterisation(), "quick": True}))
-    assert "This was a quick run" in page.words
+def test_tells_seeds_that_differ_between_scenarios(tmp_path: Path) -> None:
+    data = {
+        **minimal_characterisation(),
+        "seeds": {"noise": 100, "chance": 10},
+        "slow_seeds": {"noise": 20, "chance": 10},
+    }
+    page = Page(_write(tmp_path, data))
+    assert "with 10 to 100 seeds at every step (10 to 20 seeds for metrics that train predictors)" in page.words
 
 
 def test_title_is_escaped(tmp_path: Path) -> None:
@@ -396,3 +530,40 @@ def test_curves_follow_scenario_and_choice_of_metrics(tmp_path: Path) -> None:
     assert len(re.findall(r'class="point\b', found[0])) == 2
     assert 'aria-label="Redundant &lt;codes&gt;: MIG from 0.654 to 0.032"' in found[0]
     assert "takes no part: it declines" in found[0]
+
+
+@_needs_browser
+@pytest.mark.parametrize(
+    ("claims", "behind"),
+    [(None, ["mig", "dci_modularity", "dci_compactness"]), (["compactness"], ["mig", "dci_compactness"])],
+)
+def test_evidence_of_an_own_metric_has_stored_ones_behind_it(
+    tmp_path: Path, claims: list[str] | None, behind: list[str]
+) -> None:
+    data = own_characterisation()
+    data["metrics"][0]["properties"] = claims
+    titles = {item["name"]: item["title"] for item in data["metrics"]}
+    address = f"#{identity('evidence', HOSTILE, 'calibrated')}"
+    look = (
+        "const traces = document.querySelector('dialog .js-plotly-plot').data;"
+        "const lines = traces.filter((trace) => trace.hoverinfo !== 'skip');"
+        "document.body.dataset.lines = lines.map((trace) => `${trace.mode} ${trace.line.width}`).join(', ');"
+        "document.body.dataset.names = lines.slice(0, -1).map((trace) => trace.customdata[0].split('<br>')[0]).join();"
+    )
+    script = f"document.querySelector(\"a.cell[href='{address}']\").click();{look}"
+    document = _opened(tmp_path, data, script=script)
+    assert _quiet(document)
+    assert f'data-lines="{"lines 1.2, " * len(behind)}lines+markers 4"' in document  # the own one is drawn last
+    assert f'data-names="{",".join(f"&lt;b&gt;{titles[name]}&lt;/b&gt;" for name in behind)}"' in document
+    _, inside = _panel(document)
+    assert f"{'metrics with the same claims' if claims else 'other metrics'}: {len(behind)}" in inside
+
+
+@_needs_browser
+def test_a_table_of_many_criteria_is_not_cut(tmp_path: Path) -> None:
+    # About the room that a window of 1400 pixels leaves.
+    look = (
+        "const table = document.querySelector('#added .scroll'); table.style.width = '1100px';"
+        "document.body.dataset.room = table.clientWidth - table.scrollWidth;"
+    )
+    assert 'data-room="0"' in _opened(tmp_path, _with_many_added(16), script=look)

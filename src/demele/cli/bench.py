@@ -236,7 +236,7 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
     import inspect
 
     from demele import __version__
-    from demele.bench.characterise import checked_plan, characterise
+    from demele.bench.characterise import characterise, checked_plan
     from demele.core.store import Store
 
     path = options["store"]

@@ -60,10 +60,12 @@ def _title(view: BenchView) -> str:
 
 
 def _page(view: BenchView, title: str, plotly_js: str) -> str:
+    tables = [("verdicts", "Verdicts", verdicts(view)), ("added", "Beyond the review", added(view))]
+    if view.tables and view.tables[0] is view.added:
+        tables.reverse()
     sections = [
         ("lead", "In short", lead(view)),
-        ("verdicts", "Verdicts", verdicts(view)),
-        ("added", "Beyond the review", added(view)),
+        *tables,
         ("curves", "Curves", curves(view)),
         ("metrics", "The metrics", cards(view)),
         ("printed", "Beside the printed tables", printed(view)),

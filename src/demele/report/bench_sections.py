@@ -15,13 +15,29 @@ __all__ = ["added", "curves", "lead", "run", "verdicts"]
 _KINDS = {"source": "Of the review", "added": "Added here", "settings": "Settings of the metrics"}
 #: Strokes of the lines, for metrics of the same colour.
 _DASHES = ("", "6 3", "2 2", "6 2 2 2")
+#: How many metrics the large figure shows at first besides the user's own ones, and where there are none of these.
+_BESIDE_OWN, _ALONE = 5, 8
 
 
 def lead(view: BenchView) -> str:
     """Write what was run and what was found, in a few sentences."""
     findings = "".join(f"<li>{text}</li>" for text in _findings(view))
     listed = f'<ul class="findings">{findings}</ul>' if findings else ""
-    return f'<div class="lead"><p>{_what_was_run(view)}</p>\n{listed}</div>'
+    return f'<div class="lead">{_not_said(view)}<p>{_what_was_run(view)}</p>\n{listed}</div>'
+
+
+def _not_said(view: BenchView) -> str:
+    """Say how own metrics are judged of which is not known what they claim to measure."""
+    silent = [name for name, item in view.metrics.items() if item.get("own") and item.get("properties") is None]
+    if not silent:
+        return ""
+    names = joined(f"<strong>{named(view.title(name))}</strong>" for name in silent)
+    as_what = "it is judged as a measure" if len(silent) == 1 else "they are judged as measures"
+    claim = "claims" if len(silent) == 1 else "claim"
+    return (
+        f"<p>What {names} {claim} to measure was not said, so {as_what} of all three: modularity, compactness and "
+        "explicitness. <code>bench.candidate(function, claims=...)</code> says it.</p>"
+    )
 
 
 def _what_was_run(view: BenchView) -> str:
@@ -61,20 +77,18 @@ def _seeds(given: Any) -> str:
 
 def _findings(view: BenchView) -> list[str]:
     own = [row for row in view.rows if view.rows[row].get("own")]
-    criteria = view.review or view.added
-    what = "criteria of the review" if view.review else "criteria"
-    found = [
-        f"Your metric {named(view.row_title(row))}: {_counted(tally(statuses))}."
-        for row in own
-        if (statuses := view.statuses(row, criteria))
-    ]
-    held = {row: tally(view.statuses(row, criteria))["holds"] for row in view.rows}
+    first = view.tables[0] if view.tables else []
+    criteria, what = first, "criteria of the review" if first is view.review else "added criteria"
+    found = [f"Your metric {named(view.row_title(row))}, {text}." for row in own if (text := _own_finding(view, row))]
+    judged = {row: statuses for row in view.rows if (statuses := view.statuses(row, criteria))}
+    held = {row: tally(statuses)["holds"] for row, statuses in judged.items()}
     ranked = sorted(held, key=lambda row: -held[row])
     if len(ranked) > 1 and held[ranked[0]]:
         best = [row for row in ranked if held[row] == held[ranked[0]]]
         names = joined(named(view.row_title(row)) for row in best[:4])
         more = f" and {len(best) - 4} more" if len(best) > 4 else ""
-        found.append(f"Most {what} are held by {names}{more}: {held[best[0]]} of the {len(criteria)}.")
+        asked = max(len(judged[row]) for row in best)
+        found.append(f"Most {what} are held by {names}{more}: {held[best[0]]} of the {asked}.")
     if len(view.rows) > 1:
         found += _hardest(view, criteria)
     counts = tally([status for row in view.rows for status in view.statuses(row, view.criteria)])
@@ -90,6 +104,16 @@ def _findings(view: BenchView) -> list[str]:
             '<a href="#printed">agree with the printed table</a>.'
         )
     return found
+
+
+def _own_finding(view: BenchView, row: str) -> str:
+    """Count how a row of the user's fares in each table, in the order of the tables."""
+    places = []
+    for criteria in view.tables:
+        if statuses := view.statuses(row, criteria):
+            where = "by the criteria of the review" if criteria is view.review else "beyond the review"
+            places.append(f"{where}: {_counted(tally(statuses))}")
+    return "; ".join(places)
 
 
 def _hardest(view: BenchView, criteria: Sequence[Item]) -> list[str]:
@@ -146,10 +170,11 @@ def curves(view: BenchView) -> str:
         )
         if options:
             groups.append(f'<optgroup label="{escape(_KINDS.get(kind, "Others"))}">{options}</optgroup>')
+    drawn = _shown_first(view)
     boxes = "".join(
-        f'<label><input type="checkbox" class="shown" value="{escape(name)}" checked>{_swatch(position)}'
-        f"<bdi>{escape(view.title(name))}</bdi></label>"
-        for position, name in enumerate(view.metrics)
+        f'<label><input type="checkbox" class="shown" value="{escape(name)}"{" checked" if name in drawn else ""}>'
+        f"{_swatch(position, bool(metric.get('own')))}<bdi>{escape(view.title(name))}</bdi></label>"
+        for position, (name, metric) in enumerate(view.metrics.items())
     )
     properties = dict.fromkeys(item for metric in view.metrics.values() for item in metric.get("properties") or ())
     only = "".join(
@@ -168,10 +193,29 @@ def curves(view: BenchView) -> str:
 role="region" aria-label="Values of this figure"></div></details>"""
 
 
-def _swatch(position: int) -> str:
+def _shown_first(view: BenchView) -> set[str]:
+    """Choose the metrics that the large figure shows at first: own ones and few others, as varied as can be."""
+    own = [name for name, item in view.metrics.items() if item.get("own")]
+    claimed = {tuple(view.metrics[name].get("properties") or ()) for name in own} - {()}
+    taking = {metric for (metric, _), curve in view.curves.items() if any(mean is not None for mean in curve["mean"])}
+    ranks: dict[str, tuple[bool, int]] = {}
+    kinds: dict[tuple[Any, tuple[str, ...]], int] = {}
+    for name, item in view.metrics.items():
+        if name in own or name not in taking:
+            continue
+        properties = tuple(item.get("properties") or ())
+        kind = (item.get("family"), properties)
+        # The second of a kind comes after the first of every kind; those that claim what an own one claims come first.
+        ranks[name] = (properties not in claimed, kinds.get(kind, 0))
+        kinds[kind] = kinds.get(kind, 0) + 1
+    others = sorted(ranks, key=lambda name: ranks[name])
+    return {*own, *others[: _BESIDE_OWN if own else _ALONE]}
+
+
+def _swatch(position: int, own: bool) -> str:
     dash = _DASHES[position // 8 % len(_DASHES)]
     return (
-        f'<svg class="swatch c{position % 8}" viewBox="0 0 22 6" aria-hidden="true">'
+        f'<svg class="swatch c{position % 8}{" thick" if own else ""}" viewBox="0 0 22 6" aria-hidden="true">'
         f'<line x1="0" x2="22" y1="3" y2="3" stroke-dasharray="{dash or "none"}"/></svg>'
     )
 

@@ -10,8 +10,13 @@ from demele.report.words import DASH, named, number
 __all__ = ["bar", "differs", "evidence", "legend", "printed", "verdict_table"]
 
 
-def legend(view: BenchView, criteria: Sequence[Item]) -> str:
-    """Explain the signs of a table."""
+#: From so many criteria on, the heads of a table stand upright and its cells hold signs alone.
+_MANY = 11
+_NOT_RUN = "·"
+
+
+def legend(view: BenchView) -> str:
+    """Explain the signs of the tables."""
     words = {
         "holds": "the data say yes",
         "fails": "the data say no",
@@ -19,32 +24,39 @@ def legend(view: BenchView, criteria: Sequence[Item]) -> str:
         "not applicable": "the question does not arise",
     }
     entries = "".join(f"<li>{badge(status)} {words[status]}</li>" for status in STATUSES)
-    if any(differs(view, row, item["name"]) for row in view.rows for item in criteria):
+    shown = [
+        (row["name"], item["name"]) for criteria in view.tables for row in view.rows_of(criteria) for item in criteria
+    ]
+    if any(cell not in view.verdicts for cell in shown):
+        entries += f'<li><span class="not-run" aria-hidden="true">{_NOT_RUN}</span> not run</li>'
+    if any(differs(view, *cell) for cell in shown):
         entries += '<li><span class="differs" aria-hidden="true">≠</span> differs from the printed table</li>'
     if any(item.get("own") for item in view.rows.values()):
         entries += '<li><span class="tag">yours</span> your own metrics</li>'
-    if any(item.get("beside") for item in view.rows.values()):
+    if any(view.rows[row].get("beside") for row, _ in shown):
         entries += '<li><span class="tag">stored</span> measured before, kept with demele</li>'
     return f'<ul class="signs">{entries}</ul>'
 
 
 def verdict_table(view: BenchView, criteria: Sequence[Item], key: str, caption: str) -> str:
     """Write rows against criteria; every cell leads to its evidence. Signs are explained above the first table."""
-    if not criteria or not view.rows:
+    rows = view.rows_of(criteria)
+    if not rows:
         return ""
     heads = "".join(
-        f'<th scope="col"><span title="{escape(str(item.get("question") or ""))}">'
+        f'<th scope="col"><span class="criterion" title="{escape(str(item.get("question") or ""))}">'
         f"{escape(str(item.get('title') or item['name']))}</span></th>"
         for item in criteria
     )
-    body = "\n".join(_row(view, row, criteria) for row in view.rows.values())
-    signs = legend(view, criteria) if criteria[0] is view.criteria[0] else ""
+    body = "\n".join(_row(view, row, criteria) for row in rows)
+    signs = legend(view) if criteria is view.tables[0] else ""
+    many = " many" if len(criteria) >= _MANY else ""
     return f"""{signs}
 <div class="controls" hidden><label>Order <select class="order" data-table="{key}-table">
 <option value="">as given</option>
 <option value="holds">most criteria held</option><option value="name">name</option></select></label></div>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="{key}-title">
-<table id="{key}-table" class="verdicts"><caption class="hidden">{escape(caption)}</caption>
+<table id="{key}-table" class="verdicts{many}"><caption class="hidden">{escape(caption)}</caption>
 <thead><tr><th scope="col">Metric</th>{heads}
 <th scope="col" class="held"><span title="of those judged">Held</span></th></tr></thead>
 <tbody>
@@ -82,7 +94,7 @@ def bar(counts: dict[str, int]) -> str:
 def _cell(view: BenchView, row: str, criterion: Item) -> str:
     verdict = view.verdicts.get((row, criterion["name"]))
     if verdict is None:
-        return f'<td class="empty"><span aria-hidden="true">{DASH}</span><span class="hidden">not judged</span></td>'
+        return f'<td class="empty"><span aria-hidden="true">{_NOT_RUN}</span><span class="hidden">not run</span></td>'
     sign, word = STATUSES.get(verdict["status"], ("?", str(verdict["status"])))
     mark, spoken = "", ""
     if verdict.get("agrees") is False:

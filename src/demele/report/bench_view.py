@@ -34,7 +34,7 @@ class BenchView:
     curves : mapping of (metric, scenario) to mapping
         The curves.
     verdicts : mapping of (row, criterion) to mapping
-        The verdicts.
+        The verdicts, without those whose scenarios were not run.
     review, added : list of mapping
         The criteria of the two tables.
     """
@@ -53,6 +53,28 @@ class BenchView:
         """All criteria, those of the review first."""
         return [*self.review, *self.added]
 
+    @property
+    def judged_by_review(self) -> bool:
+        """Whether a criterion of the review that needs a scenario was run, for a row that is not merely beside."""
+        return any(
+            (row, item["name"]) in self.verdicts
+            for row in self.rows
+            if not self.rows[row].get("beside")
+            for item in self.review
+            if item.get("scenarios")
+        )
+
+    @property
+    def tables(self) -> list[Sequence[Item]]:
+        """The criteria of the tables that are not empty, in the order of the page: what was run comes first."""
+        ordered = [self.review, self.added] if self.judged_by_review or not self.added else [self.added, self.review]
+        return [criteria for criteria in ordered if self.rows_of(criteria)]
+
+    def rows_of(self, criteria: Sequence[Item]) -> list[Item]:
+        """Return the rows of a table; one that only stands beside needs a verdict in it. Empty without any verdict."""
+        judged = {name for name in self.rows if self.statuses(name, criteria)}
+        return [row for name, row in self.rows.items() if judged and (name in judged or not row.get("beside"))]
+
     def title(self, metric: str) -> str:
         """Return the name of a metric in print."""
         return str(self.metrics.get(metric, {}).get("title") or metric)
@@ -70,12 +92,12 @@ class BenchView:
         return str(self.metrics[metric].get("row") or metric)
 
     def status(self, row: str, criterion: str) -> str | None:
-        """Return the status of a cell; None where there is none."""
+        """Return the status of a cell; None where it was not run."""
         verdict = self.verdicts.get((row, criterion))
         return None if verdict is None else str(verdict["status"])
 
     def statuses(self, row: str, criteria: Sequence[Item]) -> list[str]:
-        """Return the statuses of the cells of a row, without the empty ones."""
+        """Return the statuses of the cells of a row, without those that were not run."""
         found = (self.status(row, item["name"]) for item in criteria)
         return [status for status in found if status is not None]
 
@@ -106,10 +128,15 @@ def bench_view(characterisation: Item) -> BenchView:
         scenarios={item["name"]: item for item in data.get("scenarios") or ()},
         rows={item["name"]: item for item in sorted(rows, key=lambda item: not item.get("own"))},
         curves={(item["metric"], item["scenario"]): item for item in data.get("curves") or ()},
-        verdicts={(item["row"], item["criterion"]): item for item in data.get("verdicts") or ()},
+        verdicts={(item["row"], item["criterion"]): item for item in data.get("verdicts") or () if _was_run(item)},
         review=[item for item in criteria if item.get("group", "review") == "review"],
         added=[item for item in criteria if item.get("group", "review") != "review"],
     )
+
+
+def _was_run(verdict: Item) -> bool:
+    """Whether anything was measured for a verdict; where nothing was, more seeds would not decide it."""
+    return verdict["status"] != "undecided" or any(part.get("conditions") for part in verdict.get("parts") or ())
 
 
 def plain(value: Any) -> Any:

@@ -78,8 +78,16 @@
     const reason = list(curve.reasons)[place];
     return [...lines, ...(reason ? [safe(short(reason, 90))] : [])].join("<br>");
   };
+  const isOwn = (metric) => Boolean((metrics.get(metric) || {}).own);
+  // A line without a band, to compare with: its name is told when it is pointed at.
+  const traceBehind = (curve, scenario) => ({
+    type: "scatter", mode: "lines", x: curve.mean.map((_, place) => place), y: curve.mean, opacity: 0.6,
+    line: { color: colour("--soft"), width: 1.2 }, customdata: curve.mean.map((_, place) => hoverOf(curve, scenario, place)),
+    hovertemplate: "%{customdata}<extra></extra>",
+  });
   const tracesOf = (curve, scenario, faint) => {
     const own = colourOf(curve.metric);
+    const width = isOwn(curve.metric) ? 4 : 2;
     const places = curve.mean.map((_, place) => place);
     const around = stretches(curve).flatMap((stretch) => [...stretch.map((place) => [place, curve.high[place]]),
       ...[...stretch].reverse().map((place) => [place, curve.low[place]]), [null, null]]);
@@ -89,8 +97,8 @@
       fillcolor: `${own}${faint ? "1f" : "3a"}`, line: { width: 0 }, hoverinfo: "skip",
     };
     const line = {
-      type: "scatter", mode: "lines+markers", x: places, y: curve.mean, line: { color: own, width: 2, dash: dashOf(curve.metric) },
-      marker: { color: own, size: faint ? 5 : 6 }, customdata: places.map((place) => hoverOf(curve, scenario, place)),
+      type: "scatter", mode: "lines+markers", x: places, y: curve.mean, line: { color: own, width, dash: dashOf(curve.metric) },
+      marker: { color: own, size: width + (faint ? 3 : 4) }, customdata: places.map((place) => hoverOf(curve, scenario, place)),
       hovertemplate: "%{customdata}<extra></extra>",
       error_y: alone.length ? {
         type: "data", symmetric: false, color: own, thickness: 1.3, width: 3,
@@ -106,10 +114,12 @@
     const known = curve.mean.filter((mean) => mean !== null);
     return `${titleOf(metrics, curve.metric)} from ${number(known[0])} to ${number(known[known.length - 1])}`;
   };
-  const draw = (plot, name, names) => {
+  const draw = (plot, name, names, behind = []) => {
     const scenario = scenarios.get(name) || { severities: [], labels: [] };
     const shown = taking(name, names);
-    const values = shown.flatMap((curve) => [...curve.mean, ...curve.low, ...curve.high]).filter((value) => value !== null);
+    const compared = taking(name, behind);
+    const onTop = [...shown].sort((a, b) => isOwn(a.metric) - isOwn(b.metric));
+    const values = [...shown, ...compared].flatMap((curve) => [...curve.mean, ...curve.low, ...curve.high]).filter((value) => value !== null);
     const [low, high] = [Math.min(0, ...values), Math.max(1, ...values)];
     const room = 0.03 * (high - low);
     const steps = Math.max(1, list(scenario.severities).length, ...shown.map((curve) => curve.mean.length));
@@ -118,7 +128,9 @@
     const slanted = labels.some((label) => Math.min(label.length, 26) * 7 > width);
     plot.setAttribute("aria-label", `${titleOf(scenarios, name)}: ${shown.slice(0, 4).map(ends).join("; ")}${shown.length > 4 ? ` and ${shown.length - 4} more` : ""}`);
     // A figure may be replaced while it is still being drawn: what it then fails at concerns nobody.
-    return Plotly.react(plot, shown.flatMap((curve) => tracesOf(curve, scenario, shown.length > 4)), layoutWith({
+    const traces = [...compared.map((curve) => traceBehind(curve, scenario)),
+      ...onTop.flatMap((curve) => tracesOf(curve, scenario, shown.length > 4 && !isOwn(curve.metric)))];
+    return Plotly.react(plot, traces, layoutWith({
       margin: { l: 10, r: 12, t: 8, b: 10 },
       xaxis: axisWith({ tickvals: labels.map((_, place) => place), ticktext: labels.map((label) => safe(short(label, 26))), tickangle: slanted ? -35 : 0, range: [-0.35, steps - 0.65], showgrid: false, title: { text: safe(scenario.sweep || ""), font: { color: colour("--soft"), size: 12 }, standoff: 8 } }),
       yaxis: axisWith({ range: [low - room, high + room], title: { text: "score", font: { color: colour("--soft"), size: 12 }, standoff: 6 } }),
@@ -206,7 +218,7 @@
   const body = byId("panel-body");
   let inPanel = []; // what to draw again when colours change
   let siblings = [];
-  const drawPanel = () => inPanel.forEach(({ plot, scenario, names }) => draw(plot, scenario, names));
+  const drawPanel = () => inPanel.forEach(({ plot, scenario, names, behind }) => draw(plot, scenario, names, behind));
   const clearPanel = () => {
     inPanel.forEach(({ plot }) => Plotly.purge(plot));
     inPanel = [];
@@ -225,6 +237,23 @@
   };
   const key = (names) => names.map((name) => element("span", { class: "key" },
     element("i", { class: `dot c${(metrics.get(name) || { position: 0 }).position % 8}`, "aria-hidden": "true" }), element("bdi", {}, titleOf(metrics, name))));
+  // What stands grey behind own curves: metrics that claim the same; any that claim something, where that was not said.
+  const comparable = (scenario, names) => {
+    const own = names.map((name) => metrics.get(name)).filter((metric) => metric && metric.own);
+    if (!own.length) return { names: [], why: "" };
+    const claims = (metric) => [...list(metric.properties)].sort().join();
+    const said = own.filter((metric) => list(metric.properties).length).map(claims);
+    const same = [...metrics.values()].filter((metric) => !metric.own && claims(metric) && (!said.length || said.includes(claims(metric))));
+    const curved = new Set(taking(scenario, same.map((metric) => metric.name)).map((curve) => curve.metric));
+    // The first of each kind before the second of any, so that few lines are not all alike.
+    const seen = new Map();
+    const ranked = same.filter((metric) => curved.has(metric.name)).map((metric) => {
+      const kind = keyOf(metric.family, claims(metric));
+      seen.set(kind, (seen.get(kind) || 0) + 1);
+      return [seen.get(kind), metric.name];
+    }).sort(([a], [b]) => a - b);
+    return { names: ranked.slice(0, 5).map(([, name]) => name), why: said.length ? "metrics with the same claims" : "other metrics" };
+  };
   const showEvidence = (place) => {
     const { row, criterion } = place.dataset;
     const verdict = verdicts.get(keyOf(row, criterion)) || {};
@@ -233,8 +262,11 @@
       .filter((name) => scenarios.has(name) && taking(name, names).length);
     const figures = concerned.map((name) => {
       const used = taking(name, names).map((curve) => curve.metric);
-      const made = figure([element("b", {}, titleOf(scenarios, name)), " ", ...key(used)], concerned.length > 1 ? 280 : 340);
-      return { ...made, scenario: name, names: used };
+      const { names: behind, why } = comparable(name, used);
+      const told = behind.length ? [element("span", { class: "key behind", title: behind.map((item) => titleOf(metrics, item)).join(", ") },
+        element("i", { class: "stroke", "aria-hidden": "true" }), `${why}: ${behind.length}`)] : [];
+      const made = figure([element("b", {}, titleOf(scenarios, name)), " ", ...key(used), ...told], concerned.length > 1 ? 280 : 340);
+      return { ...made, scenario: name, names: used, behind };
     });
     const content = [...place.childNodes].map((node) => node.cloneNode(true));
     // Conclusion, question and rule stand before the curves, the numbers after them.
@@ -373,8 +405,9 @@
   };
   const csv = () => {
     const quoted = (value) => `"${String(value ?? "").replace(/"/g, '""')}"`;
+    const wasRun = (verdict) => verdict.status !== "undecided" || list(verdict.parts).some((part) => list(part.conditions).length);
     const lines = list(data.verdicts).map((verdict) => [
-      verdict.row, verdict.criterion, (criteria.get(verdict.criterion) || {}).group, verdict.status, verdict.summary, verdict.printed, verdict.agrees,
+      verdict.row, verdict.criterion, (criteria.get(verdict.criterion) || {}).group, wasRun(verdict) ? verdict.status : "not run", verdict.summary, verdict.printed, verdict.agrees,
     ]);
     return [["row", "criterion", "group", "status", "summary", "printed", "agrees"], ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   };
