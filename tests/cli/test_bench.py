@@ -16,7 +16,7 @@ import pytest
 
 from demele import bench
 from demele.bench.candidates import chosen_candidates
-from demele.bench.characterise import QUICK_SAMPLES, QUICK_SEEDS
+from demele.bench.planning import QUICK_SAMPLES, QUICK_SEEDS
 from demele.bench.scenarios import SCENARIOS
 from demele.cli import bench as command
 from demele.cli.bench_tables import _blocks, _not_said, _status, verdict_tables
@@ -86,7 +86,15 @@ OWN = ("--metrics", "mine.py::best_correlation", "--alone")
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fresh_workers() -> None:
+    """End the processes that an earlier command of this process left for the next: a program runs one command."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
+
+
+@pytest.fixture
+def own(fresh_workers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a file of functions in it."""
     (tmp_path / "mine.py").write_text(_MINE, encoding="utf-8")
     (tmp_path / "beside_it.py").write_text("def at_most(limit, value):\n    return min(limit, value)\n", "utf-8")

@@ -236,7 +236,8 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
     import inspect
 
     from demele import __version__
-    from demele.bench.characterise import characterise, checked_plan
+    from demele.bench.characterise import characterise
+    from demele.bench.planning import checked_plan
     from demele.core.store import Store
 
     path = options["store"]
@@ -265,7 +266,7 @@ def _usual_metrics(arguments: argparse.Namespace) -> list[str]:
 
 
 def _samples(arguments: argparse.Namespace) -> int | None:
-    from demele.bench.characterise import QUICK_SAMPLES
+    from demele.bench.planning import QUICK_SAMPLES
 
     asked: int | None = arguments.samples
     return QUICK_SAMPLES if asked is None and arguments.quick else asked
@@ -275,7 +276,8 @@ def _how_often(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the seeds; what a list such as source=50 leaves out is as usual."""
     import inspect
 
-    from demele.bench.characterise import QUICK_SEEDS, SLOW_SEEDS, characterise
+    from demele.bench.characterise import characterise
+    from demele.bench.planning import QUICK_SEEDS, SLOW_SEEDS
 
     usual: Mapping[str, int] = QUICK_SEEDS
     if not arguments.quick:

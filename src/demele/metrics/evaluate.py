@@ -1,7 +1,6 @@
 """Many metrics of one representation in one call: shared work done once, with uncertainty, chance levels and notes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from demele import __version__
@@ -27,6 +26,7 @@ from demele.metrics.requests import (
     request_for,
 )
 from demele.metrics.requests import given_options as options_given
+from demele.runtime.progress import reporting
 
 __all__ = ["evaluate", "replay", "single"]
 
@@ -315,7 +315,7 @@ def _evaluated(
     pictures: bool,
 ) -> Evaluation:
     outcomes: dict[str, Outcome | str] = {}
-    with _reporting(progress) as report:
+    with reporting(progress) as report:
         for settings, group in by_table(requests).items():
             outcomes |= information_outcomes(settings, group, subject.data, run, report)
         outcomes |= task_outcomes([item for item in requests if item.settings is None], subject.data, run, report)
@@ -369,13 +369,3 @@ def _warn_of_fragile(scores: Sequence[Score]) -> None:
     for (metric, message), *others in told.values():
         likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
         warn_user(f"fragile: {metric}: {message}{likewise}", FragileScoreWarning)
-
-
-def _reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:
-    if callable(progress):
-        return nullcontext(progress)
-    if progress:
-        from demele.runtime.progress import progress_bar
-
-        return progress_bar()
-    return nullcontext(None)

@@ -3,13 +3,13 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "reporting"]
 
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]
@@ -50,6 +50,30 @@ def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN) -> Iterator[Report]:
     finally:
         timer.cancel()
         bar.close()
+
+
+def reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:
+    """Return where progress goes, for the argument ``progress`` of long computations.
+
+    Parameters
+    ----------
+    progress : bool or callable(done, total, label)
+        True: a bar. False: nowhere.
+
+    Returns
+    -------
+    context manager
+        That yields what to call, or None.
+
+    Examples
+    --------
+    >>> with reporting(print) as report:
+    ...     report(1, 2, "half")
+    1 2 half
+    """
+    if callable(progress):
+        return nullcontext(progress)
+    return progress_bar() if progress else nullcontext(None)
 
 
 class _Bar:

@@ -1,0 +1,157 @@
+"""What a run is to compute: arguments checked and resolved before anything is measured."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from demele.bench.candidates import chosen_candidates
+from demele.bench.run import SLOW_GROUPS, Plan, measured
+from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenarios import chosen_scenarios
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
+from demele.core.store import Store
+from demele.metrics.catalogue import CATALOGUE, suggestion
+from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
+from demele.metrics.protocols import protocol as protocol_named
+from demele.metrics.requests import merged_options
+
+__all__ = ["QUICK_SAMPLES", "QUICK_SEEDS", "SLOW_SEEDS", "Seeds", "checked_plan", "try_functions"]
+
+#: How often: one number, or numbers by scenario or kind of scenario.
+Seeds = int | Mapping[str, int]
+
+#: What ``quick`` measures: enough to decide most verdicts with about 850 calls of a metric.
+QUICK_SAMPLES = 5_000
+QUICK_SEEDS: Mapping[str, int] = {"source": 12, "added": 5}
+#: The most seeds of metrics that train predictors, where nothing else is said.
+SLOW_SEEDS = 20
+#: Fewest rows for which the scenarios are what they are meant to be.
+LEAST_SAMPLES = 100
+
+
+def checked_plan(
+    metrics: Any,
+    scenarios: Any,
+    seeds: Seeds,
+    slow_seeds: Seeds | None,
+    n_samples: int,
+    protocol: str,
+    level: float,
+    n_jobs: int,
+    executor: Executor | None,
+) -> tuple[Plan, tuple[dict[str, int], dict[str, int]]]:
+    """Return what :func:`characterise` would compute, and its seeds by scenario, usual and slow; errors as there."""
+    candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
+    _checked_number("n_samples", n_samples, LEAST_SAMPLES)
+    candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
+    chosen = _that_fit(chosen, int(n_samples), protocol)
+    if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
+        raise InputError(f"level: expected a number between 0 and 1, got {level!r}")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
+        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+    if executor is not None and not hasattr(executor, "submit"):
+        raise InputTypeError(f"executor: expected a concurrent.futures.Executor, got {type(executor).__name__}")
+    usual = _seeds_of("seeds", seeds, chosen)
+    if slow_seeds is None:
+        slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
+    else:
+        slow = _seeds_of("slow_seeds", slow_seeds, chosen)
+
+    def number_of_seeds(item: Candidate, scenario: Scenario) -> int:
+        return (slow if item.group in SLOW_GROUPS and item.function is None else usual)[scenario.name]
+
+    plan = Plan(
+        candidates=candidates, scenarios=chosen, seeds=number_of_seeds, n_samples=int(n_samples), protocol=protocol
+    )
+    return plan, (usual, slow)
+
+
+def try_functions(plan: Plan, rows: Store) -> None:
+    """Call each new function twice on one representation: what it cannot do, or do again, is told before a long run."""
+    wanted = plan.keys() if any(item.function is not None for item in plan.candidates) else {}
+    for item in (one for one in plan.candidates if one.function is not None):
+        own = [key for key, about in wanted.items() if about[3].name == item.name]
+        if not own or any(key in rows for key in own):
+            continue
+        scenario, severity, seed, _ = wanted[own[0]]
+        where = f"on scenario {scenario.name!r} at {scenario.label(scenario.position(severity))}"
+        records = [measured(plan, scenario, severity, seed, item) for _ in range(2)]
+        rows.append([(own[0], records[0])])
+        first, second = (_outcome(record) for record in records)
+        if first != second:
+            warn_user(
+                f"{item.name} gave {first} and then {second} {where}, on the same arrays: what it draws has no seed, "
+                "so its rows cannot be made again",
+                DemeleWarning,
+            )
+        elif isinstance(first, str):
+            warn_user(f"{item.name} gives no value {where}: {first}; the run goes on", DemeleWarning)
+
+
+def _outcome(record: Mapping[str, Any]) -> float | str:
+    """Return the one value of a record, or the reason why there is none."""
+    found: list[float | str] = [*record["values"].values(), *record["reasons"].values()]
+    return found[0]
+
+
+def _under(item: Candidate, protocol: Protocol) -> Candidate:
+    """Return a candidate as a protocol measures it: with nearest neighbours, nothing is cut into bins."""
+    if item.function is not None or not item.discretises:
+        return item
+    options = merged_options(CATALOGUE[item.name], protocol.options, {}, None)
+    return item if options.get("estimator", "histogram") == "histogram" else replace(item, discretises=False)
+
+
+def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> tuple[Scenario, ...]:
+    """Return the scenarios without sizes beyond the run's, and without sweeps around another protocol's settings."""
+    fitting = []
+    for item in scenarios:
+        if item.kind == "settings" and protocol != DEFAULT_PROTOCOL:
+            warn_user(
+                f"scenario {item.name!r} sweeps around the settings of {DEFAULT_PROTOCOL!r} and is left out of a run "
+                f"under {protocol!r}",
+                DemeleWarning,
+            )
+        elif item.counts_rows and max(item.severities) > n_samples:
+            kept = [place for place, rows in enumerate(item.severities) if rows <= n_samples]
+            if not kept:
+                raise InputError(
+                    f"n_samples: scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_samples}"
+                )
+            severities = tuple(item.severities[place] for place in kept)
+            labels = tuple(item.labels[place] for place in kept) if item.labels else ()
+            fitting.append(replace(item, severities=severities, labels=labels))
+        else:
+            fitting.append(item)
+    if not fitting:
+        raise InputError(f"scenarios: none is left under the protocol {protocol!r}; name others")
+    return tuple(fitting)
+
+
+def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dict[str, int]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys((item.name for item in scenarios), _checked_number(argument, given, 1))
+    known = {"source", "added", *(item.name for item in scenarios)}
+    for key, number in given.items():
+        if key not in known:
+            raise InputError(f"{argument}: no scenario of this run is called {key!r}{suggestion(str(key), known)}")
+        _checked_number(f"{argument}[{key!r}]", number, 1)
+    found = {}
+    for item in scenarios:
+        kind = "source" if item.kind == "source" else "added"
+        key = item.name if item.name in given else kind
+        if key not in given:
+            raise InputError(f"{argument}: expected a number for scenario {item.name!r}, or for {kind!r}, got neither")
+        found[item.name] = int(given[key])
+    return found
+
+
+def _checked_number(argument: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+    if value < least:
+        raise InputError(f"{argument}: expected at least {least}, got {value}")
+    return int(value)
