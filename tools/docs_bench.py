@@ -178,7 +178,7 @@ def what_was_run(found: Item) -> list[str]:
         f"{_range_of(found['seeds'])} seeds a point; {_range_of(found['slow_seeds'])} for the metrics that train "
         "predictors.",
         f"{_many(values, 'value')}; {_many(failed, 'call')} gave none, and the reason is kept.",
-        f"Intervals over seeds with level {found['level']:g}; those of one verdict hold together.",
+        f"Intervals over seeds with level {found['level']:g}; those of one score in one scenario hold together.",
     ]
 
 
@@ -197,13 +197,15 @@ def findings(view: View) -> list[str]:
             continue
         statuses = {row: [view.verdicts[row, name]["status"] for name in criteria] for row in view.rows}
         clean = [row for row, own in statuses.items() if "holds" in own and not {"fails", "undecided"} & set(own)]
-        fewest = min(own.count("fails") for own in statuses.values())
-        best = [row for row, own in statuses.items() if own.count("fails") == fewest]
+        # a row to which nothing applies has failed nothing, and says nothing
+        judged = {row: own for row, own in statuses.items() if {"holds", "fails", "undecided"} & set(own)}
+        fewest = min((own.count("fails") for own in judged.values()), default=0)
+        best = [row for row, own in judged.items() if own.count("fails") == fewest]
         if clean:
             lines.append(f"Meets every criterion {words} that applies to it: {_titles(view, clean)}.")
-        elif not fewest:
+        elif best and not fewest:
             lines.append(f"Fail no criterion {words}, though some are undecided: {_titles(view, best)}.")
-        else:
+        elif best:
             lines.append(
                 f"No metric meets every criterion {words}. The fewest failures, {fewest}: {_titles(view, best)}."
             )
