@@ -196,6 +196,7 @@ def test_scenarios_that_were_not_run_leave_nothing() -> None:
         "chance_by_size": [],
         "invariances": [],
         "seconds": None,
+        "seconds_rows": 500,
         "cost": [],
     }
 

@@ -113,17 +113,15 @@ def test_own_rows_come_first_and_the_scores_of_one_model_share_a_row() -> None:
 
 
 def test_the_criteria_are_those_of_the_scenarios_that_were_run() -> None:
-    assert [(item.name, item.group) for item in small().criteria] == [
-        ("no_discretisation", "review"),
-        ("mine", "added"),
-    ]
+    assert [(item.name, item.group) for item in small().criteria] == [("mine", "added")]
     also = bench.characterise(half, ["mixing", mine()], seeds=1, n_samples=100).criteria
     assert [item.name for item in also if item.group == "added"] == ["mine"]
     of_mixing = [item.name for item in also if any(part.scenario == "mixing" for part in item.parts)]
     assert of_mixing == ["coherent_modularity", "coherent_compactness"]
+    assert [item.name for item in also if item.declared] == ["no_discretisation"]  # beside others of the review only
     assert len(also) == 4
     silent = bench.characterise(half, mine(wanted={}), seeds=1, n_samples=100)  # it wants nothing of anyone
-    assert [item.name for item in silent.criteria] == ["no_discretisation"]
+    assert silent.criteria == ()
 
 
 def test_every_row_is_judged_once_by_every_criterion() -> None:
@@ -133,11 +131,11 @@ def test_every_row_is_judged_once_by_every_criterion() -> None:
 
 def test_verdicts_of_scores_that_are_known_by_heart() -> None:
     assert small().verdict("half", "mine").status == "holds"  # 0.5 everywhere
-    assert small().verdict("mig", "no_discretisation").status == "fails"
-    assert small().verdict("dci_forest", "no_discretisation").status == "holds"
-    assert small().verdict("half", "no_discretisation").status == "not applicable"  # it does not say
     assert small().verdict("dci_forest", "mine").status == "undecided"  # one seed tells no spread
-    found = bench.characterise(["mig", half], "mixing", seeds=2, n_samples=100)
+    found = bench.characterise(["mig", "sap", half], "mixing", seeds=2, n_samples=100)
+    assert found.verdict("mig", "no_discretisation").status == "fails"
+    assert found.verdict("sap", "no_discretisation").status == "holds"
+    assert found.verdict("half", "no_discretisation").status == "not applicable"  # it does not say
     assert found.verdict("half", "coherent_modularity").status == "fails"  # it does not fall
     assert found.verdict("mig", "coherent_modularity").status == "not applicable"  # it claims compactness
 
@@ -147,7 +145,7 @@ def test_verdicts_of_scores_that_are_known_by_heart() -> None:
     [
         ("mgi", "mine", "row: none is called 'mgi'.*mig"),
         ("dci_forest_modularity", "mine", "row: none is called 'dci_forest_modularity'.*dci_forest"),
-        ("mig", "no_discretization", "criterion: none is called 'no_discretization'.*did you mean.*no_discretisation"),
+        ("mig", "mines", "criterion: none is called 'mines'.*did you mean.*mine"),
         ("mig", None, "criterion: none is called None"),
     ],
 )
@@ -167,8 +165,11 @@ def test_the_table_holds_the_verdicts_of_a_group(group: str) -> None:
             assert table.loc[row, criterion] == small().verdict(row, criterion).status
 
 
-def test_the_table_of_the_review_is_the_default_and_no_other_is_known() -> None:
-    assert small().table().equals(small().table("review"))
+def test_the_table_holds_all_groups_and_no_other_is_known() -> None:
+    found = bench.characterise(half, ["mixing", mine()], seeds=1, n_samples=100)
+    assert (
+        list(found.table()) == [*found.table("review"), *found.table("added")] == [item.name for item in found.criteria]
+    )
     with pytest.raises(InputError, match="group: expected 'review' or 'added', got 'source'"):
         small().table("source")
 
@@ -305,7 +306,7 @@ def returns_nan(codes: object, factors: object) -> float:
     [(raises, "raises raised ZeroDivisionError: by nothing"), (returns_nan, "returns_nan returned NaN")],
 )
 def test_a_metric_that_gives_nothing_is_told_so_and_the_others_go_on(metric: Any, reason: str) -> None:
-    with pytest.warns(DemeleWarning, match=f"on scenario 'mine' at 0: {reason}; the run goes on$"):
+    with pytest.warns(DemeleWarning, match=f"on scenario 'mine' at 0.5: {reason}; the run goes on$"):
         found = bench.characterise([metric, half], mine(), seeds=2, n_samples=100)
     curve = found.curves[metric.__name__, "mine"]
     assert (curve.n, curve.failed) == ([0, 0], [2, 2])
@@ -325,13 +326,13 @@ def test_a_function_that_does_not_do_the_same_again_is_told_of() -> None:
     def draws(codes: object, factors: object) -> float:
         return float(rng.random())
 
-    with pytest.warns(DemeleWarning, match="^draws gave .* and then .* on scenario 'mine' at 0, on the same arrays"):
+    with pytest.warns(DemeleWarning, match="^draws gave .* and then .* on scenario 'mine' at 0.5, on the same arrays"):
         bench.characterise(draws, mine(), seeds=1, n_samples=100)
 
 
 def test_a_function_that_is_tried_sees_a_representation_of_the_run(calls: list[float]) -> None:
     bench.characterise(counted, mine(), seeds=1, n_samples=100)
-    expected = [float(drawn(mine(), severity, 0, 100).codes[0, 0]) for severity in (0.0, 0.0, 0.5)]
+    expected = [float(drawn(mine(), severity, 0, 100).codes[0, 0]) for severity in (0.0, 0.5, 0.5)]
     assert sorted(calls) == sorted(expected)
 
 

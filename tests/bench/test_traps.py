@@ -119,7 +119,7 @@ def test_a_scenario_of_any_kind_is_judged() -> None:
 
 
 def test_a_draw_that_ends_the_process_is_told() -> None:
-    with pytest.raises(InputError, match="scenario 'mine', severity 0, seed 0: draw raised SystemExit: 0"):
+    with pytest.raises(InputError, match=r"scenario 'mine', severity 0\.5, seed 0: draw raised SystemExit: 0"):
         bench.characterise(half, mine(draw=lambda rng, severity, n: sys.exit(0)), **SMALL)
 
 
@@ -188,14 +188,14 @@ def test_a_function_that_draws_without_a_seed_is_told_before_the_run() -> None:
         calls.append(1)
         return float(len(calls))
 
-    with pytest.warns(DemeleWarning, match="drifting gave 1.0 and then 2.0 on scenario 'mixing' at 0, on the same"):
+    with pytest.warns(DemeleWarning, match="drifting gave 1.0 and then 2.0 on scenario 'mixing' at 0.3, on the same"):
         found = bench.characterise(drifting, "mixing", **SMALL)
     assert sum(curve.n[0] for curve in found.curves.values()) == 1
     assert len(calls) == 6 + 1  # one for each severity, and the second look at the first
 
 
 def test_a_function_without_a_value_is_told_before_the_run() -> None:
-    with pytest.warns(DemeleWarning, match="nothing gives no value on scenario 'mixing' at 0: nothing returned NaN"):
+    with pytest.warns(DemeleWarning, match="nothing gives no value on scenario 'mixing' at 0.3: nothing returned NaN"):
         bench.characterise(nothing, "mixing", **SMALL)
 
 
@@ -217,3 +217,35 @@ def test_a_function_that_takes_something_else_is_refused_at_once() -> None:
 
 def only_codes(codes: object) -> float:
     return 0.5
+
+
+def test_what_drifts_is_told_wherever_its_rows_are_shown(tmp_path: Path) -> None:
+    runs = []
+    for _ in range(2):  # as its rows are made, and as they are found again
+        with pytest.warns(DemeleWarning, match=r"unseeded gave .* on the same arrays"):
+            runs.append(bench.characterise(unseeded, "mixing", store=tmp_path / "rows", **SMALL))
+    found = runs[-1]
+    runs.append(bench.load(found.save(tmp_path / "a.json.gz")))
+    for one in runs:
+        assert one.drifting == runs[0].drifting
+        (metric,) = one.to_dict()["metrics"]
+        assert metric["stochastic"] is True
+        assert metric["drifts"] == runs[0].drifting["unseeded"]
+    page = found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "draws without a seed" in page
+
+
+def unseeded(codes: object, factors: object) -> float:
+    return float(np.random.default_rng().random())
+
+
+def test_rows_of_a_scenario_that_draws_its_own_number_are_told(tmp_path: Path) -> None:
+    found = bench.characterise(half, [mine(draw=of_57_rows), "mixing"], store=tmp_path / "rows", **SMALL)
+    assert found.rows_of == {"mine": (57, 57)}
+    assert [item["rows"] for item in found.to_dict()["scenarios"]] == [[57, 57], None]
+    assert bench.load(found.save(tmp_path / "a.json.gz")).rows_of == {"mine": (57, 57)}
+    assert "57 rows" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def of_57_rows(rng: np.random.Generator, severity: float, n: int) -> tuple[Any, Any]:
+    return rng.random((57, 2)), rng.random((57, 2))

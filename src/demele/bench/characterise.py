@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,10 @@ class Characterisation:
         The scores of all seeds.
     seconds : mapping of (group, scenario) to arrays
         Seconds of each call, per severity.
+    rows_of : mapping of scenario to (least, most)
+        Rows of the scenarios that draw another number than ``n_samples``.
+    drifting : mapping of metric to text
+        What functions that draw without a seed gave, twice, on the same arrays.
     version : str
         The demele that measured.
 
@@ -94,6 +98,8 @@ class Characterisation:
     slow_seeds: Mapping[str, int]
     curves: Mapping[tuple[str, str], Curve]
     seconds: Mapping[tuple[str, str], tuple[np.ndarray[Any, np.dtype[np.float64]], ...]]
+    rows_of: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    drifting: Mapping[str, str] = field(default_factory=dict)
     version: str = __version__
 
     @cached_property
@@ -109,8 +115,10 @@ class Characterisation:
     def criteria(self) -> tuple[Criterion, ...]:
         """What the metrics are judged by: those of the review whose scenarios were run, then the further scenarios."""
         run = {item.name for item in self.scenarios}
-        asked = [item for item in REVIEW_CRITERIA if item.declared or any(part.scenario in run for part in item.parts)]
-        return (*asked, *added_criteria(self.scenarios))
+        asked = [item for item in REVIEW_CRITERIA if any(part.scenario in run for part in item.parts)]
+        # what is declared belongs to the review's table, and is no table by itself
+        declared = [item for item in REVIEW_CRITERIA if item.declared and asked]
+        return (*asked, *declared, *added_criteria(self.scenarios))
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -144,18 +152,18 @@ class Characterisation:
             raise UnknownNameError(f"criterion: none is called {criterion!r}{suggestion(str(criterion), criteria)}")
         return next(item for item in self.verdicts if (item.row, item.criterion) == (row, criterion))
 
-    def table(self, group: str = "review") -> "pd.DataFrame":
+    def table(self, group: str | None = None) -> "pd.DataFrame":
         """Return the verdicts as a table: a row for each metric, a column for each criterion.
 
         Parameters
         ----------
-        group : {"review", "added"}
-            The ten criteria of the review, or those of the further scenarios.
+        group : {"review", "added"}, optional
+            Only the criteria of the review, or of the further scenarios.
         """
         import pandas as pd
 
-        names = [item.name for item in self.criteria if item.group == group]
-        if group not in ("review", "added"):
+        names = [item.name for item in self.criteria if group in (None, item.group)]
+        if group not in (None, "review", "added"):
             raise InputError(f"group: expected 'review' or 'added', got {group!r}")
         found = {(item.row, item.criterion): item.status for item in self.verdicts}
         return pd.DataFrame(
@@ -348,15 +356,16 @@ def characterise(
         Store(None if store is None else Path(store), identity) as rows,
         reporting(progress) as report,
     ):
-        try_functions(plan, rows)
+        drifting = try_functions(plan, rows)
         run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=report)
-        return _characterised(plan, rows, level, *told)
+        return _characterised(plan, rows, level, *told, drifting)
 
 
 def _characterised(
-    plan: Plan, rows: Store, level: float, seeds: dict[str, int], slow: dict[str, int]
+    plan: Plan, rows: Store, level: float, seeds: dict[str, int], slow: dict[str, int], drifting: dict[str, str]
 ) -> Characterisation:
     curves, seconds = {}, {}
+    sizes: dict[str, set[int]] = {}
     for scenario in plan.scenarios:
         for item in plan.candidates:
             reason = declined(item, scenario)
@@ -366,6 +375,8 @@ def _characterised(
             ]
             curves[item.name, scenario.name] = _curve(item, scenario, keys, rows, reason)
             if reason is None:
+                found = (rows[key].get("rows", plan.n_samples) for of_severity in keys for key in of_severity)
+                sizes.setdefault(scenario.name, set()).update(found)
                 seconds[item.group, scenario.name] = tuple(
                     np.array([rows[key]["seconds"] for key in of_severity]) for of_severity in keys
                 )
@@ -379,6 +390,8 @@ def _characterised(
         slow_seeds=slow,
         curves=curves,
         seconds=seconds,
+        rows_of={name: (min(own), max(own)) for name, own in sizes.items() if own != {plan.n_samples}},
+        drifting=drifting,
     )
 
 

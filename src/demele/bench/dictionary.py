@@ -8,6 +8,7 @@ import numpy as np
 from demele.bench.cards import card_of
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agreement, agrees
 from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
 from demele.metrics.catalogue import CATALOGUE
 
@@ -34,7 +35,7 @@ def to_dictionary(found: "Characterisation") -> dict[str, Any]:
             {"name": row.name, "title": row.title, "metrics": [item.name for item in row.members], "own": row.own}
             for row in found.rows
         ],
-        "scenarios": [_scenario(item) for item in found.scenarios],
+        "scenarios": [_scenario(item, found.rows_of.get(item.name)) for item in found.scenarios],
         "curves": [_curve(found, item, scenario) for scenario in found.scenarios for item in found.candidates],
         "criteria": [
             {
@@ -56,11 +57,8 @@ def to_dictionary(found: "Characterisation") -> dict[str, Any]:
 def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return the first with the metrics of the second under it, where it lacks them.
 
-    Only scenarios and criteria of the first are kept, so that every cell that is shown was asked for.
+    Only scenarios and criteria of the first are kept, and only metrics that have something to show on them.
     """
-    known = {item["name"] for item in first["rows"]}
-    rows = [item for item in second["rows"] if item["name"] not in known]
-    names = {name for item in rows for name in item["metrics"]}
     severities = {item["name"]: item["severities"] for item in second["scenarios"]}
     places = {  # of the severities that the first has, among those of the second
         item["name"]: [severities[item["name"]].index(severity) for severity in item["severities"]]
@@ -68,6 +66,15 @@ def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
         if set(item["severities"]) <= set(severities.get(item["name"], ()))
     }
     criteria = {item["name"] for item in first["criteria"]}
+    known = {item["name"] for item in first["rows"]}
+    told = {item["row"] for item in second["verdicts"] if item["criterion"] in criteria}
+    drawn = {item["metric"] for item in second["curves"] if item["scenario"] in places}
+    rows = [
+        item
+        for item in second["rows"]
+        if item["name"] not in known and (item["name"] in told or drawn.intersection(item["metrics"]))
+    ]
+    names = {name for item in rows for name in item["metrics"]}
     rest = {
         "metrics": [{**item, "beside": True} for item in second["metrics"] if item["name"] in names],
         "rows": [{**item, "beside": True} for item in rows],
@@ -107,12 +114,13 @@ def _metric(found: "Characterisation", item: Candidate, row: str) -> dict[str, A
         "source": "" if spec is None else spec.source,
         "range": None if spec is None else [end if np.isfinite(end) else None for end in spec.range],
         "discretises": item.discretises,
-        "stochastic": None if spec is None else spec.stochastic,
+        "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
+        "drifts": found.drifting.get(item.name),
         "card": card_of(found, item),
     }
 
 
-def _scenario(item: Scenario) -> dict[str, Any]:
+def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
     return {
         "name": item.name,
         "title": item.title,
@@ -122,6 +130,8 @@ def _scenario(item: Scenario) -> dict[str, Any]:
         "labels": [item.label(place) for place in range(len(item.severities))],
         "source": item.source,
         "kind": item.kind,
+        "own": item.name not in SCENARIOS,
+        "rows": None if rows is None else list(rows),
         "wanted": [
             {"property": wanted, "text": expectation.text}
             for wanted, expectations in item.wanted.items()

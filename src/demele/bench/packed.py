@@ -39,6 +39,8 @@ def pack(found: "Characterisation", path: Path) -> Path:
         "level": found.level,
         "seeds": dict(found.seeds),
         "slow_seeds": dict(found.slow_seeds),
+        "rows_of": dict(found.rows_of),
+        "drifting": dict(found.drifting),
         "candidates": [_packed_candidate(item) for item in found.candidates],
         "scenarios": [_packed_scenario(item) for item in found.scenarios],
         "curves": [_packed_curve(curve) for curve in found.curves.values()],
@@ -141,6 +143,8 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
                 (item["group"], item["scenario"]): tuple(np.array([median]) for median in item["median"])
                 for item in found["seconds"]
             },
+            rows_of={name: (int(low), int(high)) for name, (low, high) in found.get("rows_of", {}).items()},
+            drifting=found.get("drifting", {}),
             version=found["demele"],
         )
         _checked(characterisation)

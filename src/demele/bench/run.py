@@ -203,7 +203,10 @@ def _run(job: Job) -> tuple[str, float, list[tuple[Key, dict[str, Any]]]]:
             if group.function is not None:
                 values = dict.fromkeys([group.name] * len(values), next(iter(values.values()), 0.0))
                 reasons = dict.fromkeys([group.name] * len(reasons), next(iter(reasons.values()), ""))
-            records.append((key, {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}))
+            record = {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}
+            if subject.codes.n != job.n_samples:
+                record["rows"] = subject.codes.n
+            records.append((key, record))
     return f"{job.scenario.title}, seed {job.seed + 1}", job.weight, records
 
 

@@ -71,9 +71,11 @@ def verdict_tables(content: Content, *, curves: "Iterable[Curve]" = (), output: 
             console.print()
             console.print(title, style="bold")
             shown |= _tables(console, content, criteria, signs)
-    console.print()
-    legend = [f"{sign} {status}" for status, sign in signs.items() if status != _NOT_RUN or status in shown]
-    console.print("   ".join(legend), style="dim", markup=False)
+    _unasked(console, content)
+    if content["criteria"]:
+        console.print()
+        legend = [f"{sign} {status}" for status, sign in signs.items() if status != _NOT_RUN or status in shown]
+        console.print("   ".join(legend), style="dim", markup=False)
     if content.get("beside"):
         stored = f"stored: the published metrics as they come with demele; {_heading(content['beside'])}"
         console.print(stored, style="dim", markup=False)
@@ -92,11 +94,35 @@ def _signs(output: Path | None) -> Mapping[str, str]:
     return _SIGNS
 
 
+def _unasked(console: "Console", content: Content) -> None:
+    """Print the values on scenarios of the user's that state no expectation: there is no verdict on them."""
+    for scenario in content["scenarios"]:
+        if not scenario.get("own") or scenario["wanted"]:
+            continue
+        console.print()
+        console.print(
+            f"{scenario['title']}: states no expectation (wanted=...), so there is no verdict; mean scores by "
+            f"{scenario['sweep']}",
+            markup=False,
+        )
+        for curve in content["curves"]:
+            if curve["scenario"] == scenario["name"] and curve["declined"] is None:
+                points = zip(scenario["labels"], curve["mean"], strict=True)
+                told = "  ".join(f"{label}: {'none' if mean is None else f'{mean:.3f}'}" for label, mean in points)
+                console.print(f"  {curve['metric']}  {told}", markup=False, highlight=False)
+
+
 def _heading(content: Content) -> str:
     numbers = sorted(set(content["seeds"].values()))
     seeds = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
     words = f"{seeds} {'seed' if numbers[-1] == 1 else 'seeds'}"
-    return f"{content['n_samples']:,} rows, {words}; protocol {content['protocol']}"
+    others = [
+        f"{item['name']}: {' to '.join(f'{rows:,}' for rows in dict.fromkeys(item['rows']))}"
+        for item in content.get("scenarios", ())
+        if item.get("own") and item.get("rows")
+    ]
+    rows = f"{content['n_samples']:,} rows" + (f" ({', '.join(others)})" if others else "")
+    return f"{rows}, {words}; protocol {content['protocol']}"
 
 
 def _tables(console: "Console", content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> set[str]:

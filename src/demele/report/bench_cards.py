@@ -39,7 +39,9 @@ def _card(view: BenchView, metric: Item, is_open: bool) -> str:
     judged = len(statuses) - counts["not applicable"]
     words = " ".join([name, title, str(metric.get("family") or ""), *(metric.get("properties") or ())]).lower()
     brief = [f"{counts['holds']} of {judged} held"] if judged else []
-    brief += [duration(card["seconds"])] if card.get("seconds") is not None else []
+    if card.get("seconds") is not None:
+        rows = card.get("seconds_rows")
+        brief.append(duration(card["seconds"]) + (f" at {plural(rows, 'row', 'rows')}" if rows else ""))
     tables = [_by_size(card), _invariances(card)]
     return (
         f'<details class="metric{" own" if own else ""}" id="{identity("card", name)}" data-words="{escape(words)}"'
@@ -63,14 +65,19 @@ def _facts(view: BenchView, metric: Item, card: Item) -> str:
     if metric.get("family"):
         facts.append(("Family", escape(str(metric["family"]))))
     facts.append(("Cuts into bins", flag(metric.get("discretises"), "yes", "no", "not said")))
-    facts.append(("Draws at random", flag(metric.get("stochastic"), "yes", "no", "not said")))
+    drifts = metric.get("drifts")
+    facts.append(
+        ("Draws at random", f"<strong>yes, without a seed</strong>: it {escape(str(drifts))}")
+        if drifts
+        else ("Draws at random", flag(metric.get("stochastic"), "yes", "no", "not said"))
+    )
     chance = card.get("chance")
     if chance:
         seeds = f" · {plural(chance['n'], 'seed', 'seeds')}" if chance.get("n") is not None else ""
         interval = f'<span class="interval">{fine_ends(chance.get("low"), chance.get("high"))}{seeds}</span>'
         facts.append(("Chance: codes know nothing", f"{fine(chance.get('mean'))} {interval}"))
     if card.get("seconds") is not None:
-        rows = view.data.get("n_samples")
+        rows = card.get("seconds_rows") or view.data.get("n_samples")
         at = f' <span class="interval">at {plural(rows, "row", "rows")}</span>' if rows else ""
         facts.append(("Median time of a call", f"{duration(card['seconds'])}{at}"))
     listed = "".join(f"<dt>{key}</dt><dd>{text}</dd>" for key, text in facts)

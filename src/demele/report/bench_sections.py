@@ -49,6 +49,11 @@ def _what_was_run(view: BenchView) -> str:
     text += f", on representations whose properties are known: {plural(len(view.scenarios), 'scenario', 'scenarios')}"
     if data.get("n_samples"):
         text += f" of {plural(data['n_samples'], 'row', 'rows')}"
+        text += "".join(
+            f" ({named(str(item.get('title') or name))}: {_rows_of(item['rows'])})"
+            for name, item in view.scenarios.items()
+            if item.get("own") and item.get("rows")
+        )
     if seeds := _seeds(data.get("seeds")):
         slow = _seeds(data.get("slow_seeds"))
         text += f", with {seeds} at every step"
@@ -66,6 +71,11 @@ def _what_was_run(view: BenchView) -> str:
     return text
 
 
+def _rows_of(ends: Sequence[int]) -> str:
+    low, high = ends
+    return plural(high, "row", "rows") if low == high else f"{low:,} to {plural(high, 'row', 'rows')}"
+
+
 def _seeds(given: Any) -> str:
     """Write a number of seeds, or the least and most of the scenarios."""
     numbers = sorted(set(given.values())) if isinstance(given, dict) else [given] if given else []
@@ -79,7 +89,12 @@ def _findings(view: BenchView) -> list[str]:
     own = [row for row in view.rows if view.rows[row].get("own")]
     first = view.tables[0] if view.tables else []
     criteria, what = first, "criteria of the review" if first is view.review else "added criteria"
-    found = [f"Your metric {named(view.row_title(row))}, {text}." for row in own if (text := _own_finding(view, row))]
+    found = [
+        f"<strong>{named(view.title(name))} draws without a seed</strong>: it {escape(str(item['drifts']))}."
+        for name, item in view.metrics.items()
+        if item.get("drifts")
+    ]
+    found += [f"Your metric {named(view.row_title(row))}, {text}." for row in own if (text := _own_finding(view, row))]
     judged = {row: statuses for row in view.rows if (statuses := view.statuses(row, criteria))}
     held = {row: tally(statuses)["holds"] for row, statuses in judged.items()}
     ranked = sorted(held, key=lambda row: -held[row])
@@ -244,7 +259,8 @@ def run(view: BenchView) -> str:
         else ""
     )
     return f"""<dl class="facts">{listed}</dl>
-<p>Every seed draws the data and whatever a metric draws itself. Curves show the mean over seeds; their bands are
+<p>Every seed draws the data, and what a metric of demele draws itself; your own functions get no
+seed. Curves show the mean over seeds; their bands are
 intervals of that mean.</p>
 <h3>How a verdict is decided</h3>
 <p>A criterion is a list of conditions, each an inequality between means: a sum of means is at least a bound. The
