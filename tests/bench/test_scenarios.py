@@ -14,8 +14,7 @@ from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.invariance import CHANGES
 from demele.bench.scenarios.own_settings import MULTIPLES, OWN_SETTINGS
-from demele.bench.scenarios.sizes import noisy
-from demele.bench.scenarios.source import M, tangent
+from demele.bench.scenarios.source import M, noisy, tangent
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import EqualWidth
 from demele.metrics.catalogue import CATALOGUE

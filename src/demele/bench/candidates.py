@@ -9,7 +9,7 @@ from demele.core.spec import Property
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.requests import free_name
 
-__all__ = ["candidate", "chosen_candidates"]
+__all__ = ["candidate", "chosen_candidates", "why_not_callable"]
 
 _PROPERTIES: tuple[Property, ...] = ("modularity", "compactness", "explicitness")
 #: Names of metrics, and of what tables and times are kept under: a group shares both.
@@ -54,14 +54,9 @@ def candidate(
     """
     if not callable(function):
         raise InputTypeError(f"function: expected a callable (codes, factors) -> float, got {function!r}")
-    try:
-        inspect.signature(function).bind(None, None)
-    except TypeError as error:
-        raise InputTypeError(
-            f"function: {free_name(function, ())} cannot be called with (codes, factors): {error}"
-        ) from error
-    except ValueError:  # a compiled function may not say what it takes
-        pass
+    reason = why_not_callable(function)
+    if reason is not None:
+        raise InputTypeError(f"function: {free_name(function, ())} cannot be called with (codes, factors): {reason}")
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
         raise InputError(f"name: expected a name, got {own!r}")
@@ -78,6 +73,17 @@ def candidate(
         claims=None if claims is None else _checked_claims(claims),
         discretises=discretises,
     )
+
+
+def why_not_callable(function: Callable[..., float]) -> str | None:
+    """Return why a function cannot take codes and factors, if it tells what it takes, and cannot."""
+    try:
+        inspect.signature(function).bind("codes", "factors")
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # a compiled function need not say what it takes
+        return None
+    return None
 
 
 def chosen_candidates(

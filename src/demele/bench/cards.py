@@ -10,6 +10,7 @@ from demele.bench.curves import Curve
 from demele.bench.expectations import Same
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import judged
+from demele.core.results import plain
 
 if TYPE_CHECKING:
     from demele.bench.characterise import Characterisation
@@ -49,8 +50,8 @@ def _point(curve: Curve, place: int, level: float) -> dict[str, Any] | None:
     low, high = curve.interval(place, level)
     return {
         "mean": float(curve.means[place]),
-        "low": _known(low),
-        "high": _known(high),
+        "low": plain(low),
+        "high": plain(high),
         "n": int(curve.n[place]),
     }
 
@@ -110,7 +111,3 @@ def _cost(found: "Characterisation", item: Candidate, scenario: Scenario | None)
         return []
     sizes = sorted((int(size), float(np.median(own))) for size, own in zip(scenario.severities, times, strict=True))
     return [{"n_samples": size, "seconds": seconds} for size, seconds in sizes]
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -351,9 +351,8 @@ def characterise(
     if store is not None and not isinstance(store, str | os.PathLike):
         raise InputTypeError(f"store: expected the path of a file, got {store!r}")
     plan, told = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
-    identity: dict[str, str | int] = {"demele": __version__, "protocol": plan.protocol, "n_samples": plan.n_samples}
     with (
-        Store(None if store is None else Path(store), identity) as rows,
+        Store(None if store is None else Path(store), plan.identity) as rows,
         reporting(progress) as report,
     ):
         drifting = try_functions(plan, rows)

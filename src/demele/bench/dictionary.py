@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from demele.bench.cards import card_of
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agreement, agrees
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
+from demele.core.results import plain
 from demele.metrics.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
@@ -66,13 +65,13 @@ def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
         if set(item["severities"]) <= set(severities.get(item["name"], ()))
     }
     criteria = {item["name"] for item in first["criteria"]}
-    known = {item["name"] for item in first["rows"]}
+    asked = {item["name"] for item in first["rows"]}
     told = {item["row"] for item in second["verdicts"] if item["criterion"] in criteria}
     drawn = {item["metric"] for item in second["curves"] if item["scenario"] in places}
     rows = [
         item
         for item in second["rows"]
-        if item["name"] not in known and (item["name"] in told or drawn.intersection(item["metrics"]))
+        if item["name"] not in asked and (item["name"] in told or drawn.intersection(item["metrics"]))
     ]
     names = {name for item in rows for name in item["metrics"]}
     rest = {
@@ -112,7 +111,7 @@ def _metric(found: "Characterisation", item: Candidate, row: str) -> dict[str, A
         "properties": None if item.claims is None else list(item.claims),
         "definition": "" if spec is None else spec.definition,
         "source": "" if spec is None else spec.source,
-        "range": None if spec is None else [end if np.isfinite(end) else None for end in spec.range],
+        "range": None if spec is None else plain(spec.range),
         "discretises": item.discretises,
         "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
         "drifts": found.drifting.get(item.name),
@@ -147,9 +146,9 @@ def _curve(found: "Characterisation", item: Candidate, scenario: Scenario) -> di
     return {
         "metric": item.name,
         "scenario": scenario.name,
-        "mean": [_known(curve.means[place]) for place in places],
-        "low": [_known(low) for low, _ in ends],
-        "high": [_known(high) for _, high in ends],
+        "mean": [plain(curve.means[place]) for place in places],
+        "low": [plain(low) for low, _ in ends],
+        "high": [plain(high) for _, high in ends],
         "n": [int(curve.n[place]) for place in places],
         "failed": [int(curve.failed[place]) for place in places],
         "reasons": [curve.reasons[place][0] if curve.reasons[place] else None for place in places],
@@ -173,9 +172,9 @@ def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
                 "conditions": [
                     {
                         "text": condition.text,
-                        "estimate": _known(condition.estimate),
-                        "low": _known(condition.low),
-                        "high": _known(condition.high),
+                        "estimate": plain(condition.estimate),
+                        "low": plain(condition.low),
+                        "high": plain(condition.high),
                         "bound": condition.bound,
                         "status": condition.status,
                     }
@@ -212,14 +211,10 @@ def _printed_scores(found: "Characterisation") -> list[dict[str, Any]]:
                     "metric": name,
                     "printed": value,
                     "ours": ours,
-                    "low": _known(low),
-                    "high": _known(high),
+                    "low": plain(low),
+                    "high": plain(high),
                     "n": int(curve.n[place]),
                     "difference": ours - value,
                 }
             )
     return lines
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

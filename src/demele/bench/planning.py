@@ -14,6 +14,7 @@ from demele.bench.scenarios import chosen_scenarios
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.store import Store
 from demele.metrics.catalogue import CATALOGUE, suggestion
+from demele.metrics.options import checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.requests import merged_options
@@ -50,8 +51,7 @@ def checked_plan(
     chosen = _that_fit(chosen, int(n_samples), protocol)
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
         raise InputError(f"level: expected a number between 0 and 1, got {level!r}")
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+    checked_jobs(n_jobs)
     if executor is not None and not hasattr(executor, "submit"):
         raise InputTypeError(f"executor: expected a concurrent.futures.Executor, got {type(executor).__name__}")
     usual = _seeds_of("seeds", seeds, chosen)
@@ -91,21 +91,18 @@ def try_functions(plan: Plan, rows: Store) -> dict[str, str]:
         scenario = wanted[own[0]][0]
         middle = scenario.severities[len(scenario.severities) // 2]
         tried = next(key for key in own if wanted[key][:3] == (scenario, middle, 0))
-        _, severity, seed, _ = wanted[tried]
-        where = f"on scenario {scenario.name!r} at {scenario.label(scenario.position(severity))}"
-        records = [measured(plan, scenario, severity, seed, item) for _ in range(2)]
-        first, second = (_outcome(record) for record in records)
+        where = f"on scenario {scenario.name!r} at {scenario.label(scenario.position(middle))}"
+        record, again = (measured(plan.job(scenario, middle, 0, {tried: item}))[tried] for _ in range(2))
+        first, second = _outcome(record), _outcome(again)
         if first != second:
-            drifting[item.name] = records[0]["drifts"] = (
+            drifting[item.name] = record["drifts"] = (
                 f"gave {first} and then {second} {where}, on the same arrays: what it draws has no seed, so its rows "
                 "cannot be made again"
             )
             warn_user(f"{item.name} {drifting[item.name]}", DemeleWarning)
-        rows.append([(tried, records[0])])
-        if first != second:
-            continue
-        if isinstance(first, str):
+        elif isinstance(first, str):
             warn_user(f"{item.name} gives no value {where}: {first}; the run goes on", DemeleWarning)
+        rows.append([(tried, record)])
     return drifting
 
 

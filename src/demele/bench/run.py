@@ -3,13 +3,14 @@
 import contextlib
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from demele import __version__
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of
 from demele.core.errors import DemeleError, InputError
 from demele.core.seeds import rng_for
@@ -17,11 +18,10 @@ from demele.core.store import Key, Store
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.plain import plain_scores, plain_subject
 from demele.metrics.requests import Subject
+from demele.runtime.progress import Report
 from demele.runtime.work import completed
 
 __all__ = ["Plan", "drawn", "measured", "record_key", "run_plan"]
-
-Report = Callable[[float, float, str], None]
 
 #: Standard deviation of stochastic codes, as a share of the code's own, where a scenario says nothing of them.
 CODES_STD = 0.01
@@ -83,22 +83,29 @@ class Plan:
 
     def jobs(self, stored: Store) -> list[Job]:
         """Return the work that is left: one job for each representation, with the groups that have no record of it."""
-        left: dict[tuple[str, float, int], dict[Key, tuple[Scenario, Candidate]]] = {}
+        scenarios = {scenario.name: scenario for scenario in self.scenarios}
+        left: dict[tuple[str, float, int], dict[Key, Candidate]] = {}
         for key, (scenario, severity, seed, group) in self.keys().items():
             if key not in stored:
-                left.setdefault((scenario.name, severity, seed), {})[key] = (scenario, group)
-        return [
-            Job(
-                scenario=next(iter(found.values()))[0],
-                severity=severity,
-                seed=seed,
-                groups=tuple(group for _, group in found.values()),
-                keys=tuple(found),
-                n_samples=self.n_samples,
-                protocol=self.protocol,
-            )
-            for (_, severity, seed), found in left.items()
-        ]
+                left.setdefault((scenario.name, severity, seed), {})[key] = group
+        return [self.job(scenarios[name], severity, seed, groups) for (name, severity, seed), groups in left.items()]
+
+    def job(self, scenario: Scenario, severity: float, seed: int, groups: Mapping[Key, Candidate]) -> Job:
+        """Return the work on one representation, for groups by the keys of their records."""
+        return Job(
+            scenario=scenario,
+            severity=severity,
+            seed=seed,
+            groups=tuple(groups.values()),
+            keys=tuple(groups),
+            n_samples=self.n_samples,
+            protocol=self.protocol,
+        )
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What all records of the run have in common: a store of another identity is not of this run."""
+        return {"demele": __version__, "protocol": self.protocol, "n_samples": self.n_samples}
 
 
 def run_plan(
@@ -116,30 +123,15 @@ def run_plan(
     done = 0.0
     if report is not None and jobs:
         report(0.0, total, f"{len(jobs):,} representations to measure")
-    finished = completed(_run, jobs, n_jobs=n_jobs, executor=executor)
+    finished = completed(_finished, jobs, n_jobs=n_jobs, executor=executor)
     # filters belong to a whole process: threads cannot set them each for itself
     quiet = contextlib.nullcontext() if executor is None else warnings.catch_warnings(action="ignore")
     with quiet, contextlib.closing(finished):
         for label, weight, records in finished:
-            store.append(records)
+            store.append(records.items())
             done += weight
             if report is not None:
                 report(done, total, label)
-
-
-def measured(plan: Plan, scenario: Scenario, severity: float, seed: int, candidate: Candidate) -> dict[str, Any]:
-    """Return the record of one metric on one representation, here and now, without keeping it."""
-    job = Job(
-        scenario=scenario,
-        severity=severity,
-        seed=seed,
-        groups=(candidate,),
-        keys=(record_key(scenario, severity, seed, candidate),),
-        n_samples=plan.n_samples,
-        protocol=plan.protocol,
-    )
-    ((_, record),) = _run(job)[2]
-    return record
 
 
 def declined(candidate: Candidate, scenario: Scenario) -> str | None:
@@ -178,14 +170,19 @@ def drawn(scenario: Scenario, severity: float, seed: int, n_samples: int) -> Rep
     raise InputError(f"{where}: draw must return (codes, factors) or a Representation, got {type(found).__name__}")
 
 
-def _run(job: Job) -> tuple[str, float, list[tuple[Key, dict[str, Any]]]]:
+def _finished(job: Job) -> tuple[str, float, dict[Key, dict[str, Any]]]:
+    """Return what a run that waits for a job is told of it, and its records."""
+    return f"{job.scenario.title}, seed {job.seed + 1}", job.weight, measured(job)
+
+
+def measured(job: Job) -> dict[Key, dict[str, Any]]:
     """Measure one representation; a metric that fails leaves a reason, never a number."""
     alone = threading.current_thread() is threading.main_thread()
     # thousands of calls: what matters is in the records
     with warnings.catch_warnings(action="ignore") if alone else contextlib.nullcontext():
         representation = drawn(job.scenario, job.severity, job.seed, job.n_samples)
         subject = _subject(job, representation)
-        records = []
+        records = {}
         for key, group in zip(job.keys, job.groups, strict=True):
             registered = [item.name for item in CATALOGUE.values() if group_of(item) == group.group]
             try:
@@ -206,8 +203,8 @@ def _run(job: Job) -> tuple[str, float, list[tuple[Key, dict[str, Any]]]]:
             record = {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}
             if subject.codes.n != job.n_samples:
                 record["rows"] = subject.codes.n
-            records.append((key, record))
-    return f"{job.scenario.title}, seed {job.seed + 1}", job.weight, records
+            records[key] = record
+    return records
 
 
 def _subject(job: Job, representation: Representation) -> Subject:

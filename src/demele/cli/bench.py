@@ -235,7 +235,6 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
     """Tell how much of a run the store holds; of one that belongs to another run, the run itself tells."""
     import inspect
 
-    from demele import __version__
     from demele.bench.characterise import characterise
     from demele.bench.planning import checked_plan
     from demele.core.store import Store
@@ -247,8 +246,7 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
     asked.apply_defaults()
     plan, _ = checked_plan(**{name: asked.arguments[name] for name in inspect.signature(checked_plan).parameters})
     identity, records = Store.read(path)
-    run = {"demele": __version__, "protocol": plan.protocol, "n_samples": plan.n_samples}
-    if all(identity.get(what) == value for what, value in run.items()):
+    if all(identity.get(what) == value for what, value in plan.identity.items()):
         keys = plan.keys()
         there = sum(key in records for key in keys)
         log(f"demele: {path} holds {there:,} of {len(keys):,} records of this run")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
 
@@ -80,7 +80,8 @@ def chosen_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Cand
     InputError, InputTypeError, FormatError
         If a file cannot be read or run, or something in it is no such function.
     """
-    from demele.metrics.catalogue import CATALOGUE, resolve
+    from demele.bench.candidates import chosen_candidates
+    from demele.metrics.catalogue import CATALOGUE
 
     chosen: dict[str, str | Candidate] = {}
     taken: list[str] = list(CATALOGUE)
@@ -90,9 +91,10 @@ def chosen_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Cand
         file, mark, name = item.rpartition("::")
         if not mark:
             try:
-                chosen[item] = resolve(item)
+                chosen_candidates(item)
             except UnknownNameError as error:
                 raise UnknownNameError(f"{error}{_meant_of_file(item, 'function', files, _functions)}") from error
+            chosen[item] = item
             continue
         path = Path(file)
         module, source = files.module(path, "metrics")
@@ -178,13 +180,8 @@ def _drawn_from(found: "Scenario", source: str) -> "Scenario":
 
 def _picked_scenario(module: ModuleType, name: str, path: Path) -> "Scenario":
     from demele import bench
-    from demele.metrics.catalogue import suggestion
 
-    if name not in vars(module):
-        known = _scenarios(module)
-        hint = suggestion(name, known) if known else "; it has none"
-        raise UnknownNameError(f"scenarios: {path} has no scenario called {name!r}{hint}")
-    found = vars(module)[name]
+    found = _found(module, name, path, "scenario", _scenarios)
     if not isinstance(found, bench.Scenario):
         raise InputTypeError(f"scenarios: {path}::{name} is no demele.bench.Scenario, but {type(found).__name__}")
     return found
@@ -192,29 +189,36 @@ def _picked_scenario(module: ModuleType, name: str, path: Path) -> "Scenario":
 
 def _picked(module: ModuleType, name: str, path: Path) -> Any:
     from demele import bench
-    from demele.metrics.catalogue import suggestion
+    from demele.bench.candidates import why_not_callable
 
-    if name not in vars(module):
-        known = _functions(module)
-        hint = suggestion(name, known) if known else "; it has none"
-        raise UnknownNameError(f"metrics: {path} has no function called {name!r}{hint}")
-    found = vars(module)[name]
+    found = _found(module, name, path, "function", _functions)
     if isinstance(found, bench.Candidate):
         return found
     if not callable(found):
         raise InputTypeError(
             f"metrics: {path}::{name} is no function (codes, factors) -> float, but {type(found).__name__}"
         )
-    try:
-        inspect.signature(found).bind("codes", "factors")
-    except TypeError as error:
+    reason = why_not_callable(found)
+    if reason is not None:
         raise InputTypeError(
-            f"metrics: {path}::{name} cannot be called with (codes, factors): {error}; it takes "
+            f"metrics: {path}::{name} cannot be called with (codes, factors): {reason}; it takes "
             f"{inspect.signature(found)}"
-        ) from error
-    except ValueError:  # compiled functions need not tell theirs
-        pass
+        )
     return found
+
+
+def _found(
+    module: ModuleType, name: str, path: Path, kind: Literal["function", "scenario"], names: Callable[..., list[str]]
+) -> Any:
+    """Return what a file calls by a name; ``names`` tells what could have been meant."""
+    from demele.metrics.catalogue import suggestion
+
+    if name in vars(module):
+        return vars(module)[name]
+    known = names(module)
+    hint = suggestion(name, known) if known else "; it has none"
+    argument = "metrics" if kind == "function" else "scenarios"
+    raise UnknownNameError(f"{argument}: {path} has no {kind} called {name!r}{hint}")
 
 
 def _functions(module: ModuleType) -> list[str]:

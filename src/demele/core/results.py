@@ -28,6 +28,7 @@ __all__ = [
     "Note",
     "Score",
     "Spread",
+    "plain",
 ]
 
 Severity = Literal["info", "warning", "fragile"]
@@ -224,15 +225,15 @@ class Score:
         native_intervals = None
         if self.native_intervals is not None:
             native_intervals = {
-                name: [_plain(interval.low), _plain(interval.high)]
+                name: [plain(interval.low), plain(interval.high)]
                 for name, interval in zip(names, self.native_intervals, strict=True)
             }
         return {
             "metric": self.metric,
-            "value": _plain(self.value),
+            "value": plain(self.value),
             "n": self.n,
             "native_unit": self.native_unit,
-            "native": {name: _plain(value) for name, value in zip(names, values, strict=True)},
+            "native": {name: plain(value) for name, value in zip(names, values, strict=True)},
             "native_intervals": native_intervals,
             "matrix": None if self.matrix is None else _matrix(self.matrix, self.matrix_of),
             "interval": None if self.interval is None else _fields(self.interval, "low high level method kind"),
@@ -242,8 +243,8 @@ class Score:
             "fragile": self.fragile,
             "protocol": self.protocol,
             "signature": str(self.signature),
-            "details": _plain(dict(self.details)),
-            "seconds": _plain(self.seconds),
+            "details": plain(dict(self.details)),
+            "seconds": plain(self.seconds),
         }
 
     def __repr__(self) -> str:
@@ -389,16 +390,16 @@ class Evaluation:
         return "\n".join(lines)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn NumPy values, tuples and NaN into what JSON can hold."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):
@@ -407,7 +408,7 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(item: object, names: str) -> dict[str, Any]:
-    return {name: _plain(getattr(item, name)) for name in names.split()}
+    return {name: plain(getattr(item, name)) for name in names.split()}
 
 
 def _matrix(frame: "pd.DataFrame", what: str | None) -> dict[str, Any]:
@@ -415,5 +416,5 @@ def _matrix(frame: "pd.DataFrame", what: str | None) -> dict[str, Any]:
         "what": what,
         "rows": [str(name) for name in frame.index],
         "columns": [str(name) for name in frame.columns],
-        "values": _plain(frame.to_numpy()),
+        "values": plain(frame.to_numpy()),
     }

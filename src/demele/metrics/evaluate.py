@@ -356,9 +356,6 @@ def _evaluated(
     )
 
 
-Report = Callable[[float, float, str], None]
-
-
 def _warn_of_fragile(scores: Sequence[Score]) -> None:
     """One warning for each kind of reason: the first score's note in full, and which other scores share it."""
     told: dict[str, list[tuple[str, str]]] = {}

@@ -118,6 +118,13 @@ _COUNTS = {
 _OPTIONAL_COUNTS = ("n_train", "n_test")
 
 
+def checked_jobs(n_jobs: object) -> int:
+    """Validate a number of processes."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
+        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+    return int(n_jobs)
+
+
 def checked_option(name: str, value: object) -> object:
     """Validate one option by its name and return it in its frozen form."""
     if name == "bins":

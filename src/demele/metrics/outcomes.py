@@ -12,7 +12,8 @@ from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of, permuted_tables, resampled_tables
 from demele.metrics.native import Native
 from demele.metrics.requests import Request, Run
-from demele.metrics.tasks import Draws, Report, Task, TaskResult, Variant, half_of_rows, run_tasks
+from demele.metrics.tasks import Draws, Task, TaskResult, Variant, half_of_rows, run_tasks
+from demele.runtime.progress import Report
 
 WORDS = {"repeat": "repeats", "half": "resamples", "permutation": "permutations", "winsorised": "checks for outliers"}
 

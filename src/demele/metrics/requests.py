@@ -22,7 +22,7 @@ from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.data import Data
 from demele.metrics.information.tables import TableSettings
 from demele.metrics.native import Array
-from demele.metrics.options import checked_option, checked_options, regularising_codes
+from demele.metrics.options import checked_jobs, checked_option, checked_options, regularising_codes
 
 __all__ = [
     "Metric",
@@ -54,11 +54,9 @@ class Run:
     @classmethod
     def checked(cls, **given: Any) -> "Run":
         """Validate all keywords."""
-        n_jobs = given.pop("n_jobs")
-        if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-            raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+        n_jobs = checked_jobs(given.pop("n_jobs"))
         checked: dict[str, Any] = {key: checked_option(key, value) for key, value in given.items()}
-        return cls(n_jobs=int(n_jobs), **checked)
+        return cls(n_jobs=n_jobs, **checked)
 
 
 @dataclass(frozen=True, slots=True)

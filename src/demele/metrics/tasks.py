@@ -14,11 +14,11 @@ from demele.core.errors import DemeleError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.native import Array, Native
+from demele.runtime.progress import Report
 
-__all__ = ["Draws", "Report", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
+__all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
 Variant = Literal["repeat", "half", "permutation", "winsorised"]
-Report = Callable[[float, float, str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

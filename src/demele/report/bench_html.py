@@ -10,7 +10,7 @@ from demele.report.bench_cards import cards
 from demele.report.bench_sections import added, curves, lead, run, verdicts
 from demele.report.bench_tables import evidence, printed
 from demele.report.bench_view import BenchView, bench_view
-from demele.report.page import embedded, fill, one_script, policy, section, template
+from demele.report.page import assembled, embedded, one_script, template
 
 __all__ = ["write_bench_report"]
 
@@ -72,23 +72,16 @@ def _page(view: BenchView, title: str, plotly_js: str) -> str:
         ("evidence", "All evidence", evidence(view)),
         ("run", "What was run", run(view)),
     ]
-    sections = [item for item in sections if item[2]]
-    scripts = {
-        "errors_js": template("errors.js"),
-        "plotly_js": one_script(plotly_js),
-        "bench_js": template("bench.js"),
-    }
     version = view.data.get("demele")
-    return fill(
-        template("bench.html"),
-        {
-            "title": escape(title),
-            "policy": policy(scripts.values()),
-            "css": template("report.css") + template("bench.css"),
-            "navigation": "\n".join(f'<li><a href="#{key}">{name}</a></li>' for key, name, _ in sections),
-            "sections": "\n".join(section(*item) for item in sections),
-            "version": escape(f"demele {version}" if version else "demele"),
-            "data": embedded(view.data),
-            **scripts,
+    return assembled(
+        "bench.html",
+        title=title,
+        sections=sections,
+        styles=("report.css", "bench.css"),
+        scripts={
+            "errors_js": template("errors.js"),
+            "plotly_js": one_script(plotly_js),
+            "bench_js": template("bench.js"),
         },
+        parts={"version": escape(f"demele {version}" if version else "demele"), "data": embedded(view.data)},
     )

@@ -11,7 +11,7 @@ from demele.report.appendix import inputs, legend, made, notes
 from demele.report.figure_sections import dependency, matrices, natives
 from demele.report.figures import matrix_figures, native_figures, shortened
 from demele.report.overview import overview
-from demele.report.page import embedded, fill, one_script, policy, section, template
+from demele.report.page import assembled, embedded, one_script, template
 from demele.report.verdict import verdict
 from demele.report.view import Catalogue, View
 
@@ -83,26 +83,22 @@ def _page(view: View, title: str, plotly_js: str) -> str:
         ("metrics", "What the metrics mean", legend(view)),
         ("made", "How each number was made", made(view)),
     ]
-    sections = [item for item in sections if item[2]]
     data = view.evaluations[0] if not view.several else {"evaluations": view.evaluations}
-    scripts = {
-        "errors_js": template("errors.js"),
-        "plotly_js": one_script(plotly_js),
-        "report_js": template("report.js"),
-    }
     versions = sorted({str(item["demele"]) for item in view.evaluations if item["demele"]})
-    return fill(
-        template("report.html"),
-        {
-            "title": escape(title),
-            "policy": policy(scripts.values()),
-            "css": template("report.css"),
-            "navigation": "\n".join(f'<li><a href="#{key}">{name}</a></li>' for key, name, _ in sections),
-            "sections": "\n".join(section(*item) for item in sections),
+    return assembled(
+        "report.html",
+        title=title,
+        sections=sections,
+        styles=("report.css",),
+        scripts={
+            "errors_js": template("errors.js"),
+            "plotly_js": one_script(plotly_js),
+            "report_js": template("report.js"),
+        },
+        parts={
             "version": escape(" and ".join(f"demele {version}" for version in versions) or "demele"),
             "data": embedded(data),
             "figures": embedded(_figures(view)),
-            **scripts,
         },
     )
 

@@ -4,10 +4,11 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from importlib.resources import files
 
-__all__ = ["embedded", "fill", "one_script", "policy", "section", "template"]
+__all__ = ["assembled", "embedded", "fill", "one_script", "policy", "section", "template"]
 
 
 def template(name: str) -> str:
@@ -49,6 +50,47 @@ def policy(scripts: Iterable[str]) -> str:
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     own = "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     return f"default-src 'none'; script-src {allowed}; {own}"
+
+
+def assembled(
+    name: str,
+    *,
+    title: str,
+    sections: Sequence[tuple[str, str, str]],
+    styles: Sequence[str],
+    scripts: Mapping[str, str],
+    parts: Mapping[str, str],
+) -> str:
+    """Put a page together.
+
+    Parameters
+    ----------
+    name : str
+        The template of the page.
+    title : str
+        Its heading; escaped here, as nothing else is.
+    sections : sequence of (key, name, body)
+        Those without a body are left out.
+    styles : sequence of str
+        The templates of its styles.
+    scripts : mapping of str to str
+        All that it may run, by the place of each.
+    parts : mapping of str to str
+        What stands in its other places.
+    """
+    shown = [item for item in sections if item[2]]
+    return fill(
+        template(name),
+        {
+            "title": escape(title),
+            "policy": policy(scripts.values()),
+            "css": "".join(template(style) for style in styles),
+            "navigation": "\n".join(f'<li><a href="#{key}">{heading}</a></li>' for key, heading, _ in shown),
+            "sections": "\n".join(section(*item) for item in shown),
+            **parts,
+            **scripts,
+        },
+    )
 
 
 def section(key: str, name: str, body: str) -> str:

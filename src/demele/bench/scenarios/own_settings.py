@@ -6,7 +6,7 @@ import numpy as np
 
 from demele.bench.expectations import Holds
 from demele.bench.scenario import Candidate, Representation, Scenario
-from demele.bench.scenarios.sizes import noisy
+from demele.bench.scenarios.source import noisy
 
 __all__ = ["OWN_SETTINGS", "SETTINGS"]
 

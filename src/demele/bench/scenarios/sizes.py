@@ -4,10 +4,10 @@ import numpy as np
 
 from demele.bench.expectations import AtMost, Holds
 from demele.bench.scenario import Array, Candidate, Representation, Scenario
-from demele.bench.scenarios.source import M
+from demele.bench.scenarios.source import M, noisy
 from demele.metrics.catalogue import CATALOGUE
 
-__all__ = ["BINS", "CHANCE", "SAMPLE_SIZE", "SIZE_SCENARIOS", "noisy"]
+__all__ = ["BINS", "CHANCE", "SAMPLE_SIZE", "SIZE_SCENARIOS"]
 
 ROWS = (20_000.0, 5_000.0, 2_000.0, 1_000.0, 500.0, 200.0, 100.0)
 #: Share of noise in codes that are neither perfect nor useless.
@@ -15,12 +15,6 @@ SOME_NOISE = 0.2
 #: Its few bins decide whether rows agree on all factors but one, so they are a setting of its own.
 _OWN_BINS = "z_max_variance"
 _BINNED_GROUPS = tuple(sorted({spec.group for spec in CATALOGUE.values() if spec.discretises} - {_OWN_BINS}))
-
-
-def noisy(rng: np.random.Generator, share: float, n: int) -> tuple[Array, Array]:
-    """Return codes and factors as the scenario of noise draws them."""
-    factors = rng.random((n, M))
-    return (1 - share) * factors + share * rng.random((n, M)), factors
 
 
 def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:

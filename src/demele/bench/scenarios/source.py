@@ -5,7 +5,7 @@ import numpy as np
 from demele.bench.expectations import AtLeast, AtMost, Falls, Holds, Keeps, NotAbove
 from demele.bench.scenario import Array, Representation, Scenario
 
-__all__ = ["MIXING", "NOISE", "NON_LINEAR", "PARTIAL", "REDUNDANT", "SOURCE_SCENARIOS", "tangent"]
+__all__ = ["MIXING", "NOISE", "NON_LINEAR", "PARTIAL", "REDUNDANT", "SOURCE_SCENARIOS", "noisy", "tangent"]
 
 #: Factors, and codes, of all but one of the scenarios.
 M = 8
@@ -13,7 +13,8 @@ TENTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _SOURCE = "Carbonneau, Zaidi, Boilard & Gagnon 2022; Boilard's review, section"
 
 
-def _noise(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+def noisy(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
+    """Return codes that are each a share of their factor and, by ``severity``, of noise; eq. 3.1 of the review."""
     factors = rng.random((n, M))
     return (1 - severity) * factors + severity * rng.random((n, M)), factors
 
@@ -58,7 +59,7 @@ NOISE = Scenario(
     question="Does explicitness fall as codes turn into noise, and do modularity and compactness hold meanwhile?",
     sweep="share of noise in every code",
     severities=TENTHS,
-    draw=_noise,
+    draw=noisy,
     wanted={
         "modularity": (Keeps(0.5, stop=0.6),),
         "compactness": (Keeps(0.5, stop=0.6),),
