@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-MODULES = ("time_metrics", "time_scale", "time_irs_general", "profile_metrics", "causes", "quality")
+MODULES = ("time_metrics", "time_scale", "time_irs_general", "time_compare", "profile_metrics", "causes", "quality")
 
 
 def main() -> None:

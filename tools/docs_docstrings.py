@@ -81,9 +81,11 @@ def to_markdown(text: str, documented: frozenset[str]) -> str:
 
     def reference(match: re.Match[str]) -> str:
         shown = match.group(1)
-        for target in (shown, f"demele.{shown}", f"demele.data.{shown}"):
-            if target in documented:
-                return f"[`{shown}`][{target}]"
+        last = shown.rpartition(".")[2]
+        for room in ("", "demele.", "demele.data.", "demele.labels.", "demele.evaluation."):
+            for target in (f"{room}{shown}", f"{room}{shown}.{last}"):  # a function may have the name of its module
+                if target in documented:
+                    return f"[`{shown}`][{target}]"
         return f"`{shown}`"
 
     def block(match: re.Match[str]) -> str:

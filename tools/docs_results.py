@@ -2,7 +2,7 @@
 
 A hook of MkDocs, named in ``mkdocs.yml``. A page exists where its files do. ``machine.csv`` becomes a sentence, and
 every other CSV a table on the page of speed and scale, under the first line of the docstring of the benchmark that
-names it, with the picture ``NAME.svg`` if there is one.
+names it, with the picture ``NAME.svg`` if there is one; but for those that have a page of their own.
 """
 
 import ast
@@ -16,8 +16,14 @@ from mkdocs.structure.files import File, Files
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 RESULTS = BENCHMARKS / "results"
 TITLES = {"results/speed.md": "Speed and scale"}
-#: Files for developers, too long for a page, and what docs_bench.py shows on a page of its own.
-NOT_SHOWN = ("profile", "causes")
+#: Files for developers, too long for a page.
+DEVELOPERS = ("profile", "causes")
+#: What docs_mmlu.py and docs_comparisons.py show on pages of their own.
+OWN_PAGES = (
+    *("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects"),
+    *("comparison_power", "sequential_power", "guarantees", "audited_level"),
+)
+NOT_SHOWN = (*DEVELOPERS, *OWN_PAGES)
 
 Row = Mapping[str, str]
 

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demele import bench, data, metrics
+    from demele import bench, data, evaluation, labels, metrics
     from demele.core.errors import (
         AmbiguousKindWarning,
         DemeleError,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         NotConvergedWarning,
         NotEnoughData,
+        OutOfDomainWarning,
         UndefinedFactorWarning,
         UnknownNameError,
     )
@@ -62,7 +63,7 @@ _HOMES = {
     "demele.core.errors": (
         "AmbiguousKindWarning DemeleError DemeleWarning FormatError "
         " FragileScoreWarning InputError InputTypeError MissingExtraError "
-        "NotConvergedWarning NotEnoughData UndefinedFactorWarning UnknownNameError"
+        "NotConvergedWarning NotEnoughData OutOfDomainWarning UndefinedFactorWarning UnknownNameError"
     ),
     "demele.core.results": "DCI Evaluation Score",
     "demele.core.spec": "MetricSpec",
@@ -79,7 +80,7 @@ _HOMES = {
     "demele.metrics.protocols": "protocol_names",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_ROOMS = ("bench", "data", "metrics")
+_ROOMS = ("bench", "data", "evaluation", "labels", "metrics")
 
 __all__ = [
     "DCI",
@@ -100,6 +101,7 @@ __all__ = [
     "MissingExtraError",
     "NotConvergedWarning",
     "NotEnoughData",
+    "OutOfDomainWarning",
     "Score",
     "UndefinedFactorWarning",
     "UnknownNameError",
@@ -113,11 +115,13 @@ __all__ = [
     "dmig",
     "domain_shift_robustness",
     "evaluate",
+    "evaluation",
     "explicitness",
     "interventional_disentanglement",
     "interventional_robustness",
     "irs",
     "jemmig",
+    "labels",
     "metric_names",
     "metrics",
     "mig",

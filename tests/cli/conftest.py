@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,5 +66,38 @@ def folder(tmp_path: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch)
     table.to_csv(tmp_path / "data.tsv", index=False, sep="\t")
     table.to_parquet(tmp_path / "data.parquet")
     table.to_json(tmp_path / "records.json", orient="records", double_precision=15)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+#: Names of the classes 0 to 3.
+WORDS = np.array(["cat", "dog", "owl", "yak"], dtype=object)
+
+
+@pytest.fixture
+def judged() -> pd.DataFrame:
+    """Three classifiers right on 70, 90 and 72% of 600 rows of 4 classes, and labels of which 5% are wrong."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 4, 600)
+
+    def right(share: float, other: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+        return np.where(rng.random(600) < share, true, (true + other) % 4)
+
+    columns = {"old": right(0.7, 1), "new": right(0.9, 2), "twin": right(0.72, 3), "label": right(0.95, 1)}
+    return pd.DataFrame({**columns, "true": true})
+
+
+@pytest.fixture
+def labels_folder(tmp_path: Path, judged: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with these columns in files of every kind, as numbers and as names."""
+    judged.to_csv(tmp_path / "data.csv", index=False)
+    judged.to_csv(tmp_path / "data.tsv", index=False, sep="\t")
+    judged.to_parquet(tmp_path / "data.parquet")
+    judged.to_json(tmp_path / "data.json", orient="records")
+    arrays: dict[str, Any] = {str(name): judged[name].to_numpy() for name in judged}
+    np.savez(tmp_path / "data.npz", **arrays)
+    for name in judged:
+        np.save(tmp_path / f"{name}.npy", judged[name].to_numpy())
+    pd.DataFrame({name: WORDS[judged[name]] for name in judged}).to_csv(tmp_path / "names.csv", index=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path

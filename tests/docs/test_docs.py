@@ -1,5 +1,6 @@
 """README and documentation are true: what they show runs and prints what they say, what they link to exists."""
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -7,16 +8,25 @@ from pathlib import Path
 import pytest
 
 import demele
+from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.functions import FUNCTIONS
 from demele.metrics.protocols import PROTOCOLS
-from tools import docs_bench, docs_docstrings, docs_metrics, docs_picture, docs_results
+from tools import docs_bench, docs_comparisons, docs_docstrings, docs_metrics, docs_mmlu, docs_picture, docs_results
 from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
-ROOMS = ("bench", "data", "metrics")
+ROOMS = ("bench", "data", "evaluation", "labels", "metrics")
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
-GENERATED = {"reference/metrics.md", "reference/cli.md", docs_picture.PICTURE, *docs_results.TITLES, *docs_bench.TITLES}
+GENERATED = {
+    "reference/metrics.md",
+    "reference/cli.md",
+    docs_picture.PICTURE,
+    docs_comparisons.PAGE,
+    docs_mmlu.PAGE,
+    *docs_results.TITLES,
+    *docs_bench.TITLES,
+}
 
 
 def named(path: Path) -> str:
@@ -57,14 +67,14 @@ def test_public_names_are_documented(name: str) -> None:
 def test_names_of_public_rooms_are_documented(room: str) -> None:
     page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
     for name in getattr(demele, room).__all__:
-        assert f"demele.{room}.{name}" in page
+        entries = re.findall(rf"^::: demele\.{room}\.(?:{name.lower()}\.)?{name}$", page, re.MULTILINE)
+        assert len(entries) == 1 or (not entries and f"`demele.{room}.{name}`" in page), name
 
 
 def test_documented_names_exist() -> None:
     for path in docs_docstrings.documented_names():
-        found: object = demele
-        for part in path.split(".")[1:]:
-            found = getattr(found, part)
+        home, _, name = path.rpartition(".")
+        found = getattr(importlib.import_module(home), name)  # a function may have the name of its module
         assert inspect.getdoc(found), f"{path} has no docstring"
 
 
@@ -99,7 +109,8 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
 
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
-    for text in ("## demele score", "--bootstrap", "--replay", "## demele metrics", "## demele bench"):
+    commands = ("score", "metrics", "assess", "compare", "audit", "bench")
+    for text in (*(f"## demele {name}" for name in commands), "--bootstrap", "--replay", "--noise-rate", "--ask"):
         assert text in page
 
 
@@ -122,6 +133,14 @@ def test_result_pages_follow_the_files(tmp_path: Path) -> None:
     assert "| 1000 | a \\| b |" in found["results/speed.md"]
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_page_on_comparisons_names_every_method(name: str) -> None:
+    page = (DOCS / "concepts" / "prudent-comparisons.md").read_text(encoding="utf-8")
+    assert docs_comparisons.MARK in page
+    row = next(line for line in page.splitlines() if line.startswith("| ") and f"| `{name}`" in line)
+    assert row.count("|") == 5
+
+
 @pytest.mark.parametrize(
     ("tex", "expected"),
     [
@@ -139,6 +158,10 @@ def test_docstrings_become_markdown() -> None:
         "See :func:`mig`, :func:`unknown`, ``x``.\n\n    .. math:: a_1\n", frozenset({"demele.mig"})
     )
     assert text == "See [`mig`][demele.mig], `unknown`, `x`.\n\n    <p><i>a</i><sub>1</sub></p>\n"
+    same_name = docs_docstrings.to_markdown(
+        ":func:`demele.evaluation.bias`", frozenset({"demele.evaluation.bias.bias"})
+    )
+    assert same_name == "[`demele.evaluation.bias`][demele.evaluation.bias.bias]"
 
 
 # The project's own papers --------------------------------------------------------------------------------------------

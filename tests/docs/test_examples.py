@@ -15,4 +15,4 @@ def test_prints_what_is_written_beside_it(example: Path) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert {"score_digits", "your_own_metric"} <= {example.stem for example in examples()}
+    assert {"compare_language_models", "score_digits", "your_own_metric"} <= {example.stem for example in examples()}

@@ -7,6 +7,7 @@ import math
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from demele.core.extras import require
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_writable", "read_table", "split_name"]
+__all__ = ["check_writable", "first_row", "read_table", "split_name"]
 
 Warn = Callable[[str], None]
 
@@ -45,8 +46,8 @@ def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
     return Path(file), chosen
 
 
-def read_table(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame":
-    """Read codes or factors from a file.
+def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[Any] | pd.DataFrame":
+    """Read codes, factors or labels from a file.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ def read_table(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame":
         picks an array; of a table (``.csv``, ``.tsv``, ``.parquet``, ``.json``), names pick columns.
     warn : callable
         Called with one line for anything that was guessed.
+    row_names : bool
+        Whether a first column without a name is kept: it names the rows. By default it is left out if it numbers them.
 
     Returns
     -------
@@ -74,9 +77,9 @@ def read_table(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame":
     readers: dict[str, Callable[[Path, tuple[str, ...], Warn], Any]] = {
         ".npy": _read_numpy,
         ".npz": _read_numpy,
-        ".csv": _read_csv,
-        ".tsv": _read_csv,
-        ".txt": _read_csv,
+        ".csv": partial(_read_csv, row_names=row_names),
+        ".tsv": partial(_read_csv, row_names=row_names),
+        ".txt": partial(_read_csv, row_names=row_names),
         ".parquet": _read_parquet,
         ".json": _read_json,
     }
@@ -166,11 +169,13 @@ def _from_archive(archive: Any, path: Path, names: tuple[str, ...]) -> "NDArray[
 # Tables ----------------------------------------------------------------------------------------------------------
 
 
-def _read_csv(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any] | pd.DataFrame":
+def _read_csv(
+    path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False
+) -> "NDArray[Any] | pd.DataFrame":
     import pandas as pd
 
     try:
-        delimiter, first = _first_row(path)
+        delimiter, first = first_row(path)
         _check_widths(path, delimiter)
         header = _has_header(first, path, warn)
         frame = pd.read_csv(path, sep=delimiter, header=0 if header else None, encoding="utf-8-sig", low_memory=False)
@@ -183,13 +188,13 @@ def _read_csv(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any] |
     if not len(frame):
         raise FormatError(f"{path}: has a header but no rows")
     if header:
-        return _picked(_without_index(frame, path, names, warn), names, path)
+        return _picked(frame if row_names else _without_index(frame, path, names, warn), names, path)
     frame.columns = [str(position + 1) for position in range(frame.shape[1])]
     picked = _picked(frame, names, path)
     return picked if names else np.asarray(picked.to_numpy())
 
 
-def _first_row(path: Path) -> tuple[str, list[str]]:
+def first_row(path: Path) -> tuple[str, list[str]]:
     """Return the delimiter that splits the first line best, and the fields of that line."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         line = next((line for line in file if line.strip()), "")

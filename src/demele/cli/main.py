@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from demele import __version__
-from demele.cli import bench, catalogue, score
+from demele.cli import assess, audit, bench, catalogue, compare, score
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
 
@@ -72,6 +72,9 @@ class _Parser(argparse.ArgumentParser):
             known = [option for action in self._every_action() for option in action.option_strings]
             near = difflib.get_close_matches(unknown[1], known, n=1, cutoff=0.6)
             message += f"; did you mean {near[0]}?" if near else ""
+        lacking = re.search(r"argument (--[\w-]+): expected one argument", message)
+        if lacking:
+            message += f"; one that begins with - is written {lacking[1]}=-..."
         raise InputError(f"{message} (see {self.prog} --help)")
 
     def _every_action(self) -> list[argparse.Action]:
@@ -86,7 +89,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> _Parser:
     parser = _Parser(
         prog="demele",
-        description="How good a learned representation really is, and how far that verdict can be trusted.",
+        description="How good a learned representation or a classifier really is, and how far that verdict can be "
+        "trusted.",
         epilog="demele COMMAND --help says more about a command. Results go to stdout, all else to stderr.",
         allow_abbrev=False,
     )
@@ -94,6 +98,9 @@ def _parser() -> _Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     score.add_command(commands)
     catalogue.add_command(commands)
+    assess.add_command(commands)
+    compare.add_command(commands)
+    audit.add_command(commands)
     bench.add_command(commands)
     return parser
 

@@ -2,8 +2,9 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -40,13 +41,19 @@ def log(message: str, *, stream: TextIO | None = None) -> None:
 
 
 @contextmanager
-def warnings_in_one_line(*, quiet: bool, prefix: str = "", replayed: bool = False) -> Iterator[None]:
-    """Show each warning once, as one line on stderr without the place in the code; not at all if ``quiet``."""
+def warnings_in_one_line(
+    *, quiet: bool, prefix: str = "", replayed: bool = False, words: Callable[[str], str] | None = None
+) -> Iterator[None]:
+    """Show each warning once, as one line on stderr without the place in the code; not at all if ``quiet``.
+
+    ``words`` says a message in the words of the command.
+    """
     seen: set[str] = set()
+    tell = words if words is not None else partial(in_options, replayed=replayed)
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         own = issubclass(category, DemeleWarning)
-        text = prefix + (in_options(str(message), replayed=replayed) if own else str(message))
+        text = prefix + (tell(str(message)) if own else str(message))
         if text not in seen and not quiet:
             seen.add(text)
             kind = "" if own else f"{category.__name__}: "

@@ -17,6 +17,7 @@ __all__ = [
     "MissingExtraError",
     "NotConvergedWarning",
     "NotEnoughData",
+    "OutOfDomainWarning",
     "UndefinedFactorWarning",
     "UnknownNameError",
     "warn_user",
@@ -77,3 +78,7 @@ class NotConvergedWarning(DemeleWarning):
 
 class FragileScoreWarning(DemeleWarning):
     """A score would change much under another defensible setting; the result carries the same note."""
+
+
+class OutOfDomainWarning(DemeleWarning):
+    """What was supplied and the data contradict each other; the result is as wide as safety needs, and says so."""

@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 
-__all__ = ["Codes", "Factor", "Factors", "Kind", "Missing", "read_codes", "read_factors", "read_pair"]
+__all__ = [
+    "Codes",
+    "Factor",
+    "Factors",
+    "Kind",
+    "Missing",
+    "as_column",
+    "check_same_order",
+    "read_codes",
+    "read_factors",
+    "read_pair",
+    "split_columns",
+]
 
 Kind = Literal["continuous", "categorical"]
 Missing = Literal["raise", "omit"]
@@ -175,7 +187,7 @@ def read_pair(
             f"{checked_factors.n} rows of factors; "
             + ("is one of them transposed?" if turned else "row r of both must describe the same sample")
         )
-    _same_order(codes, factors)
+    check_same_order(codes, factors, ("codes", "factors"))
     if checked_codes.n < 2:
         raise NotEnoughData("codes: expected at least 2 rows, got 1; one sample says nothing about a representation")
     if all(column.constant for column in checked_factors.columns):
@@ -187,18 +199,18 @@ def read_pair(
     return checked_codes, checked_factors
 
 
-def _same_order(codes: object, factors: object) -> None:
+def check_same_order(first: object, second: object, names: tuple[str, str]) -> None:
     """Refuse pandas objects whose indexes hold the same labels in another order: rows are paired by position."""
     a, b = (
-        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None
-        for data in (codes, factors)
+        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None for data in (first, second)
     )
     if a is None or b is None or a.equals(b) or not a.is_unique or not b.is_unique:
         return
     if len(a.difference(b)) == 0:
         raise InputError(
-            "codes and factors: their indexes hold the same labels in another order, and rows are paired by position; "
-            "align them with factors.loc[codes.index], or drop the indexes with reset_index(drop=True)"
+            f"{names[0]} and {names[1]}: their indexes hold the same labels in another order, and rows are paired by "
+            f"position; align them with {names[1]}.loc[{names[0]}.index], or drop the indexes with "
+            "reset_index(drop=True)"
         )
 
 
@@ -217,7 +229,7 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
     ------
     InputError, InputTypeError, NotEnoughData
     """
-    columns, names = _columns(codes, argument, default="z")
+    columns, names = split_columns(codes, argument, default="z")
     if not names:
         raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
     if (len(columns) if isinstance(columns, np.ndarray) else len(columns[0])) == 0:
@@ -254,7 +266,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     """
     if missing not in ("raise", "omit"):
         raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
-    columns, names = _columns(factors, "factors", default="v")
+    columns, names = split_columns(factors, "factors", default="v")
     n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
     if n_columns == 0:
         raise NotEnoughData("factors: expected at least 1 column, got none")
@@ -283,7 +295,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
 # What the array-likes are -----------------------------------------------------------------------------------------
 
 
-def _columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
+def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
     """Return a 2-D array, or a list of columns of their own types, and the names."""
     if data is None:
         raise InputTypeError(f"{argument}: expected a table (n_samples, n_columns), got None")
@@ -311,6 +323,38 @@ def _columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | 
     if array.dtype.names is not None:
         raise InputTypeError(f"{argument}: structured arrays are not read; pass a data frame instead")
     return array, tuple(f"{default}{index + 1}" for index in range(array.shape[1]))
+
+
+def as_column(data: object, argument: str) -> NDArray[Any]:
+    """Return one column of anything as an array: of numbers, strings or objects (None where a value is missing).
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    if data is None or isinstance(data, str | bytes | Mapping):
+        raise InputTypeError(f"{argument}: expected one class per instance, got {type(data).__name__}")
+    data = _from_tensor(data, argument)
+    frame = _from_frame(data, argument)
+    if frame is not None:
+        columns, names = frame
+        if len(columns) != 1:
+            raise InputError(f"{argument}: expected one column, got {len(columns)}: {', '.join(map(repr, names[:6]))}")
+        column = columns[0]
+        return _series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
+    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
+        filled = np.ma.getdata(data).astype(object)
+        filled[np.ma.getmaskarray(data)] = None
+        return filled
+    if isinstance(data, list | tuple) and any(value is None or isinstance(value, str) for value in data):
+        objects = np.empty(len(data), dtype=object)  # as an array of strings, None and numbers would be text
+        objects[:] = data
+        return objects
+    if not isinstance(data, np.ndarray | list | tuple) and not hasattr(data, "__array__"):
+        raise InputTypeError(
+            f"{argument}: expected one class per instance, as an array, list or series, got {type(data).__name__}"
+        )
+    return np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
 
 
 def _from_sparse(data: object, argument: str) -> object:

@@ -1,6 +1,16 @@
-"""Data: the bundled demonstration and the type that every data set returns."""
+"""Data: the bundled demonstrations and the types that every data set returns."""
 
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
+from demele.data.label_sets import LabelSet, label_set, label_set_names
 from demele.data.sample import Sample
 
-__all__ = ["FACTOR_UNITS", "Sample", "demo", "demo_names", "digit_factors"]
+__all__ = [
+    "FACTOR_UNITS",
+    "LabelSet",
+    "Sample",
+    "demo",
+    "demo_names",
+    "digit_factors",
+    "label_set",
+    "label_set_names",
+]

@@ -81,7 +81,7 @@ def _page(view: BenchView, title: str, plotly_js: str) -> str:
         scripts={
             "errors_js": template("errors.js"),
             "plotly_js": one_script(plotly_js),
-            "bench_js": template("bench.js"),
+            "bench_js": template("common.js") + template("bench.js"),
         },
         parts={"version": escape(f"demele {version}" if version else "demele"), "data": embedded(view.data)},
     )

@@ -93,7 +93,7 @@ def _page(view: View, title: str, plotly_js: str) -> str:
         scripts={
             "errors_js": template("errors.js"),
             "plotly_js": one_script(plotly_js),
-            "report_js": template("report.js"),
+            "report_js": template("common.js") + template("report.js"),
         },
         parts={
             "version": escape(" and ".join(f"demele {version}" for version in versions) or "demele"),

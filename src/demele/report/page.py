@@ -79,12 +79,16 @@ def assembled(
         What stands in its other places.
     """
     shown = [item for item in sections if item[2]]
+    common = {
+        "title": escape(title),
+        "policy": policy(scripts.values()),
+        "css": "".join(template(style) for style in styles),
+    }
     return fill(
         template(name),
         {
+            "head": fill(template("head.html"), {**common, **scripts}),
             "title": escape(title),
-            "policy": policy(scripts.values()),
-            "css": "".join(template(style) for style in styles),
             "navigation": "\n".join(f'<li><a href="#{key}">{heading}</a></li>' for key, heading, _ in shown),
             "sections": "\n".join(section(*item) for item in shown),
             **parts,

@@ -1,34 +1,11 @@
 // The page works without this script; it adds large figures, the panel of evidence, order, search and the theme.
-"use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const root = document.documentElement;
-  const byId = (id) => document.getElementById(id);
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const list = (value) => value || [];
 
   // Small tools -----------------------------------------------------------------------------------------------------
 
-  const DASH = "\u2013";
-  const number = (value, digits = 3) => {
-    if (value === null || value === undefined) return DASH;
-    const text = Math.abs(value) < 1e4 ? value.toFixed(digits) : value.toPrecision(4);
-    return (Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212"));
-  };
   const interval = (low, high) => (low === null || high === null ? "" : `[${number(low)}, ${number(high)}]`);
-  // What the drawing library reads as markup must not come from a name.
-  const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const short = (text, most) => {
-    const signs = [...String(text)];
-    return signs.length > most ? signs.slice(0, most - 1).join("") + "\u2026" : String(text);
-  };
-  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const element = (name, attributes = {}, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  };
 
   const metrics = new Map(list(data.metrics).map((metric, position) => [metric.name, { ...metric, position }]));
   const scenarios = new Map(list(data.scenarios).map((scenario) => [scenario.name, scenario]));
@@ -364,16 +341,9 @@
 
   // Theme, printing, downloading, contents --------------------------------------------------------------------------
 
-  const themes = ["auto", "light", "dark"];
-  const theme = () => root.dataset.theme || "auto";
-  const setTheme = (name) => {
-    if (name === "auto") root.removeAttribute("data-theme");
-    else root.dataset.theme = name;
-    byId("theme").textContent = `Theme: ${name}`;
-  };
   const redraw = () => { drawLarge(); drawPanel(); };
   byId("theme").addEventListener("click", () => {
-    setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+    nextTheme();
     redraw();
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
@@ -395,34 +365,18 @@
     redraw();
   });
 
-  const download = (text, type, name) => {
-    const address = URL.createObjectURL(new Blob([text], { type }));
-    const link = element("a", { href: address, download: name });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  };
   const csv = () => {
-    const quoted = (value) => `"${String(value ?? "").replace(/"/g, '""')}"`;
     const wasRun = (verdict) => verdict.status !== "undecided" || list(verdict.parts).some((part) => list(part.conditions).length);
     const lines = list(data.verdicts).map((verdict) => [
       verdict.row, verdict.criterion, (criteria.get(verdict.criterion) || {}).group, wasRun(verdict) ? verdict.status : "not run", verdict.summary, verdict.printed, verdict.agrees,
     ]);
-    return [["row", "criterion", "group", "status", "summary", "printed", "agrees"], ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+    return csvOf([["row", "criterion", "group", "status", "summary", "printed", "agrees"], ...lines]);
   };
   all(".download-json").forEach((button) => button.addEventListener("click", () =>
     download(byId("data").textContent, "application/json", "demele-characterisation.json")));
   all(".download-csv").forEach((button) => button.addEventListener("click", () => download(csv(), "text/csv", "demele-verdicts.csv")));
 
-  const links = new Map(all("nav a").map((link) => [link.hash.slice(1), link]));
-  const near = new Set();
-  const observer = new IntersectionObserver((entries) => {
-    entries.forEach((entry) => (entry.isIntersecting ? near.add(entry.target.id) : near.delete(entry.target.id)));
-    const current = [...links.keys()].find((name) => near.has(name));
-    links.forEach((link, name) => (name === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
-  }, { rootMargin: "-10% 0px -60% 0px" });
-  all("main section").forEach((section) => observer.observe(section));
+  followContents();
 
   reveal();
 })();

@@ -1,40 +1,17 @@
 // The page works without this script; it adds figures, order, search, copying and the theme.
-"use strict";
 (() => {
   const evaluations = (() => {
     const data = JSON.parse(document.getElementById("data").textContent);
     return data.evaluations || [data];
   })();
   const figures = JSON.parse(document.getElementById("figures").textContent);
-  const root = document.documentElement;
   const several = evaluations.length > 1;
-  const byId = (id) => document.getElementById(id);
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
   // Small tools -----------------------------------------------------------------------------------------------------
 
-  const DASH = "\u2013";
-  const number = (value, digits = 3) => {
-    if (value === null || value === undefined) return DASH;
-    const text = Math.abs(value) < 1e4 ? value.toFixed(digits) : value.toPrecision(4);
-    return (Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212"));
-  };
   const interval = (pair) => (pair && pair[0] !== null && pair[1] !== null ? `[${number(pair[0])}, ${number(pair[1])}]` : "");
-  // What the drawing library reads as markup must not come from a name.
-  const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const short = (text, most = 22) => {
-    const signs = [...String(text)];
-    return signs.length > most ? signs.slice(0, most - 1).join("") + "\u2026" : String(text);
-  };
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const colourOf = (index) => colour(`--c${index % 8}`);
-  const element = (name, attributes = {}, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  };
   const named = (index) => {
     const name = element("bdi", {}, String(evaluations[index].name));
     return several ? [element("i", { class: `dot c${index % 8}`, "aria-hidden": "true" }), name] : [name];
@@ -451,15 +428,8 @@
 
   // Theme, printing, copying, downloading, contents -----------------------------------------------------------------
 
-  const themes = ["auto", "light", "dark"];
-  const setTheme = (theme) => {
-    if (theme === "auto") root.removeAttribute("data-theme");
-    else root.dataset.theme = theme;
-    byId("theme").textContent = `Theme: ${theme}`;
-  };
-  const theme = () => root.dataset.theme || "auto";
   byId("theme").addEventListener("click", () => {
-    setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+    nextTheme();
     draw();
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
@@ -500,14 +470,7 @@
   };
   all(".copy").forEach((button) => button.addEventListener("click", () => copy(button)));
 
-  byId("download").addEventListener("click", () => {
-    const address = URL.createObjectURL(new Blob([byId("data").textContent], { type: "application/json" }));
-    const link = element("a", { href: address, download: "demele-evaluation.json" });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  });
+  byId("download").addEventListener("click", () => download(byId("data").textContent, "application/json", "demele-evaluation.json"));
 
   const setAll = (open) => all("#made details").forEach((details) => { details.open = open; });
   if (byId("open-all")) {
@@ -522,14 +485,7 @@
   };
   window.addEventListener("hashchange", reveal);
 
-  const links = new Map(all("nav a").map((link) => [link.hash.slice(1), link]));
-  const near = new Set();
-  const observer = new IntersectionObserver((entries) => {
-    entries.forEach((entry) => (entry.isIntersecting ? near.add(entry.target.id) : near.delete(entry.target.id)));
-    const current = [...links.keys()].find((key) => near.has(key));
-    links.forEach((link, key) => (key === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
-  }, { rootMargin: "-10% 0px -60% 0px" });
-  all("main section").forEach((section) => observer.observe(section));
+  followContents();
 
   draw();
   reveal();

@@ -1,0 +1,246 @@
+"""How often each comparison errs on simulated test sets, against the comparison on true labels.
+
+Run alone: ``python -m benchmarks.comparison_power`` (about an hour on one core; it goes on where it stopped). Writes
+results/comparison_power.csv: per world, noise rate and method, type I and II errors and agreement in percent over all
+9 900 ordered pairs of 100 classifiers. ``audit NAME LABELS`` is the audited comparison: all pairs share one audit; a
+claim errs in 0.1% at most. ``python -m benchmarks.comparison_power level`` measures how often the audited comparison's
+bounds fail, and writes results/audited_level.csv.
+"""
+
+import csv
+import os
+import sys
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, rates, reference, world
+from demele.core.labelled import Indices
+from demele.evaluation.comparison.audited import audited
+from demele.evaluation.comparison.base import Flags
+from demele.evaluation.comparison.methods import METHODS
+from demele.labels import estimate_transition, simulated_cleaning
+from demele.labels.audit import CodedAudit, doubt, draw_audit
+
+RESULTS = Path(__file__).parent / "results"
+SEEDS = range(4)
+NOISE_RATES = (0.05, 0.01, 0.02, 0.10, 0.20)
+AUDIT_SIZES = (250, 500, 1000)
+ALPHA = 0.001
+#: Cleanings: detected, false alarms, corrected.
+CLEANINGS = ((0.75, 0.25, None), (0.6, 0.1, None), (0.6, 0.1, 0.5), (0.6, 0.1, 0.75), (0.9, 0.4, 0.75))
+#: Power of the pool's entropy that the inclusion follows (None: uniform), and its floor.
+DESIGNS = {
+    "uniform": (None, 1.0),
+    "entropy": (1.0, 0.4),
+    "squared entropy": (2.0, 0.2),
+    "squared entropy, floor 0.4": (2.0, 0.4),
+    "root of entropy": (0.5, 0.1),
+}
+
+
+def main() -> None:
+    """Decide all pairs of every world by every method, and append what is not there yet."""
+    path = RESULTS / "comparison_power.csv"
+    done = _done(path)
+    for rate in NOISE_RATES:
+        for seed in SEEDS:
+            test_set = world(seed)
+            truth = reference(test_set)
+            labels = noisy_labels(test_set, rate)
+            for name, decide in _methods(test_set, labels, rate):
+                if (str(seed), f"{rate:g}", name) in done:
+                    continue
+                start = perf_counter()
+                chosen, used = decide()
+                found = rates(chosen, truth)
+                row = {
+                    "world": seed,
+                    "noise": f"{rate:g}",
+                    "method": name,
+                    "type_1": f"{found.type_1:.3f}",
+                    "type_2": f"{found.type_2:.2f}",
+                    "agreement": f"{found.agreement:.2f}",
+                    "labels": used,
+                    "seconds": f"{perf_counter() - start:.1f}",
+                }
+                _append(path, row)
+                print(row, flush=True)
+
+
+def _methods(test_set: World, labels: Indices, rate: float) -> Iterator[tuple[str, Callable[[], tuple[Flags, str]]]]:
+    """Name of each method, and what decides all pairs: candidates chosen, and expert labels used."""
+
+    def by(name: str, **known: Any) -> Callable[[], tuple[Flags, str]]:
+        return lambda: (METHODS[name](question(test_set, labels, **known)).candidate, "0")
+
+    trust = 1 - (test_set.annotations != test_set.true_labels).mean(axis=1)
+    hardness = trust @ (test_set.annotations != test_set.true_labels)
+    yield "classic", by("classic")
+    yield "prudent-v1", by("prudent-v1", noise=rate)
+    yield "prudent-v2, annotators' ranking", by("prudent-v2", difficulty=hardness, prudence=0.1)
+    yield "prudent-v2, models' doubt", by("prudent-v2", difficulty=doubt(test_set.predictions), prudence=0.1)
+    for detected, false_alarms, corrected in CLEANINGS:
+        found = simulated_cleaning(
+            labels,
+            test_set.true_labels,
+            detected=detected,
+            false_alarms=false_alarms,
+            corrected=corrected,
+            seed=test_set.seed,
+        )
+        name = f"cleaned s={detected:g} e={false_alarms:g}" + ("" if corrected is None else f" c={corrected:g}")
+        yield name, by("cleaned", suspects=found.suspect, suggested=found.suggested)
+    known = estimate_transition(test_set.true_labels, labels, sample_of="labels")
+    for target in ("population", "overlap"):
+        yield f"bounded, {target}", by("bounded", noise=rate, target=target)
+        yield f"bounded, transition known, {target}", by("bounded", noise=known, target=target)
+    yield "label-free", lambda: (_label_free(test_set, labels), "0")
+    for design in DESIGNS:
+        for size in AUDIT_SIZES:
+            yield f"audit {design} {size}", _by_audit(test_set, labels, design, size)
+    for cap in (300, 1000):
+        yield f"sequential, cap {cap}", _by_sequence(test_set, labels, cap)
+
+
+def _by_audit(test_set: World, labels: Indices, design: str, size: int) -> Callable[[], tuple[Flags, str]]:
+    def decide() -> tuple[Flags, str]:
+        audit = shared_audit(test_set, design, size, seed=test_set.seed)
+        outcomes = audited(question(test_set, labels, audit=audit, target="overlap"))
+        assert outcomes.p_value is not None
+        return outcomes.p_value <= ALPHA, str(size)
+
+    return decide
+
+
+def _by_sequence(test_set: World, labels: Indices, cap: int) -> Callable[[], tuple[Flags, str]]:
+    def decide() -> tuple[Flags, str]:
+        from demele.evaluation.comparison.sequential import sequential_many
+
+        pairs = all_pairs(len(test_set.predictions))
+        certified, used = sequential_many(
+            labels, test_set.predictions, pairs, test_set.true_labels, alpha=ALPHA, cap=cap, seed=test_set.seed
+        )
+        certified_used = np.median(used[certified]) if certified.any() else np.nan
+        return certified, f"median {certified_used:.0f} if certified, mean {used.mean():.0f}"
+
+    return decide
+
+
+def _label_free(test_set: World, labels: Indices) -> Flags:
+    """Compare by agreement with a third classifier, the next one in the order of the world."""
+    pairs = all_pairs(len(test_set.predictions))
+    third = (pairs.max(axis=1) + 1) % len(test_set.predictions)
+    third = np.where(third == pairs.min(axis=1), (third + 1) % len(test_set.predictions), third)
+    chosen = np.zeros(len(pairs), dtype=bool)
+    for model in np.unique(third):
+        here = np.flatnonzero(third == model)
+        asked = question(test_set, labels, pairs=pairs[here], reference=test_set.predictions[model])
+        chosen[here] = METHODS["label-free"](asked).candidate
+    return chosen
+
+
+def shared_audit(test_set: World, design: str, size: int, *, seed: int, pool: Indices | None = None) -> CodedAudit:
+    """Draw an audit by one of the designs; the expert knows the true labels."""
+    power, floor = DESIGNS[design]
+    models = test_set.predictions if pool is None else pool
+    # The library's doubt is the squared entropy.
+    doubts = None if power is None else doubt(models) ** (power / 2)
+    plan = draw_audit(test_set.n, size, doubt=doubts, floor=floor, seed=seed)
+    words = test_set.labelled(test_set.true_labels).vocabulary
+    return plan.answered(test_set.true_labels[plan.rows]).coded(words, test_set.n)
+
+
+# --- how often the bounds of the audited comparison fail ------------------------------------------------------------
+
+LEVEL_KINDS: tuple[Kind, ...] = ("uniform", "class", "feature", "adversarial")
+LEVEL_RATES = (0.01, 0.05, 0.2, 0.3)
+LEVEL_SIZES = ((500, 25), (500, 100), (2000, 25), (2000, 100), (2000, 500), (10_000, 500))
+TAILS = (0.025, 0.001)
+
+
+def levels(repeats: int = 200) -> None:
+    """Count how often the lower bound of a difference exceeds it: each claim at a threshold that it just misses."""
+    path = RESULTS / "audited_level.csv"
+    done = _done(path)
+    for n, size in LEVEL_SIZES:
+        for design in ("uniform", "entropy", "squared entropy"):
+            for kind in LEVEL_KINDS:
+                for rate in LEVEL_RATES:
+                    if (str(n), str(size), design, kind, f"{rate:g}") in done:
+                        continue
+                    missed = bound_failures(n, size, design, kind, rate, repeats=repeats)
+                    row: dict[str, object] = {
+                        "n": n,
+                        "labels": size,
+                        "design": design,
+                        "kind": kind,
+                        "noise": f"{rate:g}",
+                        "bounds": missed[TAILS[0]].size,
+                    }
+                    row |= {f"missed_at_{tail:g}": f"{missed[tail].mean():.5f}" for tail in TAILS}
+                    _append(path, row)
+                    print(row, flush=True)
+
+
+def bound_failures(
+    n: int, size: int, design: str, kind: Kind, rate: float, *, repeats: int, pairs_at_once: int = 20, seed: int = 0
+) -> dict[float, Flags]:
+    """Whether the bounds of random pairs of similar models miss the true difference, per tail; shape (bounds,).
+
+    The noise is made anew for each tenth of the repetitions. If it is adversarial, only the bound that it attacks
+    counts.
+    """
+    test_set = world(seed, n=n)
+    right = test_set.predictions == test_set.true_labels
+    accuracy = right.mean(axis=1)
+    pairs = all_pairs(len(accuracy))
+    pairs = pairs[np.abs(accuracy[pairs[:, 0]] - accuracy[pairs[:, 1]]) < 0.1]
+    rng = np.random.default_rng([seed, n, size])
+    missed: dict[float, list[Flags]] = {tail: [] for tail in TAILS}
+    for repeat in range(repeats):
+        if repeat % 10 == 0 or kind == "adversarial":
+            chosen = pairs[rng.choice(len(pairs), 1 if kind == "adversarial" else pairs_at_once, replace=False)]
+            labels = noisy_labels(
+                test_set, rate, kind, established=chosen[0, 0], candidate=chosen[0, 1], seed=seed + repeat
+            )
+        audit = shared_audit(test_set, design, size, seed=seed + repeat)
+        truth = accuracy[chosen[:, 1]] - accuracy[chosen[:, 0]]
+        asked = question(test_set, labels, pairs=chosen, audit=audit, target="sample")
+        for tail in TAILS:
+            outcomes = audited(replace(asked, level=1 - 2 * tail))
+            missed[tail].append(outcomes.low > truth + 1e-12)
+            if kind != "adversarial":
+                missed[tail].append(outcomes.high < truth - 1e-12)
+    return {tail: np.concatenate(flags) for tail, flags in missed.items()}
+
+
+def _done(path: Path) -> set[tuple[str, ...]]:
+    """First columns of the rows that are there: what need not be run again."""
+    if not path.exists():
+        return set()
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    keys = 3 if "world" in (rows[0] if rows else {}) else 5
+    return {tuple(row.values())[:keys] for row in rows}
+
+
+def _append(path: Path, row: dict[str, object]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(row), lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+if __name__ == "__main__":
+    levels() if sys.argv[1:] == ["level"] else main()

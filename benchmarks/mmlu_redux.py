@@ -1,0 +1,354 @@
+"""Ten language models on MMLU-Redux: what comparisons on the published answers say, against the corrected answers.
+
+Real models and real label errors: of 5 432 questions with a single right answer, 101 were published with a wrong one.
+Every pair of models is compared in both roles, on all questions together and within each of the 57 subjects, by each
+method with what it needs to know. Run alone: ``python -m benchmarks.mmlu_redux`` (some minutes, one core); writes
+results/mmlu_redux.csv, results/mmlu_redux_subjects.csv, results/mmlu_redux_ranks.csv and results/mmlu_redux_pairs.csv.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import csv
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from demele.core.labelled import read_labelled
+from demele.data import LabelSet, label_set
+from demele.evaluation.comparison.base import Question
+from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.sequential import sequential_many
+from demele.evaluation.comparison.several import rank
+from demele.labels import Audit, doubt, draw_audit, estimate_transition
+
+RESULTS = Path(__file__).parent / "results"
+LEVEL = 0.95
+#: Audits are random: each is drawn so many times.
+REPEATS = {"all": 50, "subject": 10}
+AUDITED = {"all": (100, 250, 500, 1000), "subject": (25, 50)}
+#: A sequential comparison gives up after so many labels.
+CAP = {"all": 1000, "subject": 100}
+PRUDENCE = 0.1
+#: What "better" means, and what is then right: the same question asked of the corrected answers.
+TARGETS = {"overlap": "intervals apart", "population": "paired test"}
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of questions, and all ordered pairs of models on them."""
+
+    questions: LabelSet
+    scope: str
+    asked: Question
+    truth: NDArray[np.int32]
+    doubts: NDArray[np.float64]
+
+    @property
+    def n(self) -> int:
+        return self.questions.n
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What one method says of every ordered pair: candidate better, decided at all, and labels asked for."""
+
+    method: str
+    knows: str
+    target: str
+    candidate: Flags
+    decided: Flags
+    labels: NDArray[np.float64]  # expert labels of each pair, both roles together; those of an audit serve all pairs
+
+
+def main() -> None:
+    """Compare everything and write the tables."""
+    questions = label_set("mmlu_redux")
+    whole = case(questions, "all")
+    subjects = [case(questions.of_group(name), "subject") for name in questions.group_names()]
+    rows = [row for one in ([whole], subjects) for row in table(one)]
+    write("mmlu_redux", rows)
+    write("mmlu_redux_subjects", [subject_row(one) for one in subjects])
+    write("mmlu_redux_ranks", rank_rows(questions))
+    write("mmlu_redux_pairs", pair_rows(questions))
+
+
+def case(questions: LabelSet, scope: str) -> Case:
+    """Prepare the pairs of one set of questions."""
+    models = {name: questions.predictions[name] for name in questions.models}
+    data = read_labelled(models, questions.labels, classes=questions.classes)
+    truth = data.vocabulary.encode(np.asarray(questions.true_labels), "true_labels")
+    first, second = np.nonzero(~np.eye(len(models), dtype=bool))
+    asked = Question(data=data, established=first, candidate=second, level=LEVEL)
+    return Case(questions, scope, asked, truth, doubt(data.predictions))
+
+
+# References and methods ----------------------------------------------------------------------------------------------
+
+
+def reference(one: Case, target: str) -> Flags:
+    """Say for which pairs the corrected answers take the candidate."""
+    clean = replace(one.asked, data=one.asked.data.relabelled(one.truth), true_labels=one.truth, noise=0.0)
+    return METHODS["reference" if target == "overlap" else "bounded"](clean).candidate
+
+
+def gains(one: Case) -> NDArray[np.int64]:
+    """Right answers of the candidate less those of the established, by the corrected answers."""
+    right = np.count_nonzero(one.asked.data.predictions == one.truth, axis=1)
+    return right[one.asked.candidate] - right[one.asked.established]
+
+
+def answered(one: Case, seed: int) -> Iterator[Verdicts]:
+    """Yield the verdicts of every method that draws at random, once."""
+    data, n = one.asked.data, one.n
+    for size in AUDITED[one.scope]:
+        plan = draw_audit(n, size, seed=seed)
+        audit = Audit(plan.rows, _words(one, plan.rows), design="uniform")
+        coded = audit.coded(data.vocabulary, n)
+        counts = estimate_transition(
+            _words(one, plan.rows), one.questions.labels[plan.rows], classes=one.questions.classes
+        )
+        for target in TARGETS:
+            known = replace(one.asked, noise=counts, target=target)
+            yield _verdicts("bounded", f"transition counts of {size} audited", target, known, size)
+            yield _verdicts("audited", f"{size} audited", target, replace(one.asked, audit=coded, target=target), size)
+        plan = draw_audit(n, size, doubt=one.doubts, seed=seed)
+        audit = Audit(plan.rows, _words(one, plan.rows), design="weighted", probabilities=plan.probabilities)
+        coded = audit.coded(data.vocabulary, n)
+        for target in TARGETS:
+            known = replace(one.asked, audit=coded, target=target)
+            yield _verdicts("audited", f"{size} audited, more where the models disagree", target, known, size)
+    yield from sequential(one, seed)
+
+
+def computed(one: Case) -> Iterator[Verdicts]:
+    """Yield the verdicts of every method without a draw."""
+    rate = one.questions.noise_rate
+    asked, known = one.asked, replace(one.asked, noise=rate)
+    yield _verdicts("classic", "nothing", "overlap", asked, 0)
+    yield _verdicts("prudent-v1", "the rate of wrong labels", "overlap", known, 0)
+    hard = replace(asked, difficulty=one.doubts, prudence=PRUDENCE)
+    yield _verdicts("prudent-v2", "nothing; the 10% most disputed are given away", "overlap", hard, 0)
+    for target in TARGETS:
+        yield _verdicts("bounded", "the rate of wrong labels", target, replace(known, target=target), 0)
+
+
+def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
+    """Yield what asking for labels one at a time finds, pair by pair, for two errors allowed to each claim."""
+    data, m = one.asked.data, len(one.asked.data.names)
+    pairs = np.stack([one.asked.established, one.asked.candidate], axis=1)
+    off = ~np.eye(m, dtype=bool)
+    wrong = int((one.questions.noise_rate or 0) * one.n + 1e-9)
+    for target, known, alpha in itertools.product(TARGETS, (None, wrong), (one.asked.tail, 0.001)):
+        if known is not None and target != "overlap":
+            continue  # knowledge of the noise limits the width of intervals, and nothing else
+        found, used = sequential_many(
+            data.labels,
+            data.predictions,
+            pairs,
+            one.truth,
+            alpha=alpha,
+            target=target,  # type: ignore[arg-type]
+            level=LEVEL,
+            cap=CAP[one.scope],
+            wrong=known,
+            seed=seed,
+        )
+        better, asked_for = np.zeros((m, m), dtype=bool), np.zeros((m, m))
+        better[off], asked_for[off] = found, used
+        asked_for += asked_for.T
+        knows = f"labels asked one at a time, error {100 * alpha:g}%" + (", the rate" if known is not None else "")
+        yield Verdicts("sequential", knows, target, found, (better | better.T)[off], asked_for[off])
+
+
+def _words(one: Case, rows: Any) -> NDArray[Any]:
+    return np.asarray(one.questions.true_labels)[rows]
+
+
+def _verdicts(method: str, knows: str, target: str, question: Question, labels: float) -> Verdicts:
+    found = METHODS[method](question)
+    asked_for = np.full(question.n_pairs, float(labels))
+    return Verdicts(method, knows, target, found.candidate, found.candidate | found.established, asked_for)
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+def table(cases: Sequence[Case]) -> list[dict[str, object]]:
+    """Return a row per method: how often it errs on these cases together, over all repeats."""
+    scope = cases[0].scope
+    tallies: dict[tuple[str, str, str], list[NDArray[np.float64]]] = {}
+    for one in cases:
+        truth = {target: reference(one, target) for target in TARGETS}
+        gain = gains(one)
+        repeats = REPEATS[scope]
+        found = [(1.0 * repeats, verdict) for verdict in computed(one)]
+        found += [(1.0, verdict) for seed in range(repeats) for verdict in answered(one, seed)]
+        for weight, said in found:
+            right = truth[said.target]
+            counts = (
+                right.size,
+                (~right).sum(),
+                right.sum(),
+                (said.candidate & ~right).sum(),
+                (~said.candidate & right).sum(),
+                (~said.decided).sum() / 2,  # the same in both roles
+                (said.candidate & (gain <= 0)).sum(),
+                said.labels.sum(),
+                (said.labels > 0).sum(),
+            )
+            key = (said.method, said.knows, said.target)
+            tallies.setdefault(key, []).append(weight * np.array(counts, dtype=np.float64))
+    rows = []
+    for (method, knows, target), parts in tallies.items():
+        pairs, keeps, takes, first, second, undecided, wrong, labels, asked = np.sum(parts, axis=0) / repeats
+        rows.append(
+            {
+                "questions": "all together" if scope == "all" else "by subject",
+                "method": method,
+                "knows": knows,
+                "better means": TARGETS[target],
+                "reference keeps": f"{keeps:.0f}",
+                "reference takes": f"{takes:.0f}",
+                "type I": f"{first:.2f}",
+                "type I %": f"{100 * first / keeps:.3f}",
+                "type II": f"{second:.2f}",
+                "type II %": f"{100 * second / takes:.1f}",
+                "undecided pairs %": f"{200 * undecided / pairs:.1f}",
+                "chosen though not better": f"{wrong:.2f}",
+                "expert labels": f"{labels / pairs:.0f}",
+                "where asked": f"{labels / asked:.0f}" if asked else "0",
+                "repeats": repeats,
+            }
+        )
+    return rows
+
+
+def subject_row(one: Case) -> dict[str, object]:
+    """Return what the label errors of one subject do to the comparison of intervals and to the order of models."""
+    right = reference(one, "overlap")
+    said = METHODS["classic"](one.asked).candidate
+    clean = replace(one.asked, data=one.asked.data.relabelled(one.truth))
+    published, corrected = (np.count_nonzero(q.data.predictions == q.data.labels, axis=1) for q in (one.asked, clean))
+    first, second = np.triu_indices(len(published), 1)
+    before, after = (np.sign(hits[first] - hits[second]) for hits in (published, corrected))
+    from scipy.stats import kendalltau
+
+    assert one.questions.groups is not None
+    return {
+        "subject": str(one.questions.groups[0]).replace("_", " "),
+        "questions": one.n,
+        "wrong labels": int(np.count_nonzero(one.asked.data.labels != one.truth)),
+        "wrong labels %": f"{100 * (one.questions.noise_rate or 0):.1f}",
+        "mean accuracy, published": f"{published.mean() / one.n:.3f}",
+        "mean accuracy, corrected": f"{corrected.mean() / one.n:.3f}",
+        "pairs in reversed order": int(np.count_nonzero(before * after < 0)),
+        "Kendall's tau": f"{kendalltau(published, corrected).statistic:.3f}",
+        "best, published": _leaders(one, published),
+        "best, corrected": _leaders(one, corrected),
+        "classic type I": int((said & ~right).sum()),
+        "classic type II": int((~said & right).sum()),
+        "reference takes": int(right.sum()),
+    }
+
+
+def shared_audit(questions: LabelSet) -> Audit:
+    """Let the corrected answers be the expert's, on 500 random questions, more where the models disagree."""
+    plan = draw_audit(questions.n, 500, doubt=doubt(questions.predictions), seed=0)
+    return plan.answered(np.asarray(questions.true_labels)[plan.rows])
+
+
+def rank_rows(questions: LabelSet) -> list[dict[str, object]]:
+    """Return, per model, its rank as published and corrected, and the ranks that each kind of knowledge leaves open."""
+    truth, audit = np.asarray(questions.true_labels), shared_audit(questions)
+    ask: dict[str, Any] = {"classes": questions.classes, "level": LEVEL}
+    rankings = {
+        "published labels taken as right": rank(
+            questions.predictions, questions.labels, method="bounded", noise=0.0, **ask
+        ),
+        "rate of wrong labels known": rank(questions.predictions, questions.labels, noise=questions.noise_rate, **ask),
+        "500 labels audited": rank(questions.predictions, questions.labels, audit=audit, **ask),
+        "corrected labels": rank(questions.predictions, truth, method="bounded", noise=0.0, **ask),
+    }
+    rows: list[dict[str, object]] = []
+    corrected = rankings["corrected labels"]
+    published = rankings["published labels taken as right"]
+    for name in corrected.names:
+        row: dict[str, object] = {
+            "model": name,
+            "accuracy, published": f"{published.estimates[published.names.index(name)].value:.4f}",
+            "accuracy, corrected": f"{corrected.estimates[corrected.names.index(name)].value:.4f}",
+        }
+        for title, ranking in rankings.items():
+            at = ranking.names.index(name)
+            best, worst = ranking.best_rank[at], ranking.worst_rank[at]
+            row[f"ranks, {title}"] = f"{best}" if best == worst else f"{best} to {worst}"
+        rows.append(row)
+    return rows
+
+
+def pair_rows(questions: LabelSet) -> list[dict[str, object]]:
+    """Return, per pair of models, what is shown and how many wrong labels that bears."""
+    truth = np.asarray(questions.true_labels)
+    ask: dict[str, Any] = {"classes": questions.classes, "level": LEVEL}
+    published = rank(questions.predictions, questions.labels, method="bounded", noise=0.0, true_labels=truth, **ask)
+    bounded = rank(questions.predictions, questions.labels, noise=questions.noise_rate, **ask)
+    audited = rank(questions.predictions, questions.labels, audit=shared_audit(questions), **ask)
+    assert published.reference is not None
+    key = ["established", "candidate"]
+    tables = {
+        "published labels taken as right": published.pairs,
+        "rate of wrong labels known": bounded.pairs,
+        "500 labels audited": audited.pairs,
+        "corrected labels": published.reference,
+    }
+    verdicts = {title: frame.set_index(key)["verdict"] for title, frame in tables.items()}
+    bears = published.pairs.set_index(key)["breakdown_rate"]
+    gap = published.reference.set_index(key)["difference"]
+    rows: list[dict[str, object]] = []
+    order = list(published.names)
+    for i, better in enumerate(order):
+        for worse in order[i + 1 :]:
+            pair = (worse, better)
+            rate = float(bears[pair])
+            rows.append(
+                {
+                    "better by published labels": better,
+                    "other": worse,
+                    "difference, corrected": f"{float(gap[pair]):+.4f}",
+                    **{title: _shown(str(said[pair])) for title, said in verdicts.items()},
+                    "bears wrong labels %": "" if np.isnan(rate) else f"{100 * rate:.2f}",
+                }
+            )
+    return rows
+
+
+def _shown(verdict: str) -> str:
+    return {"candidate": "better", "established": "worse", "undecided": "open"}[verdict]
+
+
+def _leaders(one: Case, hits: NDArray[Any]) -> str:
+    best = np.flatnonzero(hits == hits.max())
+    return ", ".join(one.asked.data.names[model] for model in best)
+
+
+def write(name: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows to results/NAME.csv."""
+    with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    print(pd.DataFrame(rows).to_string(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

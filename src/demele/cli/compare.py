@@ -1,0 +1,424 @@
+"""``demele compare``: is the candidate really better, when some labels are wrong? Two classifiers, or many."""
+
+import argparse
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.files import check_writable, first_row, split_name
+from demele.cli.label_files import (
+    TRUE,
+    Warn,
+    add_knowledge,
+    answers_text,
+    checked_knowledge,
+    checked_targets,
+    classes_named,
+    column,
+    in_file,
+    in_one_vocabulary,
+    models,
+    name_of,
+    option_words,
+    read_answers,
+    read_audit,
+    read_cleaning,
+    read_transition,
+    suggesting_classes,
+    told_as,
+    warned,
+)
+from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.core.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from demele.evaluation import Decision, Ranking, SequentialComparison
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Is the candidate really better, when some labels are wrong? Keeps the established classifier unless the candidate is
+shown to be better, and says how many wrong labels that verdict bears.
+
+  demele compare ESTABLISHED CANDIDATE LABELS     one against one
+  demele compare PREDICTIONS LABELS               several models, one column each: a ranking with ties
+
+Files have the same rows with one class in each: .npy, .npz, .csv, .tsv, .parquet or .json.
+FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be the same file.
+"""
+_EXAMPLES = """\
+methods:
+  classic      overlap of the two intervals; believes every label (the default if nothing is known of the noise)
+  reference    classic on the true labels; needs --true-labels
+  prudent-v1   classic after the worst bias of both; needs --noise-rate or --transition
+  prudent-v2   the hardest instances are given to the established one; needs --difficulty
+  cleaned      classic after a cleaning; needs --suspects
+  label-free   agreement with a third classifier; needs --reference and independent errors
+  bounded      exact paired worst case (the default with --noise-rate or --transition)
+  audited      expert labels of a random sample (the default with --audit)
+  sequential   the same one label at a time, valid whenever it stops; see --ask
+
+examples:
+  demele compare data.csv::old data.csv::new data.csv::label
+  demele compare data.csv::old data.csv::new data.csv::label --noise-rate 0.03 --report report.html
+  demele compare models.csv labels.npy --noise-rate 0.03
+  demele compare data.csv::old data.csv::new data.csv::label --ask answers.csv     (label its rows; run it again)
+  demele compare --demo --report demo.html
+
+Results go to stdout (a table on a terminal, JSON otherwise), warnings to stderr.
+Exit status: 0 done, whatever the verdict; 2 a mistake in the arguments or the data.
+"""
+
+#: Options that name files to read.
+_FROM_FILES = ("transition", "audit", "true_labels", "difficulty", "suspects", "reference")
+#: Column of a file for experts that says which comparison asks.
+_COMPARISON = "comparison"
+_DEMO_AUDIT = 500
+_DEMO_TITLE = "Which differences between ten language models survive the label errors of MMLU?"
+
+
+def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele compare`` to the commands."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare classifiers on labels that may be wrong",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="ESTABLISHED CANDIDATE LABELS, or PREDICTIONS LABELS")
+    parser.add_argument(
+        "--demo", action="store_true", help="ten language models on questions with expert-corrected labels"
+    )
+
+    what = parser.add_argument_group("what is asked")
+    what.add_argument("--method", metavar="M", help="see below (default: the sharpest that is possible)")
+    what.add_argument("--measure", metavar="M", help="accuracy, error, precision, recall or f1 (default: accuracy)")
+    what.add_argument("--of", metavar="CLASS", help="the class of a precision, recall or f1")
+    what.add_argument("--level", type=float, metavar="L", help="confidence of the verdict (default: 0.95)")
+    what.add_argument(
+        "--target",
+        metavar="T",
+        help="better on new instances (population, the default), on these with right labels (sample), or by more than "
+        "the overlap of the intervals on right labels (overlap)",
+    )
+    what.add_argument(
+        "--correction",
+        metavar="C",
+        help="of several comparisons: holm, bonferroni or none (default: holm where possible)",
+    )
+    add_knowledge(parser)
+    special = parser.add_argument_group("for single methods")
+    special.add_argument("--difficulty", metavar="FILE", help="prudent-v2: a number per row, larger is harder")
+    special.add_argument("--prudence", type=float, metavar="P", help="prudent-v2: share of hardest rows (default: 0.1)")
+    special.add_argument(
+        "--suspects", metavar="FILE", help="cleaned: flags, and perhaps a second column of right classes"
+    )
+    special.add_argument("--reference", metavar="FILE", help="label-free: the predictions of a third classifier")
+    special.add_argument(
+        "--ask",
+        type=Path,
+        metavar="FILE",
+        help="sequential: write here which rows an expert should label next, and read the answers on the next run",
+    )
+    special.add_argument("--batch", type=int, metavar="K", help="rows that --ask writes at a time (default: 20)")
+    special.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
+
+    out = parser.add_argument_group("output")
+    out.add_argument("--names", metavar="A,B", help="what to call the two (default: their columns or files)")
+    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
+    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
+    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
+    out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
+    out.add_argument("--quiet", action="store_true", help="no warnings; the results still hold them")
+    parser.set_defaults(run=_run, told_as=told_as)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    _check(arguments)
+    words = option_words(arguments)
+    with warnings_in_one_line(quiet=arguments.quiet, words=words):
+        if arguments.demo:
+            result: Decision | Ranking = _demonstration(arguments)
+        elif len(arguments.files) == 2:
+            result = _ranked(arguments)
+        elif arguments.ask is not None:
+            result = _asked(arguments)
+        else:
+            result = _compared(arguments)
+    text = _text(result, arguments, words)
+    if arguments.report is not None:
+        result.to_html(arguments.report)
+    emit(text, arguments.output)
+    if arguments.report is not None and not arguments.quiet:
+        log(f"demele: report written to {arguments.report}")
+
+
+# Before any computing --------------------------------------------------------------------------------------------
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    files = arguments.files
+    if arguments.demo:
+        own = [name for name in ("ask", *_FROM_FILES) if getattr(arguments, name) is not None]
+        if files or own:
+            what = "files" if files else f"--{own[0].replace('_', '-')}"
+            raise InputError(f"--demo: brings its own data; leave out {what}")
+    elif len(files) not in (2, 3):
+        raise InputError(
+            f"expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got {len(files)} "
+            f"{'file' if len(files) == 1 else 'files'} (see demele compare --help)"
+        )
+    checked_knowledge(arguments)
+    if arguments.ask is not None:
+        _check_ask(arguments)
+    elif arguments.batch is not None:
+        raise InputError("--batch: is for --ask")
+    if arguments.seed is not None and arguments.seed < 0:
+        raise InputError(f"--seed: expected a whole number from 0, got {arguments.seed}")
+    if len(files) == 3 and arguments.correction is not None:
+        raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
+    if len(files) != 3 and arguments.names is not None:
+        raise InputError("--names: is for two classifiers; several are called by their columns")
+    read = [*files, *(getattr(arguments, name) for name in _FROM_FILES)]
+    inputs = [split_name(text)[0] for text in read if text is not None]
+    if arguments.ask is not None:
+        check_writable(arguments.ask, force=True, inputs=inputs)  # its answers are kept
+        inputs.append(arguments.ask)
+    checked_targets(arguments, inputs)
+
+
+def _check_ask(arguments: argparse.Namespace) -> None:
+    if len(arguments.files) != 3:
+        raise InputError("--ask: is for one established classifier and one candidate")
+    if arguments.method not in (None, "sequential"):
+        raise InputError(f"--ask: is for --method sequential, got {arguments.method}")
+    if arguments.measure not in (None, "accuracy"):
+        raise InputError(f"--measure: labels are asked one at a time for accuracy, got {arguments.measure}")
+    if arguments.audit is not None:
+        raise InputError("--audit: --ask keeps the expert's answers itself; leave one of them out")
+    for name in ("of", "true_labels", "difficulty", "prudence", "suspects", "reference"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')}: has no part in --ask; leave it out")
+    if arguments.batch is not None and arguments.batch < 1:
+        raise InputError(f"--batch: expected a number of rows from 1, got {arguments.batch}")
+    if arguments.ask.suffix.lower() not in (".csv", ".tsv"):
+        raise InputError(f"--ask: expected a file called .csv, for the expert to fill in, got {arguments.ask}")
+
+
+def _names(arguments: argparse.Namespace) -> tuple[str, str]:
+    if arguments.names is not None:
+        names = [name.strip() for name in arguments.names.split(",")]
+        if len(names) != 2 or not all(names) or names[0] == names[1]:
+            raise InputError(f"--names: expected two different names, such as old,new, got {arguments.names!r}")
+        return names[0], names[1]
+    first, second = (name_of(text) for text in arguments.files[:2])
+    if first == second:
+        first, second = (split_name(text)[0].stem for text in arguments.files[:2])
+    return (first, second) if first != second else ("established", "candidate")
+
+
+# Reading ---------------------------------------------------------------------------------------------------------
+
+
+def _knowledge(arguments: argparse.Namespace, given: "NDArray[Any]", warn: Warn) -> dict[str, Any]:
+    """Return what was given on the command line: the library's defaults live in one place, which is not here."""
+    plain = ("method", "measure", "level", "target", "prudence", "correction", "seed")
+    found: dict[str, Any] = {name: getattr(arguments, name) for name in plain}
+    found["noise"] = arguments.noise_rate
+    if arguments.transition is not None:
+        found["noise"] = read_transition(arguments.transition, given, warn)
+    if arguments.audit is not None:
+        found["audit"] = read_audit(arguments.audit, arguments.audit_design, given, warn)
+    if arguments.difficulty is not None:
+        found["difficulty"] = column(arguments.difficulty, warn, numbers=True)
+    if arguments.suspects is not None:
+        found["cleaning"] = read_cleaning(arguments.suspects, given, warn)
+    if arguments.classes is not None:
+        found["classes"] = classes_named(arguments.classes, given)
+    if arguments.of is not None:
+        found["of"] = classes_named(arguments.of, given)[0] if "," not in arguments.of else arguments.of
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _columns(
+    arguments: argparse.Namespace, read: dict[str, Any], labels: Any, warn: Warn
+) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    """Return predictions, labels, and what options say of them, all classes in one vocabulary."""
+    from demele.core.labelled import read_labels
+
+    columns: dict[Any, Any] = {("model", name): values for name, values in read.items()}  # called as they like
+    columns["labels"] = labels
+    for name in ("true_labels", "reference"):
+        if getattr(arguments, name) is not None:
+            columns[name] = column(getattr(arguments, name), warn)
+    columns = in_one_vocabulary(columns)
+    predictions, labels = {name: columns.pop(("model", name)) for name in read}, columns.pop("labels")
+    return predictions, labels, {**_knowledge(arguments, read_labels(labels, "labels"), warn), **columns}
+
+
+def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    """Read the two classifiers and the labels, and what options say of them."""
+    files = arguments.files
+    for place, what in enumerate(("ESTABLISHED", "CANDIDATE")):
+        if files[place] == files[2]:
+            warn(f"{files[2]} is given as {what} and as LABELS: judged against itself")
+    if files[0] == files[1]:
+        warn(f"{files[0]} is given as ESTABLISHED and as CANDIDATE: compared with itself")
+    established, candidate, labels = (column(text, warn) for text in files)
+    return _columns(arguments, {"established": established, "candidate": candidate}, labels, warn)
+
+
+def _compared(arguments: argparse.Namespace) -> "Decision":
+    from demele import evaluation
+
+    read, labels, known = _pair(arguments, warned(arguments.quiet))
+    with suggesting_classes([*read.values(), labels]):
+        return evaluation.compare(**read, labels=labels, names=_names(arguments), **known)
+
+
+def _ranked(arguments: argparse.Namespace) -> "Ranking":
+    from demele import evaluation
+
+    warn = warned(arguments.quiet)
+    read = models(arguments.files[0], warn, labels=arguments.files[1])
+    if len(read) < 2:
+        raise InputError(
+            f"{arguments.files[0]}: expected the predictions of at least 2 models, one column each, got {len(read)}; "
+            "to compare two files, give ESTABLISHED CANDIDATE LABELS"
+        )
+    read, labels, known = _columns(arguments, read, column(arguments.files[1], warn), warn)
+    try:
+        with suggesting_classes([*read.values(), labels]):
+            return evaluation.rank(read, labels, **known)
+    except InputError as error:
+        column_named = str(error).partition(":")[0]
+        if split_name(arguments.files[0])[1] or column_named not in read:
+            raise
+        raise type(error)(f"{error}; if it is no model, pick those that are: {arguments.files[0]}::A,B,...") from error
+
+
+def _demonstration(arguments: argparse.Namespace) -> "Ranking":
+    """Rank language models, with an audit whose answers are those that experts gave to every question."""
+    import numpy as np
+
+    from demele import evaluation
+    from demele.data import label_set
+    from demele.labels import draw_audit
+
+    questions = label_set("mmlu_redux")
+    truth = np.asarray(questions.true_labels)
+    known = _knowledge(arguments, questions.labels, warned(arguments.quiet))
+    if "noise" not in known and known.get("method") in (None, "audited", "sequential"):
+        plan = draw_audit(questions.n, _DEMO_AUDIT, seed=known.get("seed", 0))
+        known["audit"] = plan.answered(truth[plan.rows])
+        if not arguments.quiet:
+            log(
+                f"demele: {len(questions.models)} language models on {questions.n:,} questions of MMLU-Redux, whose "
+                f"published answers are partly wrong; experts corrected {_DEMO_AUDIT} questions drawn at random"
+            )
+    return evaluation.rank(
+        questions.predictions,
+        questions.labels,
+        true_labels=truth,
+        title=_DEMO_TITLE,
+        **{"classes": questions.classes, **known},
+    )
+
+
+# One label at a time ---------------------------------------------------------------------------------------------
+
+
+def _asked(arguments: argparse.Namespace) -> "Decision":
+    """Read the answers so far, decide, and ask for more if the verdict is open."""
+    from demele import evaluation
+    from demele.core.labelled import read_labels
+
+    warn = warned(arguments.quiet)
+    read, labels, known = _pair(arguments, warn)
+    known.pop("method", None)
+    known.pop("measure", None)
+    with suggesting_classes([*read.values(), labels]):
+        comparison = evaluation.SequentialComparison(**read, labels=labels, names=_names(arguments), **known)
+    given = read_labels(labels, "labels")
+    path, batch = arguments.ask, arguments.batch or 20
+    key = str(comparison.to_dict()["digest"])
+    asked, waiting = 0, 0
+    if path.exists():
+        answers = read_answers(str(path), given, warn)
+        asked = answers.rows.size
+        if answers.single(_COMPARISON) != key or answers.rows.tolist() != comparison.ask(asked).tolist():
+            raise InputError(
+                f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
+                "--target, noise or --seed); give the same ones, or another --ask FILE"
+            )
+        if answers.known.any():
+            with in_file(str(path), labels=f"column {TRUE}"):
+                comparison.tell(answers.rows[answers.known], answers.labels[answers.known])
+        waiting = int((~answers.known).sum())
+        later = int(answers.known[comparison.labels_used :].sum())
+        if later and not comparison.done:
+            warn(
+                f"{path}: row {answers.rows[comparison.labels_used]} has no answer; the {later} after it count once "
+                "it has"
+            )
+    if not comparison.done and waiting < batch:
+        rows = comparison.ask(batch)[waiting:]
+        waiting += rows.size
+        _add_rows(path, rows, given, first=asked + 1, key=key)
+    if not arguments.quiet:
+        log(f"demele: {_progress(comparison, waiting, path)}")
+    return comparison.decision()
+
+
+def _progress(comparison: "SequentialComparison", waiting: int, path: Path) -> str:
+    used = comparison.labels_used
+    answers = f"{used} answer{'' if used == 1 else 's'}"
+    rows = f"the row that has no {TRUE}" if waiting == 1 else f"the {waiting} rows that have no {TRUE}"
+    if comparison.done:
+        if comparison.decision().verdict == "undecided":
+            return f"{answers}, undecided, and more of them would hardly decide it"
+        return f"{answers} decide it; no more are needed"
+    more = comparison.expected_labels
+    hope = f"about {math.ceil(more):,} more to expect" if math.isfinite(more) else "at this rate, more decide nothing"
+    return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
+
+
+def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first: int, key: str) -> None:
+    """Add rows to the file, below those that it has, whatever program wrote it last."""
+    held, head, delimiter = "", None, "\t" if path.suffix.lower() == ".tsv" else ","
+    if path.exists():
+        held = path.read_text(encoding="utf-8-sig")
+        delimiter, head = first_row(path)
+        held = held if held.endswith("\n") else held + "\n"
+    more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)
+    # Written beside it first: an interrupted write must not cost an expert's answers.
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_text(held + more, encoding="utf-8")
+    beside.replace(path)
+
+
+# Output ----------------------------------------------------------------------------------------------------------
+
+
+def _text(result: "Decision | Ranking", arguments: argparse.Namespace, words: Callable[[str], str]) -> str:
+    from demele.cli.label_tables import decision_table, ranking_table
+    from demele.evaluation import Decision
+
+    kind = format_of(arguments.format, arguments.output)
+    if kind == "json":
+        return json.dumps(result.to_dict(), indent=1, allow_nan=False)
+    if isinstance(result, Decision):
+        if kind == "csv":
+            import pandas as pd
+
+            return pd.DataFrame([result.row()]).to_csv(index=False)
+        return decision_table(result.to_dict(), output=arguments.output, words=words)
+    if kind == "csv":
+        return result.to_frame().to_csv(index=False)
+    return ranking_table(result.to_dict(), output=arguments.output, words=words)

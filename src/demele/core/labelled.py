@@ -1,0 +1,315 @@
+"""The door for labels and predictions: whatever came in goes out as class indices in one vocabulary, or is refused."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import as_column, check_same_order
+
+__all__ = ["Indices", "Labelled", "Vocabulary", "read_labelled", "read_labels", "read_models", "vocabulary"]
+
+Indices = NDArray[np.int32]
+
+#: The largest class that is a number, and the largest float that stands for one whole number only.
+LARGEST = 2**63 - 1
+LARGEST_FLOAT = 2**53
+DECODE = "numpy.char.decode(values, 'utf-8')"
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The classes, in the order of every axis of classes: whole numbers or strings, never both."""
+
+    classes: tuple[int | str, ...]
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def index(self, name: object, argument: str = "of") -> int:
+        """Position of one class.
+
+        Raises
+        ------
+        InputError
+            If there is no such class.
+        """
+        value = name.item() if isinstance(name, np.generic) else name
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int | str) or value not in self.classes:
+            raise InputError(f"{argument}: expected one of the classes {shown(self.classes)}, got {name!r}")
+        return self.classes.index(value)
+
+    def encode(self, values: NDArray[Any], argument: str) -> Indices:
+        """Turn what :func:`read_labels` returned into class indices.
+
+        Raises
+        ------
+        InputError
+            If a value is no class: how many, the first row, what to do.
+        """
+        import pandas as pd
+
+        if values.size and (values.dtype.kind == "i") != isinstance(self.classes[0], int):
+            kinds = {True: "integers", False: "names"}
+            own, theirs = values.dtype.kind == "i", isinstance(self.classes[0], int)
+            raise InputError(
+                f"{argument}: expected classes among {shown(self.classes)}, got {kinds[own]}, first "
+                f"{_item(values, 0)!r} at row 0; class {kinds[theirs]} and {kinds[own]} cannot be matched: "
+                "map one to the other, such as numpy.array(names)[integers]"
+            )
+        index = pd.Index(self.classes).get_indexer(pd.Index(values)).astype(np.int32)
+        wrong = np.flatnonzero(index < 0)
+        if wrong.size:
+            unknown = sorted({_item(values, int(row)) for row in wrong})
+            raise InputError(
+                f"{argument}: {wrong.size} of {values.size} values are none of the {len(self)} classes "
+                f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; " + _unseen_hint(values, self)
+            )
+        return index
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One test set: its given labels and the predictions of one or several classifiers, as class indices.
+
+    ``predictions`` is of shape (n_models, n).
+    """
+
+    labels: Indices
+    predictions: Indices
+    names: tuple[str, ...]
+    vocabulary: Vocabulary
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return int(self.labels.size)
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return len(self.vocabulary)
+
+    def relabelled(self, labels: Indices) -> "Labelled":
+        """Return the same predictions with other labels."""
+        return Labelled(labels, self.predictions, self.names, self.vocabulary)
+
+    def take(self, rows: NDArray[Any]) -> "Labelled":
+        """Return some rows (indices or a mask)."""
+        return Labelled(self.labels[rows], self.predictions[:, rows], self.names, self.vocabulary)
+
+
+def read_labelled(
+    models: Mapping[str, object], labels: object, *, classes: Sequence[object] | None = None, argument: str = "labels"
+) -> Labelled:
+    """Validate labels and the predictions of named models together.
+
+    Parameters
+    ----------
+    models : mapping of str to array-like of shape (n,)
+        Predicted classes of each model; the names are used in messages and results.
+    labels : array-like of shape (n,)
+        Given labels.
+    classes : sequence, optional
+        All classes, in the order of every result. By default the sorted classes of the labels; a prediction outside
+        them is then refused, because it is more often a slip of coding than a class without an instance.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        Naming the argument, how many values are wrong and the first row.
+    """
+    given = read_labels(labels, argument)
+    words = vocabulary(given, classes=classes)
+    coded = words.encode(given, argument)
+    rows = []
+    for name, values in models.items():
+        predicted = read_labels(values, name)
+        if predicted.size != given.size:
+            raise InputError(
+                f"{name} and {argument}: expected the same number of rows, got {predicted.size} and {given.size}; "
+                "row r of both must be the same instance"
+            )
+        check_same_order(values, labels, (name, argument))
+        rows.append(words.encode(predicted, name))
+    return Labelled(coded, np.stack(rows), tuple(models), words)
+
+
+def read_models(predictions: object, argument: str = "predictions") -> dict[str, object]:
+    """Split the predictions of several models: a mapping, a data frame, or an array of shape (n, n_models).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    from demele.core.inputs import split_columns
+
+    if isinstance(predictions, Mapping):
+        models = {str(name): values for name, values in predictions.items()}
+        if len(models) < len(predictions):
+            raise InputError(f"{argument}: expected distinct names of models, got {shown(list(predictions))}")
+    else:
+        columns, names = split_columns(predictions, argument, default="model ")
+        models = {
+            name: columns[:, j] if isinstance(columns, np.ndarray) else columns[j] for j, name in enumerate(names)
+        }
+    if len(models) < 2:
+        raise NotEnoughData(f"{argument}: expected the predictions of at least 2 models, got {len(models)}")
+    return models
+
+
+def read_labels(values: object, argument: str) -> NDArray[Any]:
+    """Return classes as an array of int64 or of str objects of shape (n,).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        For anything else: probabilities, missing values, real numbers, mixtures, several columns.
+    """
+    array = as_column(values, argument)
+    if array.ndim != 1:
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        else:
+            raise InputError(
+                f"{argument}: expected one class per instance, shape (n,), got shape {array.shape}"
+                + (f"; if these are probabilities or scores, pass {argument}.argmax(axis=1)" if _table(array) else "")
+            )
+    if array.size == 0:
+        raise NotEnoughData(f"{argument}: expected at least 1 instance, got none")
+    if array.dtype.kind == "u" and array.max() > LARGEST:
+        row = int(array.argmax())
+        raise InputError(f"{argument}: expected whole numbers up to {LARGEST}, got {array[row]} at row {row}")
+    if array.dtype.kind in "biu":
+        return array.astype(np.int64)
+    if array.dtype.kind == "f":
+        return _whole(array, argument)
+    if array.dtype.kind == "U":
+        return array.astype(object)
+    if array.dtype.kind in "OT":
+        return _objects(array.astype(object, copy=False), argument)
+    if array.dtype.kind == "S":
+        raise InputTypeError(f"{argument}: expected whole numbers or strings, got bytes; decode them: {DECODE}")
+    raise InputTypeError(f"{argument}: expected classes (whole numbers or strings), got values of type {array.dtype}")
+
+
+def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None) -> Vocabulary:
+    """Return the classes given, or those of the labels in sorted order.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If the classes given are repeated, or no classes.
+    """
+    if classes is None:
+        import pandas as pd
+
+        return Vocabulary(tuple(np.sort(pd.unique(labels)).tolist()))
+    if isinstance(classes, str | bytes | set | frozenset | Mapping) or not isinstance(classes, Iterable):
+        raise InputTypeError(
+            f"classes: expected a sequence of classes in the order wanted, such as ['cat', 'dog'], got "
+            f"{type(classes).__name__}"
+        )
+    read = read_labels(list(classes) if not isinstance(classes, np.ndarray) else classes, "classes")
+    items = tuple(_item(read, i) for i in range(read.size))
+    if len(set(items)) < len(items):
+        twice = next(item for item in items if items.count(item) > 1)
+        raise InputError(f"classes: expected each class once, got {twice!r} more than once")
+    return Vocabulary(items)
+
+
+def shown(items: Sequence[object], at_most: int = 6) -> str:
+    """List some items of a sequence for a message."""
+    text = ", ".join(repr(item) for item in items[:at_most])
+    return text + (f", ... ({len(items)} in all)" if len(items) > at_most else "")
+
+
+def _unseen_hint(values: NDArray[Any], words: Vocabulary) -> str:
+    import pandas as pd
+
+    known = set(words.classes)
+    distinct = set(pd.unique(values).tolist())
+    if values.dtype.kind == "i":
+        # One off is what happens most; a larger shift is taken from the smallest values, if these are comparable.
+        furthest = min(distinct) - min(int(item) for item in known)
+        for shift in (1, -1, furthest) if len(distinct) > 1 else (1, -1):
+            if shift and {value - shift for value in distinct} <= known:
+                return f"do the two count classes from different numbers (shifted by {shift})?"
+    else:
+        alike = {str(item).strip().casefold(): item for item in known}
+        for value in sorted(distinct - known):
+            if value.strip().casefold() in alike:
+                other = alike[value.strip().casefold()]
+                return f"{value!r} and {other!r} differ by case or blanks only: write both in one way"
+    return "if they are classes, give all classes with classes=[...]"
+
+
+def _table(array: NDArray[Any]) -> bool:
+    """Whether these could be probabilities or scores of classes."""
+    return array.ndim == 2 and array.shape[1] > 1 and array.dtype.kind in "biufO"
+
+
+def _item(values: NDArray[Any], row: int) -> int | str:
+    value = values[row]
+    return str(value) if isinstance(value, str) else int(value)
+
+
+def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise InputError(
+            f"{argument}: {bad.size} missing or infinite values, first at row {bad[0]}; "
+            "drop those rows, or write a class of its own for them and give classes=[...]"
+        )
+    odd = np.flatnonzero(array != np.floor(array))
+    if odd.size:
+        looks = bool(array.min() >= 0 and array.max() <= 1)
+        raise InputError(
+            f"{argument}: expected classes, got {odd.size} numbers that are not whole, first {array[odd[0]]} at row "
+            f"{odd[0]}" + ("; these look like probabilities: pass (probabilities >= 0.5).astype(int)" if looks else "")
+        )
+    large = np.flatnonzero(np.abs(array) > LARGEST_FLOAT)
+    if large.size:
+        raise InputError(
+            f"{argument}: {large.size} numbers beyond 2**53 cannot be told apart as floats, first {array[large[0]]} "
+            f"at row {large[0]}; pass them as integers or strings"
+        )
+    return array.astype(np.int64)
+
+
+def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
+    import pandas as pd
+
+    missing = np.flatnonzero(pd.isna(array))
+    if missing.size:
+        raise InputError(
+            f"{argument}: {missing.size} missing values, first at row {missing[0]}; "
+            "drop those rows, or write a class of its own for them and give classes=[...]"
+        )
+    kinds = [isinstance(value, str) for value in array]
+    if all(kinds):
+        # Members of an enumeration and NumPy strings are strings, but are shown and sorted in ways of their own.
+        return np.array([str.__str__(value) for value in array], dtype=object)
+    if any(kinds):
+        row = kinds.index(not kinds[0])
+        raise InputTypeError(
+            f"{argument}: expected whole numbers or strings, got both: {array[0]!r} at row 0 and {array[row]!r} "
+            f"at row {row}"
+        )
+    if any(isinstance(value, bytes) for value in array):
+        raise InputTypeError(f"{argument}: expected whole numbers or strings, got bytes; decode them: {DECODE}")
+    if all(isinstance(value, int | np.integer | np.bool_) for value in array):  # floats would confuse large ones
+        try:
+            return array.astype(np.int64)
+        except OverflowError as error:
+            raise InputError(f"{argument}: expected whole numbers up to {LARGEST}, got larger ones") from error
+    try:
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"{argument}: expected whole numbers or strings, got {type(array[0]).__name__}") from error
+    return _whole(numbers, argument)

@@ -1,0 +1,250 @@
+"""Real test sets with the labels that they were published with, predictions of real models, and what experts found.
+
+Bundled, small and ready to use: nothing is fetched. ``bundled/LICENSES.md`` beside this module names sources, licences
+and what was changed.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LabelSet", "label_set", "label_set_names"]
+
+Indices = NDArray[np.intp]
+
+_LABEL_ERRORS = ("caltech256", "cifar10", "cifar100", "imagenet", "imdb", "mnist", "news20")
+_DISTORTIONS = (
+    "colour",
+    "contrast",
+    "highpass",
+    "lowpass",
+    "noise",
+    "phase_scrambling",
+    "rotation",
+    "salt_and_pepper",
+)
+_NAMES = (
+    "mmlu_redux",
+    *(f"label_errors_{name}" for name in _LABEL_ERRORS),
+    *(f"geirhos_16class_{name}" for name in _DISTORTIONS),
+)
+
+
+# Frames and arrays have no single truth value, so a generated == would fail: label sets compare by identity.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LabelSet:
+    """One test set: given labels, predictions of models, and what is known of the true labels.
+
+    Attributes
+    ----------
+    name : str
+        As :func:`label_set` takes it.
+    labels : array of shape (n,)
+        Labels that the set was published with, which may be wrong: whole numbers or strings, as in ``classes``.
+    predictions : DataFrame of shape (n, n_models)
+        One column per model.
+    classes : tuple
+        All classes, in the order of results. Some, such as ``"no answer"``, are predicted and are never a label: pass
+        ``classes=`` on.
+    true_labels : array of shape (n,) or None
+        None where they are not known for every row.
+    groups : array of str of shape (n,) or None
+        What each row belongs to: ``group_kind`` says what that is, such as the subject of a question.
+    audit_rows, audit_labels : arrays of shape (k,) or None
+        Rows that were reviewed, and the label that reviewers gave. ``audit_design`` says how the rows were chosen, as
+        :class:`demele.labels.Audit` wants it: ``"selective"`` means that they say nothing of the other rows.
+    provenance, licence : str
+    """
+
+    name: str
+    labels: NDArray[Any]
+    predictions: pd.DataFrame
+    classes: tuple[int | str, ...]
+    true_labels: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    group_kind: str | None = None
+    audit_rows: Indices | None = None
+    audit_labels: NDArray[Any] | None = None
+    audit_design: str | None = None
+    provenance: str
+    licence: str
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return int(self.labels.size)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(str(name) for name in self.predictions.columns)
+
+    @property
+    def noise_rate(self) -> float | None:
+        """Share of labels that differ from the true ones; None if these are not known."""
+        return None if self.true_labels is None else float(np.mean(self.labels != self.true_labels))
+
+    def group_names(self) -> tuple[str, ...]:
+        """Return the groups in alphabetical order; none if the set has no groups."""
+        return () if self.groups is None else tuple(sorted(set(self.groups.tolist())))
+
+    def of_group(self, group: str) -> LabelSet:
+        """Return the rows of one group, such as one subject.
+
+        Raises
+        ------
+        UnknownNameError
+            If the set has no such group.
+        """
+        if self.groups is None or group not in self.group_names():
+            known = ", ".join(map(repr, self.group_names())) or "none"
+            raise UnknownNameError(f"group: expected one of the groups of {self.name} ({known}), got {group!r}")
+        return self.take(np.flatnonzero(self.groups == group))
+
+    def take(self, rows: Any) -> LabelSet:
+        """Return some rows, by position; a review of rows keeps those among them.
+
+        Parameters
+        ----------
+        rows : array-like of whole numbers, or of bool of shape (n,)
+
+        Raises
+        ------
+        InputError
+            If a row does not exist or comes twice.
+        """
+        chosen = np.asarray(rows)
+        if chosen.dtype == bool:
+            if chosen.shape != (self.n,):
+                raise InputError(f"rows: expected {self.n} flags, one per row, got shape {chosen.shape}")
+            chosen = np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and chosen.size):
+            raise InputError(f"rows: expected one column of row numbers, got shape {chosen.shape} of {chosen.dtype}")
+        wrong = np.flatnonzero((chosen < 0) | (chosen >= self.n)) if chosen.size else chosen
+        if wrong.size:
+            raise InputError(
+                f"rows: {wrong.size} rows do not exist, first {chosen[wrong[0]]}; there are rows 0 to {self.n - 1}"
+            )
+        if np.unique(chosen).size < chosen.size:
+            raise InputError(f"rows: expected each row once, got {chosen.size - np.unique(chosen).size} more than once")
+        chosen = chosen.astype(np.intp)
+        audit_rows, audit_labels = self.audit_rows, self.audit_labels
+        if audit_rows is not None and audit_labels is not None:
+            place = np.full(self.n, -1, dtype=np.intp)
+            place[chosen] = np.arange(chosen.size)
+            kept = place[audit_rows] >= 0
+            audit_rows, audit_labels = place[audit_rows][kept], audit_labels[kept]
+        return replace(
+            self,
+            labels=self.labels[chosen],
+            predictions=self.predictions.iloc[chosen].reset_index(drop=True),
+            true_labels=None if self.true_labels is None else self.true_labels[chosen],
+            groups=None if self.groups is None else self.groups[chosen],
+            audit_rows=audit_rows,
+            audit_labels=audit_labels,
+        )
+
+    def __repr__(self) -> str:
+        rate = self.noise_rate
+        known = "" if rate is None else f", {rate:.2%} of labels wrong"
+        reviewed = "" if self.audit_rows is None else f", {self.audit_rows.size} rows reviewed ({self.audit_design})"
+        models = "1 model" if len(self.models) == 1 else f"{len(self.models)} models"
+        return f"LabelSet({self.name}: {self.n} rows, {models}, {len(self.classes)} classes{known}{reviewed})"
+
+
+def label_set_names() -> tuple[str, ...]:
+    """Return the names that :func:`label_set` accepts.
+
+    Examples
+    --------
+    >>> from demele.data import label_set_names
+    >>> label_set_names()[:3]
+    ('mmlu_redux', 'label_errors_caltech256', 'label_errors_cifar10')
+    """
+    return _NAMES
+
+
+def label_set(name: str) -> LabelSet:
+    """Return a test set with real label errors, or with real models.
+
+    Parameters
+    ----------
+    name : str
+        - ``"mmlu_redux"``: ten language models on 5 432 questions of 57 subjects, the published answers, of which
+          1.9 % are wrong, and those that experts corrected. 268 more questions of the source have no single right
+          answer and are left out. A reply other than one of the four letters is the class ``"no answer"``, never right.
+        - ``"label_errors_cifar10"`` and six others: the published labels of a test set, one model's predictions, and
+          what five crowd workers said of the rows where an algorithm suspected an error: a selective review, from which
+          no accuracy can be estimated.
+        - ``"geirhos_16class_contrast"`` and seven others: 20 to 23 networks on the same distorted images of 16 classes.
+          Labels are taken as right: add noise to them to study what it does.
+
+    Returns
+    -------
+    LabelSet
+        New arrays at each call.
+
+    Raises
+    ------
+    UnknownNameError
+        For another name, with the nearest one.
+
+    Notes
+    -----
+    Sources: Gema et al. 2024; Northcutt, Athalye and Mueller 2021; Geirhos et al. 2018.
+
+    Examples
+    --------
+    >>> from demele.data import label_set
+    >>> questions = label_set("mmlu_redux")
+    >>> questions
+    LabelSet(mmlu_redux: 5432 rows, 10 models, 5 classes, 1.86% of labels wrong)
+    >>> questions.of_group("virology")
+    LabelSet(mmlu_redux: 76 rows, 10 models, 5 classes, 43.42% of labels wrong)
+    >>> label_set("label_errors_mnist")
+    LabelSet(label_errors_mnist: 10000 rows, 1 model, 10 classes, 82 rows reviewed (selective))
+    """
+    import pandas as pd
+
+    if name not in _NAMES:
+        import difflib
+
+        near = difflib.get_close_matches(str(name), _NAMES, n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UnknownNameError(f"name: expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
+    bundle = importlib.resources.files("demele.data") / "bundled" / f"{name}.npz"
+    with bundle.open("rb") as file, np.load(file) as stored:
+        arrays = {key: stored[key] for key in stored.files}
+    classes = arrays["classes"]
+    # Names as Python strings, which data frames of every version hold without converting.
+    words = classes.astype(object) if classes.dtype.kind == "U" else classes.astype(np.int64)
+
+    def decoded(key: str) -> NDArray[Any] | None:
+        return words[arrays[key]] if key in arrays else None
+
+    groups = arrays["group_names"].astype(object)[arrays["groups"]] if "groups" in arrays else None
+    rows = arrays["audit_rows"].astype(np.intp) if "audit_rows" in arrays else None
+    return LabelSet(
+        name=name,
+        labels=words[arrays["labels"]],
+        predictions=pd.DataFrame(dict(zip(arrays["models"].tolist(), words[arrays["predictions"]], strict=True))),
+        classes=tuple(classes.tolist()),
+        true_labels=decoded("true_labels"),
+        groups=groups,
+        group_kind=str(arrays["group_kind"]) if groups is not None else None,
+        audit_rows=rows,
+        audit_labels=decoded("audit_labels"),
+        audit_design=None if rows is None else "selective",
+        provenance=str(arrays["provenance"]),
+        licence=str(arrays["licence"]),
+    )

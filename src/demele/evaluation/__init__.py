@@ -1,0 +1,51 @@
+"""Classifiers judged on labels that may be wrong: measures with their bias, and comparisons that say what they rest on.
+
+>>> from demele import evaluation
+>>> labels = [0, 1, 1, 0, 1, 0, 1, 1, 0, 1] * 50
+>>> always_one = [1] * 500
+>>> print(evaluation.assess(always_one, labels, noise=0.05)["accuracy"].corrected)
+[0.506, 0.692]
+"""
+
+# Functions and the modules that hold them may share a name: these imports make the name the function's.
+from demele.evaluation.assess import Assessment, assess
+from demele.evaluation.audit_interval import audit_interval
+from demele.evaluation.bias import Bias, bias
+from demele.evaluation.comparison.compare import compare, compare_without_labels
+from demele.evaluation.comparison.methods import method_names
+from demele.evaluation.comparison.sequential import SequentialComparison
+from demele.evaluation.comparison.several import Ranking, rank
+from demele.evaluation.confusion import ConfusionCounts, confusion
+from demele.evaluation.correction import binary_correction
+from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
+from demele.evaluation.procedures import ResampledScores, TTest, bootstrap_632, corrected_t_test, repeated_scores
+from demele.evaluation.results import Breakdown, Decision, Estimate
+
+__all__ = [
+    "Assessment",
+    "Bias",
+    "Breakdown",
+    "ConfusionCounts",
+    "Decision",
+    "Estimate",
+    "Ranking",
+    "ResampledScores",
+    "SequentialComparison",
+    "TTest",
+    "assess",
+    "audit_interval",
+    "bias",
+    "binary_correction",
+    "bootstrap_632",
+    "compare",
+    "compare_without_labels",
+    "confusion",
+    "corrected_t_test",
+    "exact_interval",
+    "method_names",
+    "overlap_level",
+    "overlap_quantile",
+    "rank",
+    "repeated_scores",
+    "score_interval",
+]

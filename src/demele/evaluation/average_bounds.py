@@ -1,0 +1,179 @@
+"""How far wrong labels can mislead an average over classes: one budget is shared by all of them."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.evaluation.bias import Moves, apparent_measure, class_measure, corner, correct_bounds
+
+if TYPE_CHECKING:
+    from demele.labels.budget import NoiseBudget
+
+__all__ = ["average_bounds"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+#: Numbers of wrong labels at which the gain of a class is looked at grow by this factor.
+GROWTH = 1.02
+
+
+def average_bounds(
+    measure: str, average: str, confusion: Counts, budget: "NoiseBudget", *, doubtful: Counts | None = None
+) -> tuple[float, float]:
+    """Return limits of an average over classes on the true labels of these instances.
+
+    Parameters
+    ----------
+    measure : {"precision", "recall", "f1"}
+    average : {"macro", "weighted", "micro"}
+        Over the classes for which the measure is defined; ``"weighted"`` by their true instances.
+    confusion, budget, doubtful
+        As in :func:`demele.evaluation.bias.correct_bounds`.
+
+    Returns
+    -------
+    lowest, highest : float
+        In [0, 1]; NaN if the measure is not defined for any class.
+
+    Notes
+    -----
+    Micro averages and the weighted recall are the accuracy: its bounds, sharp with a rate. Macro precision with a rate:
+    sharp, each wrong label moves one class by one over its predictions, and the best moves are taken first. The others
+    are safe, not sharp: a wrong label leaves one class and enters another, so that all classes together change by at
+    most two per wrong label; what a class gains by u changes is taken from above as a line in u up to its own bound,
+    and the steepest lines are filled first. Weights move by at most one instance per wrong label. Classes that may lose
+    their last instance, or get a first one, may leave or join the average.
+    """
+    if average == "micro" or (average == "weighted" and measure == "recall"):
+        low, high = correct_bounds("accuracy", confusion, budget, doubtful=doubtful)
+        return float(low), float(high)
+    apparent = apparent_measure(measure, confusion)
+    ends = correct_bounds(measure, confusion, budget, doubtful=doubtful)
+    if np.isnan(apparent).all() and np.isnan(ends[0]).all():
+        return float("nan"), float("nan")
+    moves = Moves.within(budget, confusion if doubtful is None else doubtful)
+    if average == "weighted":
+        return _weighted(measure, confusion, moves, apparent, ends)
+    return _macro(measure, confusion, moves, apparent, ends)
+
+
+def _macro(
+    measure: str, confusion: Counts, moves: Moves, apparent: Floats, ends: tuple[Floats, Floats]
+) -> tuple[float, float]:
+    drop, rise = _shared_change(measure, confusion, moves, ends, np.ones(len(confusion)))
+    defined = ~np.isnan(apparent)
+    leaves, joins = _unsteady(measure, confusion, moves)
+    size = np.sort(confusion.sum(axis=1)[leaves])
+    n_leave = int(np.count_nonzero(np.cumsum(size) <= moves.wrong))
+    n_join = min(int(np.count_nonzero(joins)), moves.wrong)
+    low, high = _mean_of_some(1 - ends[0], defined, leaves, joins), _mean_of_some(ends[1], defined, leaves, joins)
+    shared_low = _mean_after(1 - apparent[defined], 1 - apparent[leaves], drop, n_leave, n_join)
+    shared_high = _mean_after(apparent[defined], apparent[leaves], rise, n_leave, n_join)
+    return 1 - min(low, shared_low), min(high, shared_high)
+
+
+def _weighted(
+    measure: str, confusion: Counts, moves: Moves, apparent: Floats, ends: tuple[Floats, Floats]
+) -> tuple[float, float]:
+    # A weighted mean lies between the least and the largest value.
+    low, high = float(np.nanmin(ends[0])), float(np.nanmax(ends[1]))
+    predicted, labelled, n = confusion.sum(axis=0), confusion.sum(axis=1), int(confusion.sum())
+    if measure == "precision" and (predicted == 0).any():
+        return low, high  # instances of a class never predicted have no weight, and may move
+    weights = labelled / n
+    drop, rise = _shared_change(measure, confusion, moves, ends, weights)
+    value = float(weights @ np.nan_to_num(apparent))
+    moved = moves.wrong / n * (high - low)
+    return max(low, value - drop - moved), min(high, value + rise + moved)
+
+
+def _shared_change(
+    measure: str, confusion: Counts, moves: Moves, ends: tuple[Floats, Floats], weights: Floats
+) -> tuple[float, float]:
+    """Largest fall and rise of the weighted sum of the measure, for a budget shared by all classes."""
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    apparent = class_measure(measure, right, predicted, labelled)
+    used = np.isfinite(apparent)
+    changes = []
+    for sign, hits, misses, all_hits in (
+        (-1, moves.hits_out, moves.misses_in, moves.all_lost),
+        (1, moves.hits_in, moves.misses_out, moves.all_won),
+    ):
+        if measure == "precision":
+            most = hits / np.maximum(predicted, 1)
+            lines, total = 1 / np.maximum(predicted, 1), all_hits
+        else:
+            most = np.abs(ends[0 if sign < 0 else 1] - apparent)
+            lines = _steepest(measure, sign, (right, predicted, labelled), hits, misses, moves.wrong)
+            total = all_hits + moves.wrong
+        changes.append(_filled(np.where(used, weights * lines, 0), np.where(used, weights * most, 0), total))
+    return changes[0], changes[1]
+
+
+def _steepest(
+    measure: str, sign: int, counts: tuple[Counts, Counts, Counts], hits: Counts, misses: Counts, wrong: int
+) -> Floats:
+    """Largest change of each class per wrong label that touches it, over any number of them."""
+    right, predicted, labelled = counts
+    apparent = class_measure(measure, right, predicted, labelled)
+    most = np.minimum(hits + misses, wrong)
+    largest = int(most.max(initial=0))
+    steps = np.unique(
+        np.ceil(GROWTH ** np.arange(np.ceil(np.log(max(largest, 1)) / np.log(GROWTH)) + 2)).astype(np.int64)
+    )
+    slope = np.zeros(len(right))
+    before = 0
+    for step in steps:
+        if before >= largest:
+            break
+        reached = np.minimum(step, most)
+        for first in (0, 1):
+            # Upper end of the numbers of changes between two steps, over the lower end: never too flat.
+            hit, miss = corner(hits, misses, reached, first)
+            value = class_measure(measure, right + sign * hit, predicted, labelled + sign * (hit - miss))
+            rate = sign * (value - apparent) / (before + 1)
+            slope = np.where(before < most, np.fmax(slope, rate), slope)
+        before = int(step)
+    return slope
+
+
+def _filled(slopes: Floats, most: Floats, total: int) -> float:
+    """Largest sum of min(slope u, most) over classes with a sum of u up to ``total``: the steepest first."""
+    order = np.argsort(-slopes, kind="stable")
+    room = np.where(slopes > 0, most / np.where(slopes > 0, slopes, 1), 0)[order]
+    before = np.cumsum(room) - room
+    return float((np.clip(total - before, 0, room) * slopes[order]).sum())
+
+
+def _unsteady(measure: str, confusion: Counts, moves: Moves) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which classes may stop being defined, and which may begin."""
+    predicted, labelled = confusion.sum(axis=0), confusion.sum(axis=1)
+    open_ended = {
+        "precision": np.zeros(len(confusion), dtype=bool),
+        "recall": np.ones(len(confusion), dtype=bool),
+        "f1": predicted == 0,
+    }[measure]
+    gains = (moves.hits_in + moves.misses_in) > 0
+    return open_ended & (labelled > 0) & (moves.out >= labelled), open_ended & (labelled == 0) & gains
+
+
+def _mean_of_some(
+    highest: Floats, defined: NDArray[np.bool_], leaves: NDArray[np.bool_], joins: NDArray[np.bool_]
+) -> float:
+    """Largest mean of upper bounds, over the classes that stay and any of those that may leave or join."""
+    stay, maybe = highest[defined & ~leaves], np.sort(highest[leaves | joins])[::-1]
+    sums = stay.sum() + np.concatenate([[0.0], np.cumsum(maybe)])
+    numbers = stay.size + np.arange(maybe.size + 1)
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max())
+
+
+def _mean_after(values: Floats, leaving: Floats, rise: float, n_leave: int, n_join: int) -> float:
+    """Largest mean when values rise together by ``rise``, the least of some may leave, and some of 1 may join."""
+    gone = np.arange(n_leave + 1)
+    sums = values.sum() - np.concatenate([[0.0], np.cumsum(np.sort(leaving)[:n_leave])]) + rise
+    numbers = values.size - gone
+    sums = np.minimum(sums, numbers) + n_join
+    numbers = numbers + n_join
+    return float((sums[numbers > 0] / numbers[numbers > 0]).max(initial=0.0)) if (numbers > 0).any() else 1.0

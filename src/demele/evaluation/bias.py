@@ -1,0 +1,625 @@
+"""The bias of accuracy, precision, recall and F1 under wrong labels: exact from true labels, bounded without them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputTypeError
+from demele.core.labelled import Indices, read_labelled, shown
+from demele.core.results import Note, plain
+from demele.core.signature import Signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.labels.budget import NoiseBudget
+
+__all__ = [
+    "Bias",
+    "BiasCounts",
+    "Moves",
+    "accuracy_bias",
+    "apparent_measure",
+    "bias",
+    "bias_bounds",
+    "class_measure",
+    "corner",
+    "correct_bounds",
+    "f1_bias",
+    "independent_accuracy_bias",
+    "independent_precision_bias",
+    "precision_bias",
+    "ratio",
+    "recall_bias",
+]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+# ------------------------------------------------------------------------------------------------------------- exact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BiasCounts:
+    """The counts that the bias is made of: sums over the cube of counts, true class x given label x predicted class.
+
+    Each is of shape (n_classes,), and they add up over batches of instances. For a class k, instances that are
+
+    * ``predicted``: predicted k (event P); ``labelled``: labelled k (A); ``actual``: truly k (C);
+    * ``both``: labelled k and truly k;
+    * ``right_on_clean``: labelled k, truly k and predicted k;
+    * ``follows_label``: wrongly labelled k, and predicted k as well;
+    * ``recovers``: truly k with another label, and predicted k.
+    """
+
+    predicted: Counts
+    labelled: Counts
+    actual: Counts
+    both: Counts
+    right_on_clean: Counts
+    follows_label: Counts
+    recovers: Counts
+
+    @classmethod
+    def from_rows(cls, predictions: Indices, labels: Indices, true_labels: Indices, k: int) -> "BiasCounts":
+        """Count class indices of shape (n,); cost O(n + k), the cube is never made."""
+        clean = labels == true_labels
+        says_label, says_truth = predictions == labels, predictions == true_labels
+        counted = (
+            predictions,
+            labels,
+            true_labels,
+            labels[clean],
+            labels[clean & says_label],
+            labels[~clean & says_label],
+            true_labels[~clean & says_truth],
+        )
+        return cls(*(np.bincount(rows, minlength=k).astype(np.int64) for rows in counted))
+
+    @classmethod
+    def from_cube(cls, cube: NDArray[Any]) -> "BiasCounts":
+        """Sum a cube of counts of shape (n_true, n_given, n_predicted)."""
+        cells = np.asarray(cube, dtype=np.int64)
+        right = np.einsum("kkk->k", cells).copy()
+        return cls(
+            predicted=cells.sum(axis=(0, 1)),
+            labelled=cells.sum(axis=(0, 2)),
+            actual=cells.sum(axis=(1, 2)),
+            both=np.einsum("kkp->k", cells),
+            right_on_clean=right,
+            follows_label=np.einsum("ckk->k", cells) - right,
+            recovers=np.einsum("kyk->k", cells) - right,
+        )
+
+    def merge(self, other: "BiasCounts") -> "BiasCounts":
+        """Add the counts of other instances; changes neither."""
+        return BiasCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return int(self.labelled.sum())
+
+    @property
+    def rate(self) -> float:
+        """Share of wrong labels, nu = P(N)."""
+        return 1 - float(ratio(self.both.sum(), self.n))
+
+    @property
+    def overall_indicators(self) -> tuple[float, float, float]:
+        """F_c = P(Q | not N), F_n = P(S | N), F_r = P(Q | N); NaN where there is no such instance.
+
+        Learned from right labels, follows wrong labels, recovers from wrong labels.
+        """
+        right, wrong = self.both.sum(), self.n - self.both.sum()
+        return (
+            float(ratio(self.right_on_clean.sum(), right)),
+            float(ratio(self.follows_label.sum(), wrong)),
+            float(ratio(self.recovers.sum(), wrong)),
+        )
+
+    @property
+    def class_indicators(self) -> tuple[Floats, Floats, Floats]:
+        """F_c = P(P | not N, C), F_n = P(P | N, A), F_r = P(P | N, C) of each class, each of shape (n_classes,)."""
+        return (
+            ratio(self.right_on_clean, self.both),
+            ratio(self.follows_label, self.labelled - self.both),
+            ratio(self.recovers, self.actual - self.both),
+        )
+
+    def share(self, name: str) -> Floats:
+        """Return one of the counts as a share of all instances."""
+        return ratio(getattr(self, name), self.n)
+
+
+def accuracy_bias(rate: float, f_n: float, f_r: float) -> float:
+    """Return nu (F_n - F_r), the bias of accuracy.
+
+    Parameters
+    ----------
+    rate, f_n, f_r : float in [0, 1]
+        nu = P(N), F_n = P(S | N), F_r = P(Q | N). Without a wrong label the last two are NaN, and the bias is 0.
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.9. With two classes F_r = 1 - F_n, and this is nu (2 F_n - 1) (eq. 6.10).
+
+    Examples
+    --------
+    >>> round(accuracy_bias(0.2, 0.0, 0.25), 4), round(accuracy_bias(0.2, 0.5, 0.125), 4)
+    (-0.05, 0.075)
+    """
+    return float(_times(rate, f_n) - _times(rate, f_r))
+
+
+def independent_accuracy_bias(rate: float, accuracy: float) -> float:
+    """Return nu (1 - 2 q): the bias with two classes if being right does not depend on the label being wrong.
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.7. ``accuracy`` is q, the correct one.
+
+    Examples
+    --------
+    >>> round(independent_accuracy_bias(0.1, 0.9), 4)
+    -0.08
+    """
+    return rate * (1 - 2 * accuracy)
+
+
+def independent_precision_bias(rate: float, rate_given: Floats | float, precision: Floats | float) -> Any:
+    """Return P(A | P) (P(N | A) - nu) / (1 - nu): the bias of precision under uniform noise that predictions ignore.
+
+    Parameters
+    ----------
+    rate : float in [0, 1)
+        nu = P(N).
+    rate_given : float or array
+        P(N | A): how often a label of the class is wrong.
+    precision : float or array
+        P(A | P), the apparent one.
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.21. Its step 6.19 takes P(P | N, A) = P(P | A): among the instances labelled k, wrong
+    ones must be predicted k as often as right ones. That N be independent of C and of P is not enough: a classifier
+    that sees the truth breaks it, even under uniform noise. The same holds for "recall has no bias" (eq. 6.23), so use
+    neither to correct a measure; the general formulas, or their bounds, always hold.
+
+    Examples
+    --------
+    >>> round(independent_precision_bias(0.1, 0.28, 0.8), 4)
+    0.16
+    """
+    return precision * (rate_given - rate) / (1 - rate)
+
+
+def precision_bias(counts: BiasCounts) -> Floats:
+    """Return [P(N, A) F_n - P(N, C) F_r] / P(P) of each class; NaN for a class never predicted.
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.17. An indicator over no instance is multiplied by a probability of 0, and adds nothing.
+    """
+    _, f_n, f_r = counts.class_indicators
+    given, true, both = counts.share("labelled"), counts.share("actual"), counts.share("both")
+    return ratio(_times(given - both, f_n) - _times(true - both, f_r), counts.share("predicted"))
+
+
+def recall_bias(counts: BiasCounts) -> Floats:
+    """Return the bias of the recall of each class; NaN for a class without a label or without a true instance.
+
+    F_n - F_r - P(A, C) (F_n / P(A) - F_r / P(C)) + P(A, C) F_c (1 / P(A) - 1 / P(C)).
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.17. The line before it, in eq. 6.16, prints P(P | C) with - P(A | C) P(P | not N, C)
+    where its own derivation has a plus; 6.17 is right, and agrees with the difference counted directly.
+    """
+    f_c, f_n, f_r = counts.class_indicators
+    given, true, both = counts.share("labelled"), counts.share("actual"), counts.share("both")
+    value = (
+        _times(1 - ratio(both, given), f_n)
+        - _times(1 - ratio(both, true), f_r)
+        + _times(ratio(both, given) - ratio(both, true), f_c)
+    )
+    return np.where((given > 0) & (true > 0), value, np.nan)
+
+
+def f1_bias(counts: BiasCounts) -> Floats:
+    """Return the bias of the F1 of each class; NaN where the apparent or the correct F1 is not defined.
+
+    2 (bias_p + P(A) P(C) / P(P)^2 bias_r) / [(1 + P(A) / P(P)) (1 + P(C) / P(P))].
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.3.3. Here numerator and denominator are multiplied by P(P)^2, and the biases of
+    precision and recall written out: the value is the same, and also stands for a class that is never predicted, or
+    has no label, or no true instance, where F1 is defined (as 0) but precision or recall is not.
+    """
+    f_c, f_n, f_r = counts.class_indicators
+    says, given, true, both = (counts.share(name) for name in ("predicted", "labelled", "actual", "both"))
+    follows, recovers, clean = _times(given - both, f_n), _times(true - both, f_r), _times(both, f_c)
+    of_precision = says * (follows - recovers)  # P(P)^2 bias_p
+    of_recall = true * follows - given * recovers + (true - given) * clean  # P(A) P(C) bias_r
+    return ratio(2 * (of_precision + of_recall), (says + given) * (says + true))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Bias:
+    """The exact bias (apparent minus correct) of each measure on one test set, and how the classifier met the noise.
+
+    Attributes
+    ----------
+    n : int
+        Number of instances.
+    classes : tuple
+        In the order of every array.
+    rate : float
+        Share of wrong labels, nu.
+    f_c, f_n, f_r : float
+        How often the prediction is the truth where the label is right; the label where it is wrong; the truth where
+        the label is wrong. NaN without such an instance.
+    accuracy : float
+        Bias of accuracy, in [-nu, nu]; that of the error has the other sign.
+    per_class : DataFrame
+        Row per class; columns ``F_c``, ``F_n``, ``F_r``, ``precision``, ``recall``, ``f1`` (the last three are
+        biases) and the counts ``predicted``, ``labelled``, ``true``. NaN where not defined; a note says why.
+    notes : tuple of Note
+        What is not defined, for which classes, and why.
+    """
+
+    n: int
+    classes: tuple[int | str, ...]
+    rate: float
+    f_c: float
+    f_n: float
+    f_r: float
+    accuracy: float
+    per_class: "pd.DataFrame"
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    @property
+    def overall(self) -> "pd.DataFrame":
+        """One row: columns ``n``, ``rate``, ``F_c``, ``F_n``, ``F_r``, ``accuracy`` (its bias)."""
+        import pandas as pd
+
+        return pd.DataFrame([self._overall()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        rows = self.per_class.reset_index().to_dict(orient="records")
+        data = {
+            "kind": "bias",
+            "demele": dict(self.signature.context).get("demele"),
+            "n": self.n,
+            "classes": self.classes,
+            "overall": self._overall(),
+            "per_class": rows,
+            "notes": [
+                {name: getattr(note, name) for name in ("code", "message", "subject", "severity")}
+                for note in self.notes
+            ],
+            "signature": str(self.signature),
+        }
+        cleaned: dict[str, Any] = plain(data)
+        return cleaned
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def _overall(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "rate": self.rate,
+            "F_c": self.f_c,
+            "F_n": self.f_n,
+            "F_r": self.f_r,
+            "accuracy": self.accuracy,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Bias(accuracy {self.accuracy:+.4f}, {self.rate:.2%} wrong labels, F_c={self.f_c:.3f}, "
+            f"F_n={self.f_n:.3f}, F_r={self.f_r:.3f}, {len(self.classes)} classes, n={self.n})"
+        )
+
+
+def bias(predictions: object, labels: object, true_labels: object, *, classes: Sequence[object] | None = None) -> Bias:
+    """Say by how much wrong labels mislead each measure of a classifier, exactly, where the true labels are known.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    labels : array-like of shape (n,)
+        Given labels, some of them wrong.
+    true_labels : array-like of shape (n,)
+        True classes of the same instances.
+    classes : sequence, optional
+        All classes; by default the sorted classes of the labels.
+
+    Returns
+    -------
+    Bias
+        Apparent minus correct measure: positive where the labels flatter the classifier.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        For lengths that differ, missing values, probabilities, unknown classes.
+
+    Notes
+    -----
+    Source: Benjelloun, eq. 6.9 and 6.17 and section 6.3.3; the indicators F_c, F_n, F_r are defined in section 6.3.1.
+    On these instances the formulas equal the difference of the two measures to rounding. Cost: O(n + n_classes).
+
+    Examples
+    --------
+    Two of ten labels are wrong; the classifier repeats one of the two errors, and is right about the other.
+
+    >>> true = ["cat"] * 5 + ["dog"] * 5
+    >>> given = ["dog"] + ["cat"] * 4 + ["cat"] + ["dog"] * 4
+    >>> predicted = ["dog"] + ["cat"] * 4 + ["dog"] * 5
+    >>> found = bias(predicted, given, true)
+    >>> found
+    Bias(accuracy +0.0000, 20.00% wrong labels, F_c=1.000, F_n=0.500, F_r=0.500, 2 classes, n=10)
+    >>> bool(found.per_class.loc["cat", "precision"] == 0)
+    True
+    """
+    import pandas as pd
+
+    from demele import __version__
+    from demele.evaluation.comparison.asking import coded_like
+
+    data = read_labelled({"predictions": predictions}, labels, classes=classes)
+    truth = coded_like(true_labels, data, "true_labels")
+    if truth is None:
+        raise InputTypeError(
+            "true_labels: expected the true classes, got None; without them use assess(..., noise=...)"
+        )
+    counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
+    f_c, f_n, f_r = counts.overall_indicators
+    of_class = counts.class_indicators
+    frame = pd.DataFrame(
+        {
+            "F_c": of_class[0],
+            "F_n": of_class[1],
+            "F_r": of_class[2],
+            "precision": precision_bias(counts),
+            "recall": recall_bias(counts),
+            "f1": f1_bias(counts),
+            "predicted": counts.predicted,
+            "labelled": counts.labelled,
+            "true": counts.actual,
+        },
+        index=pd.Index(data.vocabulary.classes, name="class"),
+    )
+    arguments: dict[str, object] = {} if classes is None else {"classes": data.vocabulary.classes}
+    return Bias(
+        n=data.n,
+        classes=data.vocabulary.classes,
+        rate=counts.rate,
+        f_c=f_c,
+        f_n=f_n,
+        f_r=f_r,
+        accuracy=accuracy_bias(counts.rate, f_n, f_r),
+        per_class=frame,
+        notes=_undefined_notes(frame, counts),
+        signature=Signature("bias", arguments, {"n": str(data.n), "demele": __version__}),
+    )
+
+
+_WHY = {
+    "F_c": "no instance of these classes has a right label",
+    "F_n": "no instance is wrongly labelled with these classes",
+    "F_r": "no instance of these classes has a wrong label",
+    "precision": "these classes are never predicted",
+    "recall": "these classes have no labelled instance, or no true one",
+    "f1": "these classes are never predicted, and have no labelled instance or no true one",
+}
+
+
+def _undefined_notes(frame: "pd.DataFrame", counts: BiasCounts) -> tuple[Note, ...]:
+    notes = []
+    if counts.both.sum() == counts.n:
+        notes.append(
+            Note(
+                code="no-wrong-label", message="F_n and F_r are not defined: every label is right, and every bias is 0"
+            )
+        )
+    elif counts.both.sum() == 0:
+        notes.append(
+            Note(code="no-right-label", message="F_c is not defined: every label is wrong", severity="warning")
+        )
+    for column, why in _WHY.items():
+        missing = [str(name) for name in frame.index[frame[column].isna()]]
+        if missing:
+            what = column if column.startswith("F_") else f"the bias of {column}"
+            message = f"{what} is not defined for {len(missing)} of {len(frame)} classes, {shown(missing)}: {why}"
+            notes.append(Note(code="undefined", message=message, subject=tuple(missing)))
+    return tuple(notes)
+
+
+# ------------------------------------------------------------------------------------------------------------ bounds
+
+
+def apparent_measure(measure: str, confusion: Counts) -> Floats:
+    """Return a measure from counts: shape () for accuracy, else (n_classes,); NaN where not defined.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "precision", "recall", "f1"}
+    confusion : array of shape (n_classes, n_classes)
+        Rows: labels. Columns: predictions.
+    """
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    if measure == "accuracy":
+        return ratio(right.sum(), confusion.sum())
+    return class_measure(measure, right, predicted, labelled)
+
+
+def bias_bounds(
+    measure: str, confusion: Counts, budget: "NoiseBudget", *, doubtful: Counts | None = None
+) -> tuple[Floats, Floats]:
+    """Bound the bias (apparent minus correct) of a measure when at most so many labels are wrong.
+
+    Parameters
+    ----------
+    measure, confusion, budget, doubtful
+        As in :func:`correct_bounds`.
+
+    Returns
+    -------
+    low, high : arrays
+        Shape () for accuracy, else (n_classes,). NaN where the apparent measure is not defined.
+
+    Notes
+    -----
+    Never wider than Benjelloun's bounds (section 6.5.4), which let the indicators F of the formulas take any value in
+    [0, 1]: accuracy [-nu, nu], precision [-P(N, C) / P(P), P(N, A) / P(P)]. These use that no more labels can be wrong
+    among the instances predicted k than there are. As sharp as :func:`correct_bounds`.
+
+    Examples
+    --------
+    >>> from demele.labels.budget import noise_budget
+    >>> table = np.array([[45, 5], [2, 48]])
+    >>> low, high = bias_bounds("accuracy", table, noise_budget(0.1, np.repeat([0, 1], 50), 2, tail=0.025))
+    >>> round(float(low), 4), round(float(high), 4)
+    (-0.07, 0.1)
+    """
+    apparent = apparent_measure(measure, confusion)
+    lowest, highest = correct_bounds(measure, confusion, budget, doubtful=doubtful)
+    return apparent - highest, apparent - lowest
+
+
+def correct_bounds(
+    measure: str, confusion: Counts, budget: "NoiseBudget", *, doubtful: Counts | None = None
+) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value that a measure can have on the true labels of these instances.
+
+    Parameters
+    ----------
+    measure : {"accuracy", "precision", "recall", "f1"}
+    confusion : int array of shape (n_classes, n_classes)
+        Rows: labels. Columns: predictions.
+    budget : NoiseBudget
+        How many labels are wrong at most, in all, by given label, by true class, and by both.
+    doubtful : int array of the same shape, optional
+        The part of the confusion that may be wrong, if the labels of the other instances are known to be right; all
+        of it by default.
+
+    Returns
+    -------
+    lowest, highest : arrays
+        Shape () for accuracy, else (n_classes,), in [0, 1]. NaN for a class for which the measure is defined under no
+        labels within the budget. Labels for which it is not defined (a class loses its last instance) do not count.
+
+    Notes
+    -----
+    For a class k, only four moves of an instance count: out of the labels k (predicted k, or not), and into the true
+    class k (predicted k, or not). At most M moves help a bound, and the value is monotone along the mixtures of two
+    kinds, so that one of the two corners is the extreme: a closed form.
+
+    Precision, recall and F1 of a class: sharp; some labels within the budget attain both bounds. Accuracy: sharp when
+    the budget is a rate, or when its limits by pair of classes imply its other limits; else only safe, since limits by
+    given label and by true class together make a flow problem whose easy cuts are taken. Cost: O(n_classes^2).
+    """
+    doubt = confusion if doubtful is None else doubtful
+    moves = Moves.within(budget, doubt)
+    right, predicted, labelled = np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1)
+    if measure == "accuracy":
+        n = confusion.sum()
+        return ratio(right.sum() - moves.all_lost, n), ratio(right.sum() + moves.all_won, n)
+    if measure == "precision":
+        return ratio(right - moves.hits_out, predicted), ratio(right + moves.hits_in, predicted)
+    apparent = class_measure(measure, right, predicted, labelled)
+    lowest = highest = apparent
+    for first in (0, 1):
+        # Lower: lose hits, gain misses. Upper: gain hits, lose misses. First as many of one kind as there can be.
+        hits, misses = corner(moves.hits_out, moves.misses_in, moves.wrong, first)
+        lowest = np.fmin(lowest, class_measure(measure, right - hits, predicted, labelled - hits + misses))
+        hits, misses = corner(moves.hits_in, moves.misses_out, moves.wrong, first)
+        highest = np.fmax(highest, class_measure(measure, right + hits, predicted, labelled + hits - misses))
+    # A class without a label: if it can only gain hits its recall is 1 wherever it is defined, if only misses, 0.
+    return np.where(np.isnan(lowest), highest, lowest), np.where(np.isnan(highest), lowest, highest)
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How many instances can change sides at most, for each class: its labels' hits and misses, out and in."""
+
+    wrong: int
+    out: Counts  # labelled k, truly another
+    hits_out: Counts  # labelled k, predicted k, truly another
+    misses_out: Counts  # labelled k, predicted another, truly another
+    hits_in: Counts  # labelled another, predicted k, truly k
+    misses_in: Counts  # labelled another, predicted another, truly k
+    all_lost: int
+    all_won: int
+
+    @classmethod
+    def within(cls, budget: "NoiseBudget", doubt: Counts) -> "Moves":
+        """Find them from the confusion of the instances whose labels may be wrong."""
+        right, labelled = np.diag(doubt), doubt.sum(axis=1)
+        # limit[k, j]: labelled k, truly j.
+        limit = np.minimum(budget.joint.T, budget.wrong_given[:, None])
+        np.minimum(limit, budget.wrong_true[None, :], out=limit)
+        np.fill_diagonal(limit, 0)
+        out = np.minimum(np.minimum(budget.wrong_given, limit.sum(axis=1)), budget.wrong)
+        into = np.minimum(budget.wrong_true, budget.wrong)
+        recovered = np.minimum(limit, doubt)  # those predicted as their true class j
+        others = np.minimum(limit, labelled[:, None] - doubt)  # those predicted as something else
+        lost = np.minimum(right, out)
+        lost_to = np.minimum(budget.wrong_true, np.minimum(limit, right[:, None]).sum(axis=0))
+        won_from = np.minimum(budget.wrong_given, recovered.sum(axis=1))
+        won = np.minimum(into, recovered.sum(axis=0))
+        return cls(
+            wrong=int(budget.wrong),
+            out=np.minimum(labelled, out),
+            hits_out=lost,
+            misses_out=np.minimum(labelled - right, out),
+            hits_in=won,
+            misses_in=np.minimum(into, others.sum(axis=0)),
+            all_lost=int(min(budget.wrong, lost.sum(), lost_to.sum())),
+            all_won=int(min(budget.wrong, won.sum(), won_from.sum())),
+        )
+
+
+def corner(hits: Counts, misses: Counts, wrong: int, first: int) -> tuple[Counts, Counts]:
+    """Spend the budget on one kind first, and the rest on the other."""
+    if first == 0:
+        most = np.minimum(hits, wrong)
+        return most, np.minimum(misses, wrong - most)
+    most = np.minimum(misses, wrong)
+    return np.minimum(hits, wrong - most), most
+
+
+def class_measure(measure: str, right: Counts, predicted: Counts, labelled: Counts) -> Floats:
+    """Return precision, recall or f1 of each class; NaN where not defined."""
+    if measure == "precision":
+        return ratio(right, predicted)
+    return ratio(right, labelled) if measure == "recall" else ratio(2 * right, predicted + labelled)
+
+
+def ratio(part: Any, whole: Any) -> Floats:
+    """Divide; NaN where there is nothing to divide by."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)
+
+
+def _times(coefficient: Any, indicator: Any) -> Floats:
+    """Multiply by an indicator; one over no instance has a coefficient of 0 and adds nothing."""
+    return np.where(np.isnan(indicator), 0.0, np.asarray(coefficient) * np.asarray(indicator))

@@ -1,0 +1,1 @@
+"""Methods that compare an established classifier with a candidate."""

@@ -1,0 +1,213 @@
+"""From what a user gives to a question that methods can answer: all options are checked here, and only here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, shown
+from demele.evaluation.comparison.base import Question, Target
+from demele.evaluation.comparison.methods import MethodSpec, resolved
+from demele.evaluation.intervals import checked_level
+from demele.evaluation.results import Measure
+
+if TYPE_CHECKING:
+    from demele.labels.audit import Audit
+    from demele.labels.cleaning import Cleaning
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+    Noise = float | TransitionMatrix | TransitionCounts | Audit
+
+__all__ = ["Knowledge", "ask", "classes_of", "coded_like", "read_noise"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What a user knows beside predictions and labels; documented at :func:`demele.evaluation.compare`."""
+
+    noise: "Noise | None" = None
+    audit: "Audit | None" = None
+    true_labels: object = None
+    difficulty: object = None
+    prudence: float | None = None
+    cleaning: "Cleaning | None" = None
+    reference: object = None
+
+    def given(self) -> frozenset[str]:
+        """Names of what is known; an audit is also knowledge of the noise."""
+        names = {
+            name
+            for name in ("noise", "audit", "true_labels", "cleaning", "reference")
+            if getattr(self, name) is not None
+        }
+        return frozenset(names)
+
+
+def ask(
+    models: Mapping[str, object],
+    labels: object,
+    pairs: Sequence[tuple[int, int]] | NDArray[np.intp],
+    *,
+    method: str | None,
+    measure: str,
+    of: object,
+    level: float,
+    target: str | None,
+    classes: Sequence[object] | None,
+    seed: int,
+    knowledge: Knowledge,
+) -> tuple[MethodSpec, Question, Labelled]:
+    """Check everything and return the method, its question, and the data as they were given.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+    """
+    from demele.labels.audit import Audit
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+    level = checked_level(level)
+    if measure not in get_args(Measure):
+        raise InputError(f"measure: expected one of {', '.join(get_args(Measure))}, got {measure!r}")
+    if target is not None and target not in get_args(Target):
+        raise InputError(f"target: expected one of {', '.join(get_args(Target))}, got {target!r}")
+    noise, audit = knowledge.noise, knowledge.audit
+    if isinstance(noise, Audit):  # an audit can be given as what is known of the noise
+        if audit is not None:
+            raise InputError("noise and audit: both are audits; give one of them, as audit=")
+        noise, audit = None, noise
+    noise = read_noise(noise)
+    given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
+    given |= {"audit"} if audit is not None else set()
+    inner = "accuracy" if measure == "error" else measure
+    spec = resolved(method, measure=inner, target=target, given=frozenset(given))
+    # Compared without labels, the reference stands in their place; messages call it by its name.
+    argument = "reference" if labels is knowledge.reference else "labels"
+    data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
+    words = data.vocabulary
+    if isinstance(noise, TransitionCounts | TransitionMatrix):
+        noise = noise.ordered(words.classes)
+    if audit is not None and not isinstance(audit, Audit):
+        raise InputTypeError(
+            f"audit: expected an Audit, got {type(audit).__name__}; make one with Audit(rows, labels, design=...): how "
+            "the rows were chosen matters"
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed: expected a whole number >= 0, got {seed!r}")
+    if inner == "accuracy":
+        if of is not None:
+            raise InputError(f"of: {measure} is of all classes; leave it out, or ask for precision, recall or f1")
+        index = None
+    elif of is None:
+        raise InputError(f"of: {measure} is compared for one class; give of=, one of {shown(words.classes)}")
+    else:
+        index = words.index(of)
+    suspects, suggested = _cleaned(knowledge.cleaning, data)
+    order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
+    question = Question(
+        data=data,
+        established=order[:, 0],
+        candidate=order[:, 1],
+        measure=inner,  # type: ignore[arg-type]
+        of=index,
+        level=level,
+        target=target or spec.targets[0],  # type: ignore[arg-type]
+        noise=noise,
+        audit=None if audit is None else audit.coded(words, data.n),
+        true_labels=coded_like(knowledge.true_labels, data, "true_labels"),
+        difficulty=_difficulty(knowledge.difficulty, data.n),
+        prudence=_prudence(knowledge.prudence),
+        suspects=suspects,
+        suggested=suggested,
+        reference=coded_like(knowledge.reference, data, "reference"),
+        seed=seed,
+    )
+    return spec, question, data
+
+
+def read_noise(noise: Any) -> Any:
+    """Check what is known of the noise: a rate in [0, 1), a transition matrix or counts.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+    if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
+        return noise
+    if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
+        hint = "; wrap an array in TransitionMatrix or TransitionCounts" if isinstance(noise, np.ndarray | list) else ""
+        raise InputTypeError(
+            f"noise: expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got "
+            f"{type(noise).__name__}{hint}"
+        )
+    rate = float(noise)
+    if not 0 <= rate < 1:
+        percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
+        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {noise!r}{percent}")
+    return rate
+
+
+def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequence[object] | None:
+    """Return the classes given, else those that the transition names."""
+    own = getattr(noise, "classes", None)
+    return classes if classes is not None or own is None else own
+
+
+def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
+    """Return labels of the same rows in the same vocabulary.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if values is None:
+        return None
+    read = read_labels(values, argument)
+    if read.size != data.n:
+        raise InputError(f"{argument}: expected {data.n} rows, as many as labels, got {read.size}")
+    return data.vocabulary.encode(read, argument)
+
+
+def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:
+    if cleaning is None:
+        return None, None
+    from demele.labels.cleaning import Cleaning
+
+    if not isinstance(cleaning, Cleaning):
+        raise InputTypeError(
+            f"cleaning: expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
+        )
+    suspects = np.asarray(cleaning.suspect)
+    if suspects.shape != (data.n,) or suspects.dtype != bool:
+        raise InputError(f"cleaning: expected {data.n} flags, one per label, got shape {suspects.shape}")
+    return suspects, coded_like(cleaning.suggested, data, "cleaning.suggested")
+
+
+def _difficulty(difficulty: object, n: int) -> NDArray[np.float64] | None:
+    if difficulty is None:
+        return None
+    from demele.core.inputs import as_column
+
+    array = as_column(difficulty, "difficulty")
+    if array.shape != (n,) or array.dtype.kind not in "biuf":
+        raise InputError(
+            f"difficulty: expected {n} numbers, one per instance, got shape {array.shape} of {array.dtype}"
+        )
+    if not np.isfinite(array).all():
+        raise InputError(
+            f"difficulty: expected finite numbers, got others first at row {np.flatnonzero(~np.isfinite(array))[0]}"
+        )
+    return array.astype(np.float64)
+
+
+def _prudence(prudence: Any) -> float | None:
+    if prudence is None:
+        return None
+    if isinstance(prudence, bool) or not isinstance(prudence, int | float | np.number) or not 0 <= prudence <= 1:
+        raise InputError(f"prudence: expected a share of the instances in [0, 1], such as 0.1, got {prudence!r}")
+    return float(prudence)

@@ -1,0 +1,200 @@
+"""What every comparison method sees and returns: many ordered pairs of classifiers at once, as arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.labelled import Indices, Labelled
+from demele.core.results import Note
+
+if TYPE_CHECKING:
+    from demele.labels.audit import CodedAudit
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+__all__ = ["Outcomes", "PairCounts", "Question", "Sides", "Target", "as_value", "mirror", "pair_counts", "sides"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+#: What "better" means: on new instances, on these with right labels, or so much that the intervals would not overlap.
+Target = Literal["population", "sample", "overlap"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Per pair, the instances on which the two disagree, by what the given label says. Shape (n_pairs,) each.
+
+    ``lost``: label = established (the study's a); ``won``: label = candidate (b); ``neither``: another class (o).
+    """
+
+    lost: Counts
+    won: Counts
+    neither: Counts
+
+    @property
+    def disagreements(self) -> Counts:
+        """Instances on which the two predict different classes."""
+        return self.lost + self.won + self.neither
+
+    def mirror(self) -> "PairCounts":
+        """Return what :func:`mirror` would count."""
+        return PairCounts(self.won, self.lost, self.neither)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Ordered pairs of classifiers of one test set, what is asked of them and what is known of the labels.
+
+    Attributes
+    ----------
+    data : Labelled
+        ``established`` and ``candidate`` are rows of its predictions, one per pair.
+    measure : {"accuracy", "precision", "recall", "f1"}
+        More is better for all; the error is asked for as accuracy.
+    of : int or None
+        Index of the class of a precision, recall or f1.
+    level : float
+        Two-sided: "candidate better" errs with probability (1 - level) / 2 at most, and so does "established better".
+    """
+
+    data: Labelled
+    established: NDArray[np.intp]
+    candidate: NDArray[np.intp]
+    measure: Literal["accuracy", "precision", "recall", "f1"] = "accuracy"
+    of: int | None = None
+    level: float = 0.95
+    target: Target = "population"
+    noise: "float | TransitionMatrix | TransitionCounts | None" = None
+    audit: "CodedAudit | None" = None
+    true_labels: Indices | None = None
+    difficulty: Floats | None = None
+    prudence: float | None = None
+    suspects: Flags | None = None
+    suggested: Indices | None = None
+    reference: Indices | None = None
+    seed: int = 0
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of ordered pairs."""
+        return int(self.established.size)
+
+    @property
+    def tail(self) -> float:
+        """Error allowed to each of the two claims."""
+        return (1 - self.level) / 2
+
+    def counts(self) -> PairCounts:
+        """Count who is right where the two disagree."""
+        return pair_counts(self.data, self.established, self.candidate)
+
+    def sides(self) -> tuple["Sides", "Sides"]:
+        """Return the proportions of the established and of the candidate, pair by pair."""
+        every = sides(self.data, self.measure, self.of)
+        return every.take(self.established), every.take(self.candidate)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The proportion that a measure is of, one per model or per pair: successes of trials."""
+
+    successes: Floats
+    trials: Floats
+
+    def take(self, models: NDArray[np.intp]) -> "Sides":
+        """Return those of some models."""
+        return Sides(self.successes[models], self.trials[models])
+
+    @property
+    def proportion(self) -> Floats:
+        """Successes per trial; NaN without a trial."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.successes / self.trials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """What a method says of each pair; every array is of shape (n_pairs,).
+
+    Attributes
+    ----------
+    candidate, established : arrays of bool
+        Which is shown to be better; never both.
+    difference, low, high : arrays
+        Candidate minus established as the method estimates it, and its interval.
+    method, kind : str
+        How that interval was made, and what it covers (as in :class:`demele.core.results.Interval`).
+    p_value : array or None
+        For "the candidate is not better", one-sided.
+    established_interval, candidate_interval : (low, high) or None
+        Of each classifier's measure after correction.
+    details : mapping of str to array
+        Further quantities, per pair or the same for all.
+    """
+
+    candidate: Flags
+    established: Flags
+    difference: Floats
+    low: Floats
+    high: Floats
+    method: str
+    kind: str = "sampling"
+    p_value: Floats | None = None
+    established_interval: tuple[Floats, Floats] | None = None
+    candidate_interval: tuple[Floats, Floats] | None = None
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def mirror(question: Question) -> Question:
+    """Return the question with the roles exchanged."""
+    return replace(question, established=question.candidate, candidate=question.established)
+
+
+def pair_counts(data: Labelled, established: NDArray[np.intp], candidate: NDArray[np.intp]) -> PairCounts:
+    """Count who is right where two models disagree, for many pairs.
+
+    Cost: O(models^2 n) in products of matrices for who is right, O(pairs n) comparisons for the disagreements.
+    """
+    used, positions = np.unique(np.concatenate([established, candidate]), return_inverse=True)
+    first, second = positions[: established.size], positions[established.size :]
+    predictions = data.predictions[used]
+    right = predictions == data.labels
+    # Float32 products of zeros and ones are whole numbers, and exact up to 2^24 rows.
+    exact = np.float32 if data.n < 1 << 24 else np.float64
+    both = right.astype(exact) @ right.T.astype(exact)
+    hits = np.diag(both)
+    lost = (hits[:, None] - both).astype(np.int64)[first, second]
+    won = (hits[:, None] - both).astype(np.int64)[second, first]
+    smallest = predictions.astype(np.min_scalar_type(len(data.vocabulary)), copy=False)
+    pairs, inverse = np.unique(np.sort(np.stack([first, second]), axis=0), axis=1, return_inverse=True)
+    apart = np.fromiter((np.count_nonzero(smallest[i] != smallest[j]) for i, j in pairs.T), np.int64, pairs.shape[1])
+    return PairCounts(lost, won, apart[inverse.reshape(-1)] - lost - won)
+
+
+def sides(data: Labelled, measure: str, of: int | None) -> Sides:
+    """Return the proportion behind a measure for every model: successes and trials of shape (n_models,).
+
+    Accuracy: right of all. Precision: right of those predicted ``of``. Recall: right of those labelled ``of``.
+    F1 = 2 J / (1 + J) of the Jaccard index J: right of those predicted or labelled ``of``.
+    """
+    predictions, labels = data.predictions, data.labels
+    if measure == "accuracy":
+        hits = np.count_nonzero(predictions == labels, axis=1).astype(np.float64)
+        return Sides(hits, np.full(hits.size, float(data.n)))
+    predicted, labelled = predictions == of, labels == of
+    right = np.count_nonzero(predicted & labelled, axis=1).astype(np.float64)
+    n_predicted = np.count_nonzero(predicted, axis=1).astype(np.float64)
+    n_labelled = np.full(right.size, float(np.count_nonzero(labelled)))
+    trials = {"precision": n_predicted, "recall": n_labelled, "f1": n_predicted + n_labelled - right}
+    return Sides(right, trials[measure])
+
+
+def as_value(proportion: Floats, measure: str) -> Floats:
+    """Turn the proportion behind a measure into the measure; increasing, so that it maps intervals too."""
+    return 2 * proportion / (1 + proportion) if measure == "f1" else proportion

@@ -1,0 +1,371 @@
+"""Testing by betting on a finite population drawn without replacement: evidence that holds whenever one stops.
+
+The bet in plain words: if the population's sum were at most a threshold, the next draw would on average be at most what
+the threshold leaves for the instances not drawn yet. Betting a share of one's wealth on more than that is then a game
+that is at best fair, so wealth reaches 1 / alpha with probability alpha at most, however long one plays and whatever
+makes one stop (Ville's inequality). Several shares are played side by side, since none is best everywhere; the sum of
+their wealths is the wealth of a fair game too.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.errors import InputError
+
+__all__ = [
+    "FRACTIONS",
+    "Draws",
+    "enough",
+    "labels_without_error",
+    "log_wealth",
+    "log_wealth_against",
+    "sampling_gap",
+    "stakes",
+]
+
+Floats = NDArray[np.float64]
+
+#: Shares of the largest stake that cannot be lost whole, played side by side. The money on each is proportional to the
+#: share: labels are mostly right, and a bold bet is best where no error turns up.
+FRACTIONS: Floats = np.linspace(0.05, 0.95, 19)
+_LOG_MONEY: Floats = np.log(FRACTIONS / FRACTIONS.sum())
+
+
+def log_wealth(scores: ArrayLike, total: int, threshold: float, low: float = -2.0, high: float = 2.0) -> Floats:
+    """Evidence, draw after draw, against "the scores of the population sum to at most the threshold".
+
+    Parameters
+    ----------
+    scores : array-like of shape (..., k)
+        Scores in the order in which they were drawn, uniformly at random without replacement; leading axes are
+        repetitions.
+    total : int >= k
+        Size of the population.
+    threshold : float
+        The hypothesis: the sum over all ``total`` is at most this.
+    low, high : float
+        Every score of the population lies within.
+
+    Returns
+    -------
+    array of shape (..., k)
+        Natural logarithm of the wealth after each draw. Under the hypothesis, the probability that it ever reaches
+        ln(1 / alpha) is at most alpha. Infinite once the draws alone contradict the hypothesis.
+
+    Raises
+    ------
+    InputError
+        If more scores come than the population holds, or a score lies outside [low, high].
+
+    Notes
+    -----
+    With mu_t = (threshold - sum so far) / (total - t): sum over f of m_f prod_t (1 + f (r_t - mu_t) / (mu_t - low)),
+    m_f the money on share f. Source: Waudby-Smith and Ramdas 2020, 2024 (betting without replacement); Ville 1939.
+    Cost: O(19 k).
+
+    Examples
+    --------
+    Do one hundred scores sum to -40 or less? Not if the first 32 of them are 0, or so one would bet at 1000 to 1:
+
+    >>> evidence = log_wealth([0] * 40, total=100, threshold=-40)
+    >>> int(np.argmax(evidence >= np.log(1000))) + 1
+    32
+    """
+    drawn = np.asarray(scores, dtype=np.float64)
+    if drawn.shape[-1] > total:
+        raise InputError(f"scores: expected at most {total}, the size of the population, got {drawn.shape[-1]}")
+    if drawn.size and (drawn.min() < low or drawn.max() > high):
+        raise InputError(f"scores: expected numbers in [{low:g}, {high:g}], got [{drawn.min():g}, {drawn.max():g}]")
+    paid, refuted = ratios(drawn, np.ones(drawn.shape[-1]), total, threshold, loss=-low, gain=high)
+    return np.where(refuted, np.inf, mixed(paid))
+
+
+def log_wealth_against(scores: ArrayLike, total: int, threshold: float, low: float = -2.0, high: float = 2.0) -> Floats:
+    """Evidence for the contrary: against "the scores of the population sum to at least the threshold".
+
+    Parameters, returns and raises as in :func:`log_wealth`; it is the same bet on the scores with their sign changed.
+    It serves to give up: where it is large, going on would hardly ever show the other.
+
+    Examples
+    --------
+    >>> float(log_wealth_against([-2, 0, -2], 100, -40)[-1]) > float(log_wealth([-2, 0, -2], 100, -40)[-1])
+    True
+    """
+    return log_wealth(-np.asarray(scores, dtype=np.float64), total, -threshold, -high, -low)
+
+
+def enough(alpha: float) -> float:
+    """Logarithm of the wealth that shows a claim with an error of alpha: ln(1 / alpha)."""
+    return -math.log(alpha)
+
+
+def ratios(
+    scores: Floats, weights: Floats, total_weight: float, threshold: float, *, loss: float, gain: float
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return what each draw pays per unit of the largest stake, and whether the draws so far refute the hypothesis.
+
+    Parameters
+    ----------
+    scores, weights : arrays of shape (..., k)
+        Each draw took one of the instances left, with a probability proportional to its weight.
+    total_weight : float
+        Of the whole population.
+    loss, gain : float
+        Every score of the population lies within [-loss * weight, gain * weight] of its instance.
+
+    Returns
+    -------
+    paid : array of shape (..., k)
+        At least -1, and on average at most 0 if the population sums to at most the threshold.
+    refuted : array of bool
+        The sum would exceed the threshold even if all instances left had their least score.
+
+    Notes
+    -----
+    With S the sum before the draw and W the weight of the instances left, S + r W / w estimates the population's sum
+    without bias, given all draws before (Horvitz and Thompson 1952). It is at least S - loss W, so that
+    x = (S + r W / w - threshold) / (threshold - S + loss W) >= -1, of mean at most 0 under the hypothesis. With equal
+    weights this is the bet of :func:`log_wealth`.
+    """
+    after = np.cumsum(scores, axis=-1)
+    left = total_weight - (np.cumsum(weights, axis=-1) - weights)
+    room = threshold - (after - scores)
+    stake = room + loss * left
+    # No bet where the hypothesis is sure already (room >= gain left), nor where it allows the least scores only.
+    playing = (stake > 0) & (room < gain * left)
+    paid = np.where(playing, (scores * left / weights - room) / np.where(playing, stake, 1.0), 0.0)
+    # Rounding must not look like a contradiction.
+    slack = 1e-9 * (1.0 + abs(threshold) + loss * total_weight)
+    refuted = np.logical_or.accumulate(threshold - after < -loss * (left - weights) - slack, axis=-1)
+    return np.where(refuted, 0.0, np.maximum(paid, -1.0)), refuted
+
+
+def mixed(paid: Floats) -> Floats:
+    """Logarithm of the wealth of all shares together, after each draw: (..., k) to (..., k)."""
+    return _summed(np.cumsum(np.log1p(paid[..., None] * FRACTIONS), axis=-2))
+
+
+def _summed(logs: Floats) -> Floats:
+    each = logs + _LOG_MONEY
+    largest = each.max(axis=-1)
+    with np.errstate(under="ignore"):
+        return np.asarray(largest + np.log(np.exp(each - largest[..., None]).sum(axis=-1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """Scores drawn from one population so far, and what is known of the others before they are drawn.
+
+    Attributes
+    ----------
+    scores, weights : arrays of shape (k,)
+        In the order drawn, without replacement, each with a probability proportional to its weight among those left.
+    size : int
+        Number of instances of the population.
+    total_weight : float
+        Their weights' sum.
+    loss, gain : float
+        Every score of the population lies within [-loss * weight, gain * weight] of its instance.
+    """
+
+    scores: Floats
+    weights: Floats
+    size: int
+    total_weight: float
+    loss: float
+    gain: float
+
+    def mirrored(self) -> "Draws":
+        """Return the same draws with the scores' sign changed."""
+        return Draws(-self.scores, self.weights, self.size, self.total_weight, self.gain, self.loss)
+
+    def log_wealth(self, threshold: float) -> Floats:
+        """Evidence after each draw against "the population sums to at most the threshold": see :func:`log_wealth`."""
+        paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
+        return np.where(refuted, np.inf, mixed(paid))
+
+    def estimate(self) -> float:
+        """Estimate the population's sum: those drawn, and for the others the mean score per weight; 0 before the first.
+
+        Exact once all are drawn, and without bias if the weights are equal.
+        """
+        if not self.scores.size:
+            return 0.0
+        left = max(self.total_weight - float(self.weights.sum()), 0.0)
+        return float(self.scores.sum() + left * np.mean(self.scores / self.weights))
+
+    def exceeds(self, alpha: float) -> int:
+        """Return the largest whole number that the population's sum exceeds, with an error of alpha, at any time.
+
+        The sum must be whole. It is at least this number plus 1 with probability 1 - alpha, whenever one stops. The
+        wealth falls as the threshold rises, so bisection finds the number.
+        """
+        least = int(np.floor(-self.loss * self.total_weight)) - 1
+        surely, open_ = least, int(np.ceil(self.gain * self.total_weight))
+        while self.scores.size and open_ - surely > 1:
+            middle = (surely + open_) // 2
+            if self.log_wealth(middle).max() >= enough(alpha):
+                surely = middle
+            else:
+                open_ = middle
+        return surely
+
+    def expected(self, threshold: float, alpha: float) -> float:
+        """Labels still needed if the rest of the population is as the draws so far, on the path of mean growth.
+
+        With no draw yet, no score but 0 is expected. 0 if the wealth has reached 1 / alpha, infinite if it never would.
+        Cost: O(19 v (size - k)) for v distinct pairs of score and weight.
+
+        Examples
+        --------
+        >>> start = Draws(np.zeros(0), np.zeros(0), 100, 100.0, loss=2.0, gain=2.0)
+        >>> start.expected(-40, 0.001)
+        32.0
+        >>> Draws(np.zeros(10), np.ones(10), 100, 100.0, loss=2.0, gain=2.0).expected(-40, 0.001)
+        22.0
+        """
+        needed = enough(alpha)
+        paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
+        grown = np.log1p(paid[:, None] * FRACTIONS)
+        if paid.size and (refuted[-1] or _summed(np.cumsum(grown, axis=0)).max() >= needed):
+            return 0.0
+        if paid.size == self.size:
+            return float(np.inf)
+        if paid.size:
+            seen, counts = np.unique(np.stack([self.scores, self.weights]), axis=1, return_counts=True)
+        else:
+            seen, counts = np.array([[0.0], [self.total_weight / self.size]]), np.ones(1, dtype=np.intp)
+        rates = counts / counts.sum()
+        score, weight = float(rates @ seen[0]), float(rates @ seen[1])
+        rest = self.total_weight - float(self.weights.sum())
+        steps = min(self.size - paid.size, int(rest / weight + 1e-9))
+        if steps <= 0:
+            return float(np.inf)
+        # Growth changes slowly: it is computed at 256 points of a long path, and at every step of a short one.
+        bounds = np.unique(np.linspace(0, steps, min(steps, 256) + 1).astype(np.int64))
+        ahead, lengths = bounds[:-1].astype(np.float64), np.diff(bounds).astype(np.float64)
+        room, left = threshold - float(self.scores.sum()) - ahead * score, rest - ahead * weight
+        stake = room + self.loss * left
+        playing = (stake > 0) & (room < self.gain * left)
+        shown = (seen[0] * left[:, None] / seen[1] - room[:, None]) / np.where(playing, stake, 1.0)[:, None]
+        shown = np.where(playing[:, None], np.maximum(shown, -1.0), 0.0)
+        growth = np.einsum("v,tvf->tf", rates, np.log1p(shown[:, :, None] * FRACTIONS))
+        logs = _summed(grown.sum(axis=0) + np.cumsum(lengths[:, None] * growth, axis=0))
+        refutes = room - lengths * score < -self.loss * (left - lengths * weight) - 1e-9
+        reached = np.flatnonzero((logs >= needed) | refutes)
+        return float(bounds[reached[0] + 1]) if reached.size else float(np.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """On which instances a claim is tested, and what their scores must exceed.
+
+    The claim holds if the scores of the instances drawn from sum to more than ``threshold``, a whole number;
+    ``reduced`` says that those whose given label is with the established classifier were left out.
+    """
+
+    size: int
+    threshold: int
+    reduced: bool
+
+
+def stakes(lost: int, won: int, neither: int, tau: float) -> Stakes:
+    """Choose the instances to draw from for "the candidate is right on more than ``tau`` instances more".
+
+    Parameters
+    ----------
+    lost, won, neither : int
+        Instances on which the two disagree: label with the established, with the candidate, with neither.
+    tau : float
+        Gap of right predictions that the candidate must exceed.
+
+    Returns
+    -------
+    Stakes
+        Score of an instance: r = s(true) - s(given), s(l) = [candidate says l] - [established says l].
+
+    Notes
+    -----
+    The candidate's gap on true labels is won - lost + sum of r over all disagreements, a whole number; so the claim is:
+    the sum of r is more than -g, with g = won - lost - floor(tau).
+
+    *Why the instances with label = established may be left out.* There s(given) = -1, the least that s can be, hence
+    r >= 0: an error of the label can only help the candidate. The sum over all disagreements is therefore at least the
+    sum over those left in. If the former were at most -g, so would be the latter; evidence against "the sum over those
+    left in is at most -g" is evidence against "the sum over all is at most -g". What is given up is power only: gains
+    that would have made up for losses. It is worth it when g is large beside what can be lost, here above 0.2 of the
+    instances left in. The choice looks at given labels and predictions, never at the labels drawn.
+
+    Examples
+    --------
+    >>> stakes(100, 300, 50, tau=40)
+    Stakes(size=350, threshold=-160, reduced=True)
+    >>> stakes(200, 300, 50, tau=40)
+    Stakes(size=550, threshold=-60, reduced=False)
+    """
+    gap = won - lost - int(np.floor(tau))
+    reduced = gap > 0.2 * (won + neither)
+    return Stakes(won + neither if reduced else lost + won + neither, -gap, bool(reduced))
+
+
+def labels_without_error(gap: ArrayLike, capacity: ArrayLike, alpha: float) -> Floats:
+    """Labels needed if none turns out wrong, about: ln(1 / alpha) / -ln(1 - gap / capacity).
+
+    Parameters
+    ----------
+    gap : array-like
+        Minus the threshold; at most 0 means that errors in the candidate's favour are needed.
+    capacity : array-like
+        What the population can lose in all: 2 per instance drawn from uniformly; 2 per instance with label = candidate
+        and 1 per instance with label = neither, if the former are drawn twice as often.
+    alpha : float in (0, 1)
+
+    Returns
+    -------
+    array
+        Infinite where gap <= 0. A lower limit in practice: no single share of the mixture is the best one.
+
+    Examples
+    --------
+    >>> labels_without_error([160, -5], 700, 0.001).round(1)
+    array([26.6,  inf])
+    """
+    share = np.minimum(np.asarray(gap, dtype=np.float64) / np.asarray(capacity, dtype=np.float64), 1 - 1e-12)
+    with np.errstate(divide="ignore"):
+        return np.where(share > 0, np.log(1 / alpha) / -np.log1p(-np.maximum(share, 0)), np.inf)
+
+
+def sampling_gap(disagreements: ArrayLike, tail: float) -> NDArray[np.int64]:
+    """Gap of right predictions that chance shows with probability ``tail`` at most if the candidate is not better.
+
+    Parameters
+    ----------
+    disagreements : array-like of int
+        Number d of instances on which the two classifiers disagree.
+    tail : float in (0, 0.5]
+
+    Returns
+    -------
+    array of int64
+        Least t such that a sum of d independent steps of -1, 0 or 1, none with a positive mean, exceeds t with
+        probability ``tail`` at most: about z sqrt(d).
+
+    Notes
+    -----
+    A step with a negative mean is stochastically below one with mean 0, and each step of 0 leaves a sum of fewer steps
+    of +-1. Among sums of the same parity more steps reach further (the binomial is unimodal), so the two largest
+    numbers of steps, d and d - 1, are the worst; both are computed exactly.
+
+    Examples
+    --------
+    >>> sampling_gap([0, 5, 1000], 0.025)
+    array([ 0,  5, 62])
+    """
+    from scipy.stats import binom
+
+    d = np.asarray(disagreements, dtype=np.int64)
+    reach = [np.where(steps > 0, 2 * binom.isf(tail, np.maximum(steps, 1), 0.5) - steps, 0) for steps in (d, d - 1)]
+    return np.maximum(np.maximum(*reach), 0).astype(np.int64)

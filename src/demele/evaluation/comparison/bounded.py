@@ -1,0 +1,408 @@
+"""The paired worst case: what wrong labels can do to a comparison of accuracies, at most.
+
+Only instances on which two classifiers disagree can move the difference of their accuracies. Take the claim that the
+candidate is better. A wrong label that agrees with the candidate (``won``) hurts it most if the established one is
+right there: the difference falls by 2. One that agrees with neither lets it fall by 1, so does one that agrees with the
+candidate where neither is right. Everything below counts how often that can happen within what is known of the noise.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.results import Note
+from demele.evaluation.comparison.base import Outcomes, PairCounts, Question, mirror
+from demele.evaluation.intervals import exact_interval, normal_quantile, score_interval
+
+if TYPE_CHECKING:
+    from demele.labels.budget import NoiseBudget
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+__all__ = ["Reach", "bounded", "breakdown", "mcnemar_p", "paired_low", "reach", "worst_counts"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+#: Methods that decide by the overlap of two intervals, whatever else they do first.
+_BY_OVERLAP = ("classic", "reference", "prudent-v1", "prudent-v2", "cleaned")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far wrong labels can move a pair against the claim that the candidate is better. Shape (n_pairs,) each.
+
+    Attributes
+    ----------
+    exchanged : array
+        At most so many labels that agree with the candidate hide that the established one is right (each costs 2).
+    granted : array
+        At most so many labels that agree with neither hide that the established one is right (each costs 1).
+    drop : array
+        The number right of the candidate less that of the established falls by so much at most, by all together.
+    wrong : array
+        At most so many labels are wrong.
+    """
+
+    exchanged: Counts
+    granted: Counts
+    drop: Counts
+    wrong: Counts
+
+
+def bounded(question: Question) -> Outcomes:
+    """Decide by the worst that the label noise supplied can do, for every pattern of wrong labels within it.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy; ``noise`` is a rate, a transition matrix or transition counts.
+
+    Returns
+    -------
+    Outcomes
+        ``"population"``: McNemar's exact test, one-sided at ``question.tail``, on the right labels least favourable to
+        the claim; its p-value is the largest within the noise. ``"sample"``: the difference of the numbers right stays
+        positive. ``"overlap"``: the score intervals on right labels would stay apart.
+        The interval is the union over the patterns of wrong labels, and excludes 0 if and only if a claim is made. For
+        the population each side errs in sign with probability ``question.tail`` at most, in size with twice that: it
+        joins an exact limit of the candidate's share of the decided disagreements to one of how many there are.
+
+    Notes
+    -----
+    With a = lost, b = won, o = neither and at most m wrong labels, t = min(m, b), u = min(m - t, o): the right labels
+    least favourable to the candidate count a + t + u against b - t. They are reached by labels that are right, so the
+    bound is exact. Every step towards them raises the p-value P(Bin(a + b, 1/2) >= b), hence the test keeps its level
+    for every pattern of wrong labels, whatever they depend on.
+
+    With a transition, at most n_jk labels k hide class j; see :func:`reach`. Its limits hold with a certain confidence
+    only: then they and the test have half of the error each, and the p-value adds the error of the limits to that of
+    the test (Berger and Boos 1994). Where nothing is tested, the limits have it whole.
+
+    Cost: as :func:`demele.evaluation.comparison.base.pair_counts`; with a transition, 2 K products of matrices more.
+    """
+    from demele.labels.budget import noise_budget
+
+    tail = question.tail / 2 if question.target == "population" else question.tail
+    noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
+    budget = noise_budget(noise, question.data.labels, question.data.k, tail=tail)
+    noise_error = 0.0 if budget.level is None else tail
+    counts, mirrored = question.counts(), mirror(question)
+    forward, backward = (reach(asked, budget) for asked in (question, mirrored))
+    sides = (_Claim(question, counts, forward), _Claim(mirrored, counts.mirror(), backward))
+    decide = {"population": _population, "sample": _sample, "overlap": _overlap}[question.target]
+    (candidate, low, p_value), (established, high, _) = (decide(side, noise_error) for side in sides)
+    first, second = question.sides()
+    kept = [_moved_interval(side.successes, question, budget) for side in (first, second)]
+    return Outcomes(
+        candidate=candidate,
+        established=established,
+        difference=(counts.won - counts.lost) / question.data.n,
+        low=low,
+        high=-high,
+        method={
+            "population": "exact paired interval at the worst case",
+            "sample": "worst case",
+            "overlap": "overlap of score intervals at the worst case",
+        }[question.target],
+        kind="worst-case",
+        p_value=p_value,
+        established_interval=kept[0],
+        candidate_interval=kept[1],
+        assumptions=tuple(budget.assumptions) + _assumed(question),
+        notes=misfit_notes(budget),
+        details={
+            "wrong_labels_at_most": int(budget.wrong),
+            "worst_difference": (counts.won - counts.lost - forward.drop) / question.data.n,
+            "best_difference": (counts.won - counts.lost + backward.drop) / question.data.n,
+        },
+    )
+
+
+def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None = None) -> Counts:
+    """Return the largest number of wrong labels under which each verdict stands, with no assumption on where they are.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy.
+    method_name : str
+        Says what "stands" means, for the labels that the method used (those left or replaced by a cleaning, the true
+        ones of the reference). For the methods that look whether intervals overlap, and for the target ``"overlap"``:
+        the two score intervals would stay apart on every set of right labels. For the target ``"sample"``: the
+        difference keeps its sign. For the target ``"population"``: McNemar's exact test at ``question.tail`` would
+        still reject. It is asked of the labels alone, without the audit or the noise that a method also used.
+    outcomes : Outcomes, optional
+        What the method said: only the claim that it makes is then followed. Otherwise whichever holds without noise.
+
+    Returns
+    -------
+    array of int64, shape (n_pairs,)
+        -1 where the claim does not hold even if every label is right, and for ``"label-free"``, which uses no label.
+
+    Notes
+    -----
+    With a = lost and b = won, and m wrong labels, the least favourable right labels count a + m against b - m as long
+    as the claim has a chance (m < b), so for the population m = b - c, where c is the least c with
+    P(Bin(a + b, 1/2) >= c) <= tail; for the sample m = ceil((b - a) / 2) - 1; for overlap the largest m such that the
+    interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some right labels
+    undo the claim.
+    """
+    if method_name == "label-free":
+        return np.full(question.n_pairs, -1)
+    asked = _as_used(question, method_name)
+    by_overlap = method_name in _BY_OVERLAP or question.target == "overlap"
+    counts = asked.counts()
+    first, second = (side.successes.astype(np.int64) for side in asked.sides())
+    if by_overlap:
+        forward, backward = (_overlap_bears(*pair, asked) for pair in ((first, second), (second, first)))
+    elif question.target == "sample":
+        forward, backward = (_sign_bears(gap) for gap in (counts.won - counts.lost, counts.lost - counts.won))
+    else:
+        forward, backward = (_test_bears(side, question.tail) for side in (counts, counts.mirror()))
+    if outcomes is None:
+        return np.maximum(forward, backward)
+    return np.where(outcomes.candidate, forward, np.where(outcomes.established, backward, -1))
+
+
+def reach(question: Question, budget: "NoiseBudget") -> Reach:
+    """Return how far the noise can move each pair against the claim that its candidate is better.
+
+    Notes
+    -----
+    At most ``wrong`` labels: exchanged = min(wrong, b), granted = min(wrong, o), drop = 2 t + u as in :func:`bounded`.
+
+    If moreover at most n_jk labels k hide class j: with B_jk the number of instances labelled k, which the candidate
+    predicts and where the established one says j, and O_jk the number of those labelled k, which neither predicts and
+    where the established one says j, the drop is at most the sum over k of
+    2 sum_j min(n_jk, B_jk) + min(sum_j (n_jk - B_jk)+, sum_j (B_jk - n_jk)+ + sum_j min((n_jk - B_jk)+, O_jk)).
+    This is an upper bound, often exact; it takes no account of limits per true class beyond these.
+    """
+    counts = question.counts()
+    wrong = np.full(question.n_pairs, budget.wrong, dtype=np.int64)
+    exchanged, granted = np.minimum(wrong, counts.won), np.minimum(wrong, counts.neither)
+    drop = 2 * exchanged + np.minimum(wrong - exchanged, counts.neither)
+    if isinstance(question.noise, float | int):
+        return Reach(exchanged, granted, drop, wrong)
+    by_class = _reach_by_class(question, budget)
+    exchanged, granted = np.minimum(exchanged, by_class.exchanged), np.minimum(granted, by_class.granted)
+    drop = np.minimum(np.minimum(drop, by_class.drop), exchanged + wrong)
+    return Reach(exchanged, granted, drop, wrong)
+
+
+def worst_counts(counts: PairCounts, reach: Reach) -> tuple[Counts, Counts]:
+    """Return lost and won on the right labels that make the claim "candidate better" least significant.
+
+    Of x exchanged, u granted and y others (the candidate's label, neither right), with x + u + y <= wrong and
+    2 x + u + y <= drop, the p-value of McNemar's test is largest at x as small as ``drop`` allows, unless the number of
+    wrong labels or of granted ones makes more of them worth it: one x for two u leaves the difference and adds
+    disagreements, one x for one u or y, or for two y, lowers the candidate's share.
+    """
+    exchanged = np.maximum(np.maximum(reach.drop - reach.wrong, (reach.drop - reach.granted) // 2), 0)
+    exchanged = np.minimum(np.minimum(exchanged, reach.exchanged), counts.won)
+    left = np.maximum(np.minimum(reach.drop - 2 * exchanged, reach.wrong - exchanged), 0)
+    granted = np.minimum(np.minimum(reach.granted, counts.neither), left)
+    withdrawn = np.minimum(left - granted, counts.won - exchanged)
+    return counts.lost + exchanged + granted, counts.won - exchanged - withdrawn
+
+
+def mcnemar_p(lost: Counts, won: Counts) -> Floats:
+    """One-sided exact p-value of "the candidate is not better": P(Bin(lost + won, 1/2) >= won)."""
+    from scipy.stats import binom
+
+    return np.asarray(binom.sf(won - 1, lost + won, 0.5), dtype=np.float64)
+
+
+def paired_low(lost: Counts, won: Counts, n: int, tail: float) -> Floats:
+    """Lower limit of the difference of two accuracies, above 0 if and only if McNemar's exact test rejects.
+
+    The difference is d (2 s - 1): d is how often just one of the two is right, s how often that is the candidate. Exact
+    limits of both at ``tail``; of d the one that lowers the product. (At a p-value of ``tail`` itself, it is 0.)
+    """
+    level = 1 - 2 * tail
+    share = exact_interval(won, lost + won, level=level)[0]
+    share = np.where(lost + won > 0, share, 0.0)
+    few, many = exact_interval(lost + won, np.full(lost.size, n), level=level)
+    low: Floats = (2 * share - 1) * np.where(share > 0.5, few, many)
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """The claim that the candidate of each pair is better."""
+
+    question: Question
+    counts: PairCounts
+    reach: Reach
+
+
+def _population(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
+    lost, won = worst_counts(claim.counts, claim.reach)
+    p = mcnemar_p(lost, won)
+    # Below an even share the trade of one exchanged for two granted turns around; no test rejects there, so say 1.
+    if not isinstance(claim.question.noise, float | int):
+        p = np.where(won <= lost, 1.0, p)
+    tail = claim.question.tail - noise_error
+    low = paired_low(lost, won, claim.question.data.n, tail)
+    return p <= tail, np.where(low > 0, low, _floor(claim, tail)), np.minimum(p + noise_error, 1.0)
+
+
+def _floor(claim: _Claim, tail: float) -> Floats:
+    """Lower limit of the difference where no claim is made: share and number of disagreements each at its worst.
+
+    The right labels that are least significant then need not be those of the lowest limit; these ends are not beaten by
+    any, but not always reached together.
+    """
+    counts, far = claim.counts, claim.reach
+    won = counts.won - np.minimum(np.minimum(counts.won, far.wrong), far.drop)
+    lost = counts.lost + np.minimum(far.exchanged + far.granted, far.wrong)
+    share = exact_interval(won, lost + won, level=1 - 2 * tail)[0]
+    share = np.where(lost + won > 0, share, 0.0)
+    decided = np.minimum(counts.lost + counts.won + np.minimum(far.wrong, counts.neither), claim.question.data.n)
+    many = exact_interval(decided, np.full(lost.size, claim.question.data.n), level=1 - 2 * tail)[1]
+    low: Floats = np.minimum(2 * share - 1, 0.0) * many
+    return low
+
+
+def _sample(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
+    low = (claim.counts.won - claim.counts.lost - claim.reach.drop) / claim.question.data.n
+    return low > 0, low, np.where(low > 0, noise_error, 1.0)
+
+
+def _overlap(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
+    n = claim.question.data.n
+    first, second = (side.successes for side in claim.question.sides())
+    # The ends of a score interval increase with the number right, so these are the worst ends.
+    trials, level, wrong = np.full(first.size, float(n)), claim.question.level, claim.reach.wrong
+    low = (
+        score_interval(np.maximum(second - wrong, 0), trials, level=level)[0]
+        - score_interval(np.minimum(first + wrong, n), trials, level=level)[1]
+    )
+    if not isinstance(claim.question.noise, float | int):
+        # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
+        z = normal_quantile((1 + level) / 2)
+        gap = claim.counts.won - claim.counts.lost - claim.reach.drop
+        needed = z * (_widest(first, wrong, n, z) + _widest(second, wrong, n, z))
+        low = np.maximum(low, (gap - needed) / (n + z * z))
+    return low > 0, low, np.where(low > 0, noise_error, 1.0)
+
+
+def _widest(successes: Floats, wrong: Counts, n: int, z: float) -> Floats:
+    """Largest half-width of a score interval, times (n + z^2) / z, at a count that may be off by ``wrong``."""
+    nearest = np.clip(n / 2, successes - wrong, successes + wrong)
+    half: Floats = np.sqrt(nearest * (n - nearest) / n + z * z / 4)
+    return half
+
+
+def _reach_by_class(question: Question, budget: "NoiseBudget") -> Reach:
+    data = question.data
+    used, positions = np.unique(np.concatenate([question.established, question.candidate]), return_inverse=True)
+    pairs = positions[: question.n_pairs], positions[question.n_pairs :]
+    exact = np.float32 if data.n < 1 << 24 else np.float64
+    m = used.size
+    exchanged, granted, drop = (np.zeros((m, m)) for _ in range(3))
+    for k in range(data.k):
+        rows = np.flatnonzero(data.labels == k)
+        limits = np.minimum(budget.joint[:, k], rows.size).astype(np.float64)
+        limits[k] = 0
+        at_most = float(min(budget.wrong_given[k], limits.sum(), rows.size))
+        if at_most == 0:
+            continue
+        predictions = data.predictions[used][:, rows]
+        right = (predictions == k).astype(exact)
+        hits = right.sum(axis=1, dtype=np.float64)
+        won = hits[None, :] - right @ right.T
+        swaps, spare, spare_on_others = np.zeros((m, m)), np.zeros((m, m)), np.zeros((m, m))
+        others = np.zeros((m, m))
+        said = np.unique(predictions)
+        for j in np.flatnonzero(limits):
+            if j not in said:
+                spare += limits[j]
+                continue
+            says = (predictions == j).astype(exact)
+            against = says @ right.T
+            aside = says.sum(axis=1, dtype=np.float64)[:, None] - says @ says.T - against
+            swaps += np.minimum(limits[j], against)
+            rest = np.maximum(limits[j] - against, 0)
+            spare += rest
+            spare_on_others += np.minimum(rest, aside)
+            others += np.minimum(limits[j], aside)
+        swapped_here = np.minimum(swaps, at_most)
+        exchanged += swapped_here
+        granted += np.minimum(others, at_most)
+        drop += np.minimum(2 * swaps + np.minimum(spare, won - swaps + spare_on_others), swapped_here + at_most)
+    exchange, grant, fall = (table[pairs].astype(np.int64) for table in (exchanged, granted, drop))
+    return Reach(exchange, grant, fall, np.full(question.n_pairs, budget.wrong, dtype=np.int64))
+
+
+def _moved_interval(successes: Floats, question: Question, budget: "NoiseBudget") -> tuple[Floats, Floats]:
+    """Union of the score intervals over the numbers right that the noise allows."""
+    n = question.data.n
+    trials = np.full(successes.size, float(n))
+    low, _ = score_interval(np.maximum(successes - budget.wrong, 0), trials, level=question.level)
+    _, high = score_interval(np.minimum(successes + budget.wrong, n), trials, level=question.level)
+    return low, high
+
+
+def _as_used(question: Question, method_name: str) -> Question:
+    """Return the question with the labels that the method used."""
+    if method_name == "reference" and question.true_labels is not None:
+        return replace(question, data=question.data.relabelled(question.true_labels))
+    if method_name == "cleaned":
+        from demele.evaluation.comparison.cleaned import after_cleaning
+
+        return replace(question, data=after_cleaning(question))
+    return question
+
+
+def _test_bears(counts: PairCounts, tail: float) -> Counts:
+    from scipy.stats import binom
+
+    size = counts.lost + counts.won
+    # By symmetry, from the lower tail: the quantile of the upper one is that of 1 - tail, where small tails are lost.
+    least = size - binom.ppf(tail, size, 0.5).astype(np.int64) + 1
+    # That quantile is one short of the count wanted where a tail probability equals the level.
+    least = np.where(mcnemar_p(size - least + 1, least - 1) <= tail, least - 1, least)
+    bears: Counts = np.maximum(counts.won - least, -1)
+    return bears
+
+
+def _sign_bears(gap: Counts) -> Counts:
+    return np.where(gap > 0, (gap + 1) // 2 - 1, -1)
+
+
+def _overlap_bears(established: Counts, candidate: Counts, question: Question) -> Counts:
+    """Largest m at which the intervals of candidate - m and established + m of n are apart, by bisection."""
+    n = question.data.n
+    trials = np.full(established.size, float(n))
+
+    def apart(m: Counts) -> Flags:
+        low, _ = score_interval(np.maximum(candidate - m, 0), trials, level=question.level)
+        _, high = score_interval(np.minimum(established + m, n), trials, level=question.level)
+        return low > high
+
+    stands = np.full(established.size, -1, dtype=np.int64)
+    falls = np.maximum(candidate - established, 0) // 2 + 1  # the counts have then met
+    while (falls - stands > 1).any():
+        middle = (stands + falls) // 2
+        ok = apart(middle)
+        stands, falls = np.where(ok, middle, stands), np.where(ok, falls, middle)
+    return stands
+
+
+def _assumed(question: Question) -> tuple[str, ...]:
+    if question.target == "population":
+        return ("The instances are a random sample of those to come.",)
+    return ()
+
+
+def misfit_notes(budget: "NoiseBudget") -> tuple[Note, ...]:
+    if not budget.out_of_domain:
+        return ()
+    message = (
+        "what was supplied of the noise contradicts the labels (it may be of other data, or transposed: rows are true "
+        "classes); the limits were taken as wide as safety needs"
+    )
+    return (Note(code="noise-misfit", message=message, subject=("noise",), severity="warning"),)

@@ -1,0 +1,67 @@
+"""The usual comparison: do the two intervals overlap? On the given labels, or on true ones as a reference."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.labelled import Indices
+from demele.evaluation.comparison.base import Outcomes, Question, as_value
+from demele.evaluation.intervals import score_interval
+
+__all__ = ["classic", "overlap", "reference"]
+
+Floats = NDArray[np.float64]
+
+
+def classic(question: Question) -> Outcomes:
+    """Compare the score intervals of both on the given labels (Benjelloun, section 6.5.4)."""
+    return overlap(question, assumptions=("Every given label is right.",))
+
+
+def reference(question: Question) -> Outcomes:
+    """Do the same on the true labels: what the comparison would say without label noise."""
+    truth: Indices = question.true_labels  # type: ignore[assignment]  # demanded by the catalogue of methods
+    return overlap(replace(question, data=question.data.relabelled(truth)), assumptions=("The true labels are true.",))
+
+
+def overlap(question: Question, *, assumptions: tuple[str, ...], kind: str = "sampling") -> Outcomes:
+    """Decide by the overlap of two score intervals, as they are."""
+    first, second = question.sides()
+    intervals = [
+        tuple(
+            as_value(end, question.measure) for end in score_interval(side.successes, side.trials, level=question.level)
+        )
+        for side in (first, second)
+    ]
+    values = [as_value(side.proportion, question.measure) for side in (first, second)]
+    return from_intervals(
+        values[1] - values[0],
+        (intervals[0][0], intervals[0][1]),
+        (intervals[1][0], intervals[1][1]),
+        assumptions=assumptions,
+        kind=kind,
+    )
+
+
+def from_intervals(
+    difference: Floats,
+    established: tuple[Floats, Floats],
+    candidate: tuple[Floats, Floats],
+    *,
+    assumptions: tuple[str, ...],
+    kind: str,
+) -> Outcomes:
+    """Decide by the overlap of two intervals; the interval of the difference reaches from end to opposite end."""
+    return Outcomes(
+        candidate=candidate[0] > established[1],
+        established=established[0] > candidate[1],
+        difference=difference,
+        low=candidate[0] - established[1],
+        high=candidate[1] - established[0],
+        method="overlap of score intervals",
+        kind=kind,
+        established_interval=established,
+        candidate_interval=candidate,
+        assumptions=assumptions,
+    )

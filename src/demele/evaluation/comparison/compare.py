@@ -1,0 +1,318 @@
+"""Whether a candidate classifier is better than the established one."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.core.labelled import Labelled
+from demele.core.results import Interval
+from demele.core.signature import Signature
+from demele.evaluation.comparison.asking import Knowledge, ask
+from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
+from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.intervals import score_interval
+from demele.evaluation.results import Breakdown, Decision, Estimate, Measure, Verdict
+
+if TYPE_CHECKING:
+    from demele.labels.audit import Audit
+    from demele.labels.cleaning import Cleaning
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+#: Methods that judge by other labels than the given ones: an audit of these would change nothing.
+_NO_PROSPECT = ("reference", "cleaned", "label-free")
+
+__all__ = ["compare", "compare_without_labels", "decision", "estimate"]
+
+
+def compare(
+    established: object,
+    candidate: object,
+    labels: object,
+    *,
+    method: str | None = None,
+    measure: Measure = "accuracy",
+    of: object = None,
+    noise: "float | TransitionMatrix | TransitionCounts | Audit | None" = None,
+    audit: "Audit | None" = None,
+    level: float = 0.95,
+    target: str | None = None,
+    classes: Sequence[object] | None = None,
+    true_labels: object = None,
+    difficulty: object = None,
+    prudence: float | None = None,
+    cleaning: "Cleaning | None" = None,
+    reference: object = None,
+    names: tuple[str, str] = ("established", "candidate"),
+    seed: int = 0,
+) -> Decision:
+    """Decide whether a candidate classifier is better than an established one, on labels that may be wrong.
+
+    Parameters
+    ----------
+    established, candidate : array-like of shape (n,)
+        Their predicted classes on the same instances.
+    labels : array-like of shape (n,)
+        The given labels.
+    method : str, optional
+        See :func:`demele.evaluation.method_names`. By default the sharpest that the rest allows: ``"audited"`` with an
+        audit, else ``"bounded"`` with knowledge of the noise (``"prudent-v1"`` for other measures than accuracy), else
+        ``"classic"``, which believes every label.
+    measure : {"accuracy", "error", "precision", "recall", "f1"}
+        The last three of one class, named by ``of``.
+    of : class, optional
+    noise : float, TransitionMatrix, TransitionCounts or Audit, optional
+        What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken.
+    audit : Audit, optional
+        Expert labels of some rows, and how these were chosen.
+    level : float in (0, 1)
+        Two-sided: "candidate better" is said wrongly with probability (1 - level) / 2 at most.
+    target : {"population", "sample", "overlap"}, optional
+        Better on new instances (the default), on these instances with right labels, or by so much that the two
+        intervals on right labels would not overlap.
+    classes : sequence, optional
+        All classes; by default those of the labels.
+    true_labels : array-like of shape (n,), optional
+        For ``"reference"``.
+    difficulty : array-like of shape (n,), optional
+        For ``"prudent-v2"``: larger is harder.
+    prudence : float in [0, 1], optional
+        For ``"prudent-v2"``: the share of hardest instances that is given to the established one (default 0.1).
+    cleaning : Cleaning, optional
+        For ``"cleaned"``.
+    reference : array-like of shape (n,), optional
+        For ``"label-free"``: the predictions of a third classifier.
+    names : tuple of str
+        What to call the two.
+    seed : int >= 0
+        For what is random in a method.
+
+    Returns
+    -------
+    Decision
+        ``verdict`` is ``"candidate"``, ``"established"`` or ``"undecided"``; ``choice`` keeps the established one
+        unless the candidate is shown to be better. Each claim carries the guarantee of the method: "established" is
+        what the method says with the roles exchanged.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        For anything that cannot be used; nothing is guessed.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.4, for the classic and the prudent methods; see each method for the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 10, 2000)
+    >>> old, new = (np.where(rng.random(2000) < p, labels, (labels + 1) % 10) for p in (0.80, 0.90))
+    >>> compare(old, new, labels, noise=0.02).verdict
+    'candidate'
+    >>> compare(old, new, labels, noise=0.10).verdict
+    'undecided'
+    """
+    first, second = _names(names)
+    knowledge = Knowledge(
+        noise=noise,
+        audit=audit,
+        true_labels=true_labels,
+        difficulty=difficulty,
+        prudence=prudence,
+        cleaning=cleaning,
+        reference=reference,
+    )
+    spec, question, data = ask(
+        {first: established, second: candidate},
+        labels,
+        [(0, 1)],
+        method=method,
+        measure=measure,
+        of=of,
+        level=level,
+        target=target,
+        classes=classes,
+        seed=seed,
+        knowledge=knowledge,
+    )
+    return decision(spec, question, spec(question), 0, measure=measure, data=data)
+
+
+def compare_without_labels(
+    established: object,
+    candidate: object,
+    reference: object,
+    *,
+    level: float = 0.95,
+    classes: Sequence[object] | None = None,
+    names: tuple[str, str] = ("established", "candidate"),
+) -> Decision:
+    """Compare two classifiers by how often each agrees with a third: no label is needed, a strong assumption is.
+
+    Parameters
+    ----------
+    established, candidate, reference : array-like of shape (n,)
+        Predicted classes. The reference must be better than chance, and the three must err independently of each other.
+    level, classes, names
+        As in :func:`compare`.
+
+    Returns
+    -------
+    Decision
+        Its estimates are agreements with the reference, not accuracies.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Source: Raj, Singh and Baker 2011. McNemar's test on the instances where just one of the two agrees with the
+    reference. Real classifiers err on the same instances: with them, this test was wrong in 15 to 34% of comparisons
+    that should keep the established one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 10, 1000)
+    >>> old, new, other = (np.where(rng.random(1000) < p, truth, rng.integers(0, 10, 1000)) for p in (0.6, 0.9, 0.8))
+    >>> compare_without_labels(old, new, other).verdict
+    'candidate'
+    """
+    return compare(
+        established,
+        candidate,
+        reference,
+        method="label-free",
+        level=level,
+        classes=classes,
+        reference=reference,
+        names=names,
+    )
+
+
+def decision(
+    spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, *, measure: str, data: Labelled
+) -> Decision:
+    """Present what a method says of one pair."""
+    from demele.evaluation.comparison.bounded import breakdown
+    from demele.evaluation.comparison.prospect import prospect
+
+    models = (int(question.established[pair]), int(question.candidate[pair]))
+    won = bool(outcomes.candidate[pair])
+    verdict: Verdict = "candidate" if won else "established" if outcomes.established[pair] else "undecided"
+    low, high = float(outcomes.low[pair]), float(outcomes.high[pair])
+    difference = float(outcomes.difference[pair])
+    if measure == "error":
+        difference, low, high = -difference, -high, -low
+    details: dict[str, Any] = {
+        name: values[pair] if isinstance(values, np.ndarray) and values.shape[:1] == (question.n_pairs,) else values
+        for name, values in outcomes.details.items()
+    }
+    bears = None
+    if question.measure == "accuracy":
+        counts = question.counts()
+        details = {
+            "label_says_established": int(counts.lost[pair]),
+            "label_says_candidate": int(counts.won[pair]),
+            "label_says_neither": int(counts.neither[pair]),
+            "by_class": _by_class(data, *models),
+            **details,
+        }
+        if spec.name not in _NO_PROSPECT:
+            details["prospect"] = prospect(question, pair)
+        if verdict != "undecided":
+            bears = Breakdown(labels=int(breakdown(question, spec.name, outcomes=outcomes)[pair]), n=data.n)
+    return Decision(
+        verdict=verdict,
+        difference=difference,
+        interval=Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind),
+        established=estimate(question, models[0], outcomes.established_interval, pair, outcomes, measure),
+        candidate=estimate(question, models[1], outcomes.candidate_interval, pair, outcomes, measure),
+        method=spec.name,
+        measure=measure,
+        of=None if question.of is None else data.vocabulary.classes[question.of],
+        target=question.target,
+        level=question.level,
+        n=data.n,
+        names=(data.names[models[0]], data.names[models[1]]),
+        assumptions=outcomes.assumptions,
+        p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
+        breakdown=bears,
+        notes=outcomes.notes,
+        details=details,
+        signature=signature(spec, question, measure),
+    )
+
+
+def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
+    """Everything beside the data that changes a decision."""
+    from demele import __version__
+
+    arguments: dict[str, object] = {"method": spec.name, "measure": measure}
+    if question.of is not None:
+        arguments["of"] = question.data.vocabulary.classes[question.of]
+    arguments |= {"level": question.level, "target": question.target}
+    for name in ("noise", "audit", "prudence"):
+        if getattr(question, name) is not None:
+            arguments[name] = getattr(question, name)
+    if question.seed:
+        arguments["seed"] = question.seed
+    return Signature("compare", arguments, {"n": str(question.data.n), "demele": __version__})
+
+
+def estimate(
+    question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
+) -> Estimate:
+    """Present the measure of one classifier: apparent, and as a method corrects it."""
+    every = sides(question.data, question.measure, question.of)
+    side = every.take(np.array([model]))
+    low, high = (
+        as_value(end, question.measure) for end in score_interval(side.successes, side.trials, level=question.level)
+    )
+    value, hits = float(as_value(side.proportion, question.measure)[0]), float(side.successes[0])
+    apparent = (float(low[0]), float(high[0]))
+    corrected = None if ends is None else (float(ends[0][pair]), float(ends[1][pair]))
+    if measure == "error":
+        value, hits, apparent = 1 - value, question.data.n - hits, (1 - apparent[1], 1 - apparent[0])
+        corrected = None if corrected is None else (1 - corrected[1], 1 - corrected[0])
+    return Estimate(
+        measure=measure,
+        of=None if question.of is None else question.data.vocabulary.classes[question.of],
+        value=value,
+        successes=hits,
+        trials=float(side.trials[0]),
+        interval=Interval(low=apparent[0], high=apparent[1], level=question.level, method="score"),
+        corrected=None
+        if corrected is None
+        else Interval(
+            low=corrected[0], high=corrected[1], level=question.level, method=outcomes.method, kind=outcomes.kind
+        ),
+    )
+
+
+def _by_class(data: Labelled, established: int, candidate: int) -> tuple[dict[str, Any], ...]:
+    """Count the disagreements by given label; classes without one are left out."""
+    first, second = data.predictions[established], data.predictions[candidate]
+    apart = np.flatnonzero(first != second)
+    labels, kinds = data.labels[apart], np.full(apart.size, 2)
+    kinds[first[apart] == labels] = 0
+    kinds[second[apart] == labels] = 1
+    table = np.bincount(3 * labels + kinds, minlength=3 * data.k).reshape(-1, 3)
+    return tuple(
+        {"class": data.vocabulary.classes[k], "lost": int(lost), "won": int(won), "neither": int(neither)}
+        for k, (lost, won, neither) in enumerate(table)
+        if lost + won + neither
+    )
+
+
+def _names(names: Any) -> tuple[str, str]:
+    from demele.core.errors import InputError
+
+    if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"names: expected two different names, got {names!r}")
+    return str(names[0]), str(names[1])

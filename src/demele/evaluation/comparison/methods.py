@@ -1,0 +1,185 @@
+"""The comparison methods by name: what each needs, what it can compare, what it promises."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from demele.core.errors import InputError, UnknownNameError
+from demele.evaluation.comparison.base import Outcomes, Question
+
+__all__ = ["METHODS", "MethodSpec", "method_names", "resolved"]
+
+Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
+
+_ALL = ("accuracy", "precision", "recall", "f1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodSpec:
+    """One method.
+
+    ``where`` is ``module:function`` in this package; ``promise`` says when it errs, in a sentence; ``p_values`` whether
+    several comparisons can share an error by Holm's procedure (else they share the level by Bonferroni's).
+    """
+
+    name: str
+    title: str
+    where: str
+    promise: str
+    source: str
+    needs: tuple[Need, ...] = ()
+    measures: tuple[str, ...] = _ALL
+    targets: tuple[str, ...] = ("population",)
+    p_values: bool = False
+
+    def __call__(self, question: Question) -> Outcomes:
+        """Decide every pair of a question."""
+        module, _, function = self.where.partition(":")
+        found: Callable[[Question], Outcomes] = getattr(
+            importlib.import_module(f"demele.evaluation.comparison.{module}"), function
+        )
+        return found(question)
+
+
+METHODS: dict[str, MethodSpec] = {
+    spec.name: spec
+    for spec in (
+        MethodSpec(
+            name="classic",
+            title="Overlap of intervals",
+            where="classic:classic",
+            promise="Errs as often as the labels mislead: only right labels keep its level.",
+            source="Benjelloun, section 6.5.4",
+        ),
+        MethodSpec(
+            name="reference",
+            title="Overlap of intervals on true labels",
+            where="classic:reference",
+            promise="What the classic comparison would say without label noise.",
+            source="Benjelloun, section 6.5.4",
+            needs=("true_labels",),
+        ),
+        MethodSpec(
+            name="prudent-v1",
+            title="Prudent, largest bias",
+            where="prudent:prudent_v1",
+            promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
+            "larger than supplied.",
+            source="Benjelloun, section 6.5.4",
+            needs=("noise",),
+        ),
+        MethodSpec(
+            name="prudent-v2",
+            title="Prudent, disagreements given to the established",
+            where="prudent:prudent_v2",
+            promise="Safe if every wrong label is among the share of instances that is given away.",
+            source="Benjelloun, section 6.5.4",
+        ),
+        MethodSpec(
+            name="cleaned",
+            title="Overlap of intervals after cleaning",
+            where="cleaned:cleaned",
+            promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
+            source="Benjelloun, section 6.5.4",
+            needs=("cleaning",),
+        ),
+        MethodSpec(
+            name="label-free",
+            title="Agreement with a reference classifier",
+            where="label_free:label_free",
+            promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
+            source="Raj, Singh and Baker 2011",
+            needs=("reference",),
+            measures=("accuracy",),
+            p_values=True,
+        ),
+        MethodSpec(
+            name="bounded",
+            title="Paired worst case",
+            where="bounded:bounded",
+            promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
+            source="exact worst case over the disagreements, McNemar's exact test",
+            needs=("noise",),
+            measures=("accuracy",),
+            targets=("population", "sample", "overlap"),
+            p_values=True,
+        ),
+        MethodSpec(
+            name="audited",
+            title="Random sample of expert labels",
+            where="audited:audited",
+            promise="Errs at most at its level whatever the label noise, if the audit is a random sample.",
+            source="design-based, prediction-powered inference",
+            needs=("audit",),
+            targets=("population", "sample", "overlap"),
+            p_values=True,
+        ),
+        MethodSpec(
+            name="sequential",
+            title="Expert labels one at a time",
+            where="sequential:sequential",
+            promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
+            source="testing by betting, without replacement",
+            needs=("audit",),
+            measures=("accuracy",),
+            targets=("population", "sample", "overlap"),
+            p_values=True,
+        ),
+    )
+}
+
+_ARGUMENT: dict[str, str] = {
+    "noise": "noise=, a rate, a transition matrix or transition counts",
+    "audit": "audit=, expert labels of a random sample of rows",
+    "true_labels": "true_labels=",
+    "cleaning": "cleaning=, the suspects that a cleaning found",
+    "reference": "reference=, the predictions of a third classifier",
+}
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the names that ``method=`` accepts.
+
+    Examples
+    --------
+    >>> method_names()[:3]
+    ('classic', 'reference', 'prudent-v1')
+    """
+    return tuple(METHODS)
+
+
+def resolved(method: str | None, *, measure: str, target: str | None, given: frozenset[str]) -> MethodSpec:
+    """Return the method asked for, or the sharpest that what is given allows.
+
+    Raises
+    ------
+    UnknownNameError
+        For another name, with the nearest ones.
+    InputError
+        If it lacks what it needs, or cannot compare this measure.
+    """
+    if method is None:
+        method = (
+            "audited" if "audit" in given else "bounded" if "noise" in given and measure == "accuracy" else "classic"
+        )
+        if method == "classic" and "noise" in given:
+            method = "prudent-v1"
+    if method not in METHODS:
+        import difflib
+
+        near = difflib.get_close_matches(str(method), METHODS, n=1, cutoff=0.5)
+        raise UnknownNameError(
+            f"method: expected one of {', '.join(METHODS)}; got {method!r}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+        )
+    spec = METHODS[method]
+    lacking = [need for need in spec.needs if need not in given]
+    if lacking:
+        raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")
+    if measure not in spec.measures:
+        able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
+        raise InputError(f"measure: method {method!r} compares {', '.join(spec.measures)}, got {measure!r}; use {able}")
+    if target is not None and target not in spec.targets:
+        raise InputError(f"target: method {method!r} answers for {', '.join(spec.targets)}, got {target!r}")
+    return spec

@@ -1,0 +1,102 @@
+"""What an audit would buy: the comparison that expert labels of so many rows would allow, before they are asked for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from demele.evaluation.comparison.audited import Claim
+from demele.evaluation.comparison.base import Question
+from demele.evaluation.intervals import score_interval
+
+__all__ = ["prospect"]
+
+
+def prospect(
+    question: Question, pair: int = 0, sizes: Sequence[int] = (50, 100, 200, 500, 1000)
+) -> tuple[dict[str, Any], ...]:
+    """Say what a uniform audit would make of the comparison of two accuracies.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy; for other measures nothing is returned.
+    pair : int
+        Which of its pairs.
+    sizes : sequence of int
+        Numbers of audited rows; those above the number of rows are left out.
+
+    Returns
+    -------
+    tuple of dict
+        Per size: ``labels``; ``half_width`` of the interval of the difference if every audited label is confirmed;
+        ``certified_if_clean``: whether a claim would then be made; ``certified_if_rate``: whether one would be made if
+        the audit finds the errors to be expected at the noise supplied, None if none was.
+
+    Notes
+    -----
+    The bounds of :func:`demele.evaluation.comparison.audited.audited` at the expected sums, with the given label as
+    guess. At a rate of noise, wrong labels are taken to be on any row alike and any other class to be the true one. Of
+    a matrix or counts, the largest rate that they allow is taken.
+    """
+    if question.measure != "accuracy":
+        return ()
+    data, tail = question.data, question.tail
+    n, k = data.n, data.k
+    counts = question.counts()
+    lost, won, neither = (float(values[pair]) for values in (counts.lost, counts.won, counts.neither))
+    if lost > won:  # the claim that is near
+        lost, won = won, lost
+    sides = question.sides()
+    # A wrong label is truly of one certain other class with this probability.
+    other = 1 / max(k - 1, 1)
+    rates = [0.0] if (rate := _rate(question)) is None else [0.0, rate]
+    rows = []
+    for size in sizes:
+        if size > n:
+            continue
+        unseen = n / size - 1
+        found = []
+        for share in rates:
+            # Per row: what its label's error takes from the claim or adds to it, and the squares.
+            small, large, square = share * neither * other, share * (1 + other), share * (1 + 3 * other)
+            losses, gains = won * large + small, lost * large + small
+            claim = Claim(
+                against=(_one(losses / n), _one((won * square + small) * unseen / n**2)),
+                favour=(_one(gains / n), _one((lost * square + small) * unseen / n**2)),
+                guard=_one(2 * unseen / n if won + lost + neither > 0 else 0.0),
+                sampling=None
+                if question.target != "population"
+                else (_one((lost + won + neither) / n**2), _one(1 / n)),
+            )
+            distance = float(claim.distance(tail)[0])
+            needed = 0.0
+            if question.target == "overlap":
+                ends = [score_interval(s.successes[pair], s.trials[pair], level=question.level) for s in sides]
+                needed = sum(float(high - low) / 2 for low, high in ends)
+            found.append((distance, (won - lost + gains - losses) / n - distance > needed))
+        rows.append(
+            {
+                "labels": int(size),
+                "certified_if_clean": found[0][1],
+                "half_width": found[0][0],
+                "certified_if_rate": found[1][1] if len(found) > 1 else None,
+            }
+        )
+    return tuple(rows)
+
+
+def _rate(question: Question) -> float | None:
+    """Return the share of wrong labels supplied, or the largest that what was supplied allows."""
+    if question.noise is None:
+        return None
+    if isinstance(question.noise, float | int):
+        return float(question.noise)
+    from demele.labels.budget import noise_budget
+
+    budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
+    return budget.wrong / question.data.n
+
+
+def _one(value: float) -> Any:
+    return np.array([value])

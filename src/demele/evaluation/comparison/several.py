@@ -1,0 +1,529 @@
+"""Several classifiers on one test set: which are shown to be better than which, and so between which ranks each lies.
+
+All ordered pairs are one question, and all verdicts hold together: the chance that any of them is wrong is limited.
+"""
+
+import importlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.labelled import Labelled, read_models, shown
+from demele.core.results import Interval, Note, plain
+from demele.core.signature import Signature
+from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
+from demele.evaluation.comparison.base import Outcomes, Question
+from demele.evaluation.comparison.compare import estimate as estimate
+from demele.evaluation.comparison.compare import decision, signature
+from demele.evaluation.comparison.methods import METHODS, MethodSpec
+from demele.evaluation.intervals import checked_level
+from demele.evaluation.results import Decision, Estimate, Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.labels.audit import Audit
+    from demele.labels.cleaning import Cleaning
+    from demele.labels.transition import TransitionCounts, TransitionMatrix
+
+__all__ = ["Correction", "Ranking", "holm", "rank", "rank_ranges"]
+
+Correction = Literal["holm", "bonferroni", "none"]
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranking:
+    """Several classifiers in the order of their estimates, and what of that order is shown.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Best estimate first; everything per model is in this order.
+    estimates : tuple of Estimate
+        Each by itself.
+    best_rank, worst_rank : tuple of int
+        The true rank of a model lies between them, for all models together with probability ``level`` at least, as
+        far as the assumptions hold. Rank 1 is best; rank = 1 + number of models that are truly better.
+    pairs : DataFrame
+        One row per ordered pair, with the columns of :meth:`demele.evaluation.Decision.row` and how many labels of the
+        disagreements say ``lost`` (established), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
+        made strict enough for all verdicts to hold together; ``p_value`` is not adjusted.
+    reference : DataFrame or None
+        The same pairs decided on true labels.
+    level : float
+        All verdicts hold together with this probability at least.
+    correction : {"holm", "bonferroni", "none"}
+        How the pairs share the error 1 - level; with ``"none"`` each pair has it for itself.
+    """
+
+    names: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    best_rank: tuple[int, ...]
+    worst_rank: tuple[int, ...]
+    pairs: "pd.DataFrame"
+    method: str
+    measure: str
+    of: int | str | None
+    level: float
+    pair_level: float
+    correction: Correction
+    n: int
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+    reference: "pd.DataFrame | None" = None
+    title: str | None = None
+    asked: "_Asked" = field(repr=False)
+
+    def decision(self, established: str, candidate: str) -> Decision:
+        """Return the whole decision on one ordered pair, at the level of each pair.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such model.
+        InputError
+            If both are the same.
+        """
+        for name in (established, candidate):
+            if name not in self.names:
+                raise UnknownNameError(f"expected two of the models {shown(self.names)}, got {name!r}")
+        if established == candidate:
+            raise InputError(f"expected two different models, got {established!r} twice")
+        return self.asked.decision(established, candidate, self.measure)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Largest runs of neighbours in the order, no two of which are shown to differ; they may overlap."""
+        place = {name: position for position, name in enumerate(self.names)}
+        better = np.zeros((len(place), len(place)), dtype=np.bool_)
+        won = self.pairs[self.pairs["verdict"] == "candidate"]
+        better[won["established"].map(place), won["candidate"].map(place)] = True
+        known = implied(better)
+        decided = known | known.T
+        runs: list[tuple[str, ...]] = []
+        end = 0
+        for start in range(len(self.names)):
+            stop = start + 1
+            while stop < len(self.names) and not decided[stop, start:stop].any():
+                stop += 1
+            if stop > end:  # else it lies within the run before
+                runs.append(self.names[start:stop])
+                end = stop
+        return tuple(runs)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per model, best estimate first."""
+        import pandas as pd
+
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.estimates, strict=True)
+        return pd.DataFrame(
+            [{"model": name, "best_rank": best, "worst_rank": worst, **one.row()} for name, best, worst, one in rows]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.estimates, strict=True)
+        data = {
+            "kind": "ranking",
+            "demele": dict(self.signature.context).get("demele"),
+            "title": self.title,
+            "n": self.n,
+            "level": self.level,
+            "pair_level": self.pair_level,
+            "method": self.method,
+            "measure": self.measure,
+            "of": self.of,
+            "correction": self.correction,
+            "models": [
+                {"name": name, "best_rank": best, "worst_rank": worst, **one.to_dict()}
+                for name, best, worst, one in rows
+            ],
+            "groups": self.groups,
+            "pairs": self.pairs.to_dict(orient="records"),
+            "reference": None if self.reference is None else self.reference.to_dict(orient="records"),
+            "assumptions": self.assumptions,
+            "notes": [asdict(note) for note in self.notes],
+            "signature": str(self.signature),
+        }
+        cleaned: dict[str, Any] = plain(data)
+        return cleaned
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page."""
+        report = importlib.import_module("demele.report.ranking_html")
+        written: Path = report.write_ranking(self.to_dict(), Path(path))
+        return written
+
+    def __repr__(self) -> str:
+        what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
+        lines = [f"Ranking of {len(self.names)} models by {what} ({self.method}, n={self.n}, level {self.level:g})"]
+        width = max(len(name) for name in self.names)
+        for name, one, best, worst in zip(self.names, self.estimates, self.best_rank, self.worst_rank, strict=True):
+            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
+            corrected = "" if one.corrected is None else f"  corrected {one.corrected}"
+            lines.append(f"  {name:<{width}}  {one.value:.4f}{corrected}  {place}")
+        return "\n".join(lines)
+
+
+def rank(
+    predictions: object,
+    labels: object,
+    *,
+    method: str | None = None,
+    measure: Measure = "accuracy",
+    of: object = None,
+    noise: "float | TransitionMatrix | TransitionCounts | Audit | None" = None,
+    audit: "Audit | None" = None,
+    level: float = 0.95,
+    target: str | None = None,
+    classes: Sequence[object] | None = None,
+    correction: Correction = "holm",
+    true_labels: object = None,
+    difficulty: object = None,
+    prudence: float | None = None,
+    cleaning: "Cleaning | None" = None,
+    reference: object = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> Ranking:
+    """Compare all classifiers with each other, on labels that may be wrong, and say between which ranks each lies.
+
+    Parameters
+    ----------
+    predictions : mapping of str to array-like of shape (n,), data frame or array of shape (n, n_models)
+        Predicted classes of at least 2 models on the same instances.
+    labels : array-like of shape (n,)
+        The given labels.
+    method, measure, of, noise, audit, target, classes, difficulty, prudence, cleaning, reference, seed
+        As in :func:`demele.evaluation.compare`.
+    level : float in (0, 1)
+        Of all verdicts together: with at most this much less than 1, any of them is wrong.
+    correction : {"holm", "bonferroni", "none"}
+        How the n_models (n_models - 1) claims "this one is better than that one" share the error 1 - level. Holm's
+        procedure needs p-values; for a method without, Bonferroni's is used and the result says so. ``"none"`` gives
+        each pair the whole level: then some of many verdicts will be wrong, and the ranks carry no guarantee.
+    true_labels : array-like of shape (n,), optional
+        If known: the same pairs are also decided on them, as ``reference``.
+    title : str, optional
+        For the report.
+
+    Returns
+    -------
+    Ranking
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+
+    Notes
+    -----
+    A model's best possible rank is 1 + the number of models shown to be better, its worst n_models - the number shown
+    to be worse; what follows from two claims (a over b, b over c) counts as shown. If no verdict is wrong, neither
+    bound is, so the ranges hold for all models together whenever the verdicts do. Source: Holm 2013; Mogstad, Romano,
+    Shaikh and Wilhelm 2024, who derive such sets of ranks from simultaneous comparisons. Holm's procedure (1979) on
+    one-sided p-values: each direction is a hypothesis of its own.
+
+    Cost: O(n_models^2 n) for the methods without an audit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 10, 4000)
+    >>> shares = {"large": 0.9, "small": 0.8, "tiny": 0.79}
+    >>> models = {name: np.where(rng.random(4000) < p, labels, (labels + 1) % 10) for name, p in shares.items()}
+    >>> ranking = rank(models, labels, noise=0.02)
+    >>> list(zip(ranking.names, ranking.best_rank, ranking.worst_rank))
+    [('large', 1, 1), ('small', 2, 3), ('tiny', 2, 3)]
+    >>> ranking.decision("small", "large").verdict
+    'candidate'
+    """
+    level = checked_level(level)
+    if correction not in get_args(Correction):
+        raise InputError(f"correction: expected one of {', '.join(get_args(Correction))}, got {correction!r}")
+    models = read_models(predictions)
+    pairs = _ordered_pairs(len(models))
+    spec, question, data = ask(
+        models,
+        labels,
+        pairs,
+        method=method,
+        measure=measure,
+        of=of,
+        level=level,
+        target=target,
+        classes=classes,
+        seed=seed,
+        knowledge=Knowledge(
+            noise=noise,
+            audit=audit,
+            true_labels=true_labels,
+            difficulty=difficulty,
+            prudence=prudence,
+            cleaning=cleaning,
+            reference=reference,
+        ),
+    )
+    asked = _answered(spec, question, correction)
+    m = len(models)
+    wins = _square(asked.outcomes.candidate, m).astype(np.bool_)
+    best, worst = rank_ranges(wins)
+    order = _order(asked.outcomes.difference, question, m)
+    notes = asked.outcomes.notes + _correction_notes(spec, correction, asked.correction)
+    made = signature(spec, question, measure)
+    names = tuple(data.names[model] for model in order)
+    return Ranking(
+        names=names,
+        estimates=tuple(_estimates(asked, replace(question, level=level), int(model), measure) for model in order),
+        best_rank=tuple(int(best[model]) for model in order),
+        worst_rank=tuple(int(worst[model]) for model in order),
+        pairs=_frame(asked, measure),
+        method=spec.name,
+        measure=measure,
+        of=None if question.of is None else data.vocabulary.classes[question.of],
+        level=level,
+        pair_level=asked.question.level,
+        correction=asked.correction,
+        n=data.n,
+        assumptions=asked.outcomes.assumptions,
+        notes=notes,
+        signature=Signature("rank", {**made.arguments, "correction": asked.correction}, made.context),
+        reference=_on_true_labels(spec, question, true_labels, data, correction, measure),
+        title=title,
+        asked=asked,
+    )
+
+
+def holm(p_values: Floats, error: float) -> Flags:
+    """Reject hypotheses such that any true one is rejected with probability ``error`` at most (Holm 1979).
+
+    The k-th smallest of m p-values (from 0) is held against error / (m - k); the first that is larger stops. NaN is
+    never rejected.
+    """
+    p = np.where(np.isnan(p_values), 1.0, p_values)
+    order = np.argsort(p, kind="stable")
+    # The hair's breadth lets a p-value that was computed from the level count as equal to it.
+    small = p[order] <= error / (p.size - np.arange(p.size)) * (1 + 1e-9)
+    rejected = np.zeros(p.size, dtype=np.bool_)
+    rejected[order] = np.logical_and.accumulate(small)
+    return rejected
+
+
+def rank_ranges(better: Flags) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the best and the worst rank of each model, from who is shown to be better, and what follows from it.
+
+    Parameters
+    ----------
+    better : array of bool, shape (n_models, n_models)
+        ``better[i, j]``: j is shown to be better than i.
+    """
+    known = implied(better)
+    return 1 + known.sum(axis=1), known.shape[0] - known.sum(axis=0)
+
+
+def implied(better: Flags) -> Flags:
+    """Add what claims imply: if j is better than i and k better than j, then k is better than i (Warshall 1962).
+
+    The true order is transitive, so what follows from true claims is true: nothing is paid for it. Claims that
+    contradict each other, in a circle, are dropped.
+    """
+    known = better.copy()
+    for middle in range(known.shape[0]):
+        known |= known[:, [middle]] & known[[middle], :]
+    return np.asarray(known & ~known.T)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """The pairs as they were asked at their own level, with the verdicts that hold together."""
+
+    spec: MethodSpec
+    question: Question
+    outcomes: Outcomes
+    correction: Correction
+
+    def decision(self, established: str, candidate: str, measure: str) -> Decision:
+        data = self.question.data
+        models = (data.names.index(established), data.names.index(candidate))
+        pair = int(np.flatnonzero((self.question.established == models[0]) & (self.question.candidate == models[1]))[0])
+        one = replace(self.question, established=np.array([models[0]]), candidate=np.array([models[1]]))
+        return decision(self.spec, one, _single(self.outcomes, pair), 0, measure=measure, data=data)
+
+
+def _ordered_pairs(m: int) -> Indices:
+    """All (established, candidate), row by row of the square of models, without its diagonal."""
+    return np.argwhere(~np.eye(m, dtype=np.bool_))
+
+
+def _square(values: NDArray[Any], m: int) -> NDArray[Any]:
+    """Per-pair values as a square (established, candidate), with zeros on its diagonal."""
+    square = np.zeros((m, m), dtype=values.dtype)
+    square[~np.eye(m, dtype=np.bool_)] = values
+    return square
+
+
+def _answered(spec: MethodSpec, question: Question, correction: Correction) -> _Asked:
+    """Ask all pairs such that their verdicts hold together at the level of the question."""
+    error, claims = 1 - question.level, question.n_pairs
+    if correction == "none":
+        return _Asked(spec, question, spec(question), correction)
+    strict = _at_tail(question, error / claims)
+    outcomes = spec(strict)
+    # "overlap" is defined by intervals at the level itself, so it has no p-value to adjust.
+    if correction == "bonferroni" or not spec.p_values or outcomes.p_value is None or question.target == "overlap":
+        return _Asked(spec, strict, outcomes, "bonferroni")
+    m = int(question.established.max()) + 1
+    shown_better = _square(holm(outcomes.p_value, error), m)
+    both = shown_better & shown_better.T  # contradicting claims, which no valid test makes; then neither is made
+    shown_better &= ~both
+    off = ~np.eye(m, dtype=np.bool_)
+    verdicts = {"candidate": shown_better[off], "established": shown_better.T[off]}
+    if (verdicts["candidate"] != outcomes.candidate).any():
+        # One tail for all that gives these verdicts: the k-th rejected p-value is at most error / (claims - k + 1), so
+        # all are, and the first that is not rejected exceeds error / (claims - k).
+        strict = _at_tail(question, error / (claims - max(int(shown_better.sum()), 1) + 1))
+        outcomes = replace(spec(strict), p_value=outcomes.p_value)
+    return _Asked(spec, strict, replace(outcomes, **verdicts), "holm")  # type: ignore[arg-type]
+
+
+def _at_tail(question: Question, tail: float) -> Question:
+    return replace(question, level=1 - 2 * tail)
+
+
+def _order(difference: Floats, question: Question, m: int) -> Indices:
+    """Models by their mean estimated advantage over the others, then by the labels alone, then as they came."""
+    advantage = np.nan_to_num(_square(difference, m), nan=0.0).sum(axis=0)
+    apparent = np.full(m, -math.inf)
+    apparent[question.candidate] = np.nan_to_num(question.sides()[1].proportion, nan=-math.inf)
+    # Rounding must not order models that the method cannot tell apart.
+    return np.lexsort((np.arange(m), -apparent, -np.round(advantage, 12), ~np.isfinite(apparent)))
+
+
+def _single(outcomes: Outcomes, pair: int) -> Outcomes:
+    """Keep what was said of one pair."""
+    at = slice(pair, pair + 1)
+    size = outcomes.difference.shape[0]
+
+    def ends(interval: tuple[Floats, Floats] | None) -> tuple[Floats, Floats] | None:
+        return None if interval is None else (interval[0][at], interval[1][at])
+
+    return replace(
+        outcomes,
+        candidate=outcomes.candidate[at],
+        established=outcomes.established[at],
+        difference=outcomes.difference[at],
+        low=outcomes.low[at],
+        high=outcomes.high[at],
+        p_value=None if outcomes.p_value is None else outcomes.p_value[at],
+        established_interval=ends(outcomes.established_interval),
+        candidate_interval=ends(outcomes.candidate_interval),
+        details={
+            name: values[at] if isinstance(values, np.ndarray) and values.shape[:1] == (size,) else values
+            for name, values in outcomes.details.items()
+        },
+    )
+
+
+def _estimates(asked: _Asked, question: Question, model: int, measure: str) -> Estimate:
+    """One model by itself. Corrected as in both roles, if the method corrects it alike in all its pairs."""
+    own = estimate(question, model, None, 0, asked.outcomes, measure)
+    outcomes, pairs = asked.outcomes, asked.question
+    ends: list[tuple[float, float]] = []
+    for interval, role in (
+        (outcomes.established_interval, pairs.established),
+        (outcomes.candidate_interval, pairs.candidate),
+    ):
+        if interval is None:
+            return own
+        lows, highs = (end[role == model] for end in interval)
+        if not (np.ptp(lows) == 0 and np.ptp(highs) == 0):  # NaN is not either
+            return own
+        ends.append((float(lows[0]), float(highs[0])))
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    if measure == "error":
+        low, high = 1 - high, 1 - low
+    corrected = Interval(
+        low=low, high=high, level=asked.question.level, method=asked.outcomes.method, kind=asked.outcomes.kind
+    )
+    return replace(own, corrected=corrected)
+
+
+def _frame(asked: _Asked, measure: str) -> "pd.DataFrame":
+    """Every ordered pair, with the columns of a decision's row."""
+    import pandas as pd
+
+    from demele.evaluation.comparison.bounded import breakdown
+
+    question, outcomes, data = asked.question, asked.outcomes, asked.question.data
+    names = np.array(data.names, dtype=object)
+    verdict = np.where(outcomes.candidate, "candidate", np.where(outcomes.established, "established", "undecided"))
+    sign = -1.0 if measure == "error" else 1.0
+    ends = np.stack([sign * outcomes.low, sign * outcomes.high])
+    counts = question.counts()
+    bears = np.full(question.n_pairs, math.nan)
+    if question.measure == "accuracy":
+        labels = np.asarray(breakdown(question, asked.spec.name, outcomes=outcomes), dtype=np.float64)
+        bears = np.where((verdict == "undecided") | (labels < 0), math.nan, labels / data.n)
+    return pd.DataFrame(
+        {
+            "established": names[question.established],
+            "candidate": names[question.candidate],
+            "measure": measure,
+            "of": None if question.of is None else data.vocabulary.classes[question.of],
+            "verdict": verdict.astype(object),
+            "choice": np.where(outcomes.candidate, "candidate", "established").astype(object),
+            "difference": sign * outcomes.difference,
+            "low": ends.min(axis=0),
+            "high": ends.max(axis=0),
+            "level": question.level,
+            "p_value": math.nan if outcomes.p_value is None else outcomes.p_value,
+            "breakdown_rate": bears,
+            "method": asked.spec.name,
+            "n": data.n,
+            "lost": counts.lost,
+            "won": counts.won,
+            "neither": counts.neither,
+        }
+    )
+
+
+def _on_true_labels(
+    spec: MethodSpec, question: Question, true_labels: object, data: Labelled, correction: Correction, measure: str
+) -> "pd.DataFrame | None":
+    """Decide the same pairs on true labels: by the paired test if the method is one, else by overlap."""
+    truth = coded_like(true_labels, data, "true_labels")
+    if truth is None:
+        return None
+    paired = spec.p_values and question.measure == "accuracy"
+    clean = replace(question, data=data.relabelled(truth), true_labels=truth, noise=0.0 if paired else None, audit=None)
+    return _frame(_answered(METHODS["bounded" if paired else "reference"], clean, correction), measure)
+
+
+def _correction_notes(spec: MethodSpec, wanted: Correction, used: Correction) -> tuple[Note, ...]:
+    if wanted == "none":
+        message = (
+            "each pair has its error for itself: of many verdicts some may be wrong, and the ranks are not guaranteed"
+        )
+        return (Note(code="no-correction", message=message, severity="warning"),)
+    if wanted != used:
+        message = f"method {spec.name!r} gives no p-values here: the pairs share the error by Bonferroni's inequality"
+        return (Note(code="bonferroni", message=message),)
+    return ()

@@ -1,0 +1,338 @@
+"""Confusion counts of one classifier: whose axis is which, what they add up to, and the measures that they give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.labelled import Indices, read_labelled, vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Average", "ConfusionCounts", "Rows", "confusion", "confusion_counts"]
+
+#: What the rows stand for: the given labels, which may be wrong, or the true ones.
+Rows = Literal["label", "true"]
+Average = Literal["macro", "micro", "weighted"]
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+#: A table of so many classes takes 3.2 GB; more of them are most often names of instances, not of classes.
+MAX_CLASSES = 20_000
+#: Rows counted at a time, so that no array as long as all of them is made.
+CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ConfusionCounts:
+    """How often each class was predicted for each class: counts that add up over batches of instances.
+
+    Parameters
+    ----------
+    counts : array-like of whole numbers of shape (n_classes, n_classes)
+        Rows: the class that the instance has, by what ``rows`` says. Columns: the predicted class.
+    classes : sequence of int or str
+        Names of both axes, in order.
+    rows : {"label", "true"}
+        Whether the rows are given labels, which may be wrong (the measures are then apparent ones), or true labels.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If the counts are not whole numbers of a square table, or the classes do not name its axes.
+
+    Notes
+    -----
+    Precision is not defined for a class that is never predicted, recall for a class without an instance, F1 for a
+    class with neither: these are NaN, as in scikit-learn with ``zero_division=numpy.nan``.
+
+    Examples
+    --------
+    >>> table = ConfusionCounts([[8, 2], [1, 9]], ["cat", "dog"])
+    >>> table
+    ConfusionCounts(2 classes, n=20, rows: given labels, columns: predictions, accuracy 0.8500)
+    >>> table.recall
+    array([0.8, 0.9])
+    """
+
+    counts: Counts
+    classes: tuple[int | str, ...]
+    rows: Rows = "label"
+
+    def __post_init__(self) -> None:
+        if self.rows not in get_args(Rows):
+            raise InputError(f"rows: expected 'label' (given labels) or 'true' (true labels), got {self.rows!r}")
+        counts = _checked_counts(self.counts)
+        classes = vocabulary(np.empty(0), classes=self.classes).classes
+        if len(classes) != len(counts):
+            raise InputError(f"classes: expected {len(counts)}, one for each row of counts, got {len(classes)}")
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "classes", classes)
+
+    @classmethod
+    def empty(cls, classes: Sequence[object], rows: Rows = "label") -> "ConfusionCounts":
+        """Return the counts of no instance: what merging leaves unchanged.
+
+        Examples
+        --------
+        >>> ConfusionCounts.empty(["cat", "dog"]).n
+        0
+        """
+        names = vocabulary(np.empty(0), classes=classes).classes
+        return cls(np.zeros((len(names), len(names)), dtype=np.int64), names, rows)
+
+    @property
+    def truth(self) -> str:
+        """What the rows, and so the measures, take for right: ``"given labels"`` or ``"true labels"``."""
+        return {"label": "given labels", "true": "true labels"}[self.rows]
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return int(self.counts.sum())
+
+    @property
+    def right(self) -> Counts:
+        """Instances of each class that are predicted so, of shape (n_classes,)."""
+        return np.diag(self.counts).copy()
+
+    @property
+    def support(self) -> Counts:
+        """Instances of each class, by the labels that the rows stand for, of shape (n_classes,)."""
+        total: Counts = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def predicted(self) -> Counts:
+        """Instances predicted as each class, of shape (n_classes,)."""
+        total: Counts = self.counts.sum(axis=0)
+        return total
+
+    @property
+    def accuracy(self) -> float:
+        """Share of instances predicted as their class, in [0, 1]; NaN without an instance."""
+        return float(_ratio(self.right.sum(), self.counts.sum()))
+
+    @property
+    def error(self) -> float:
+        """One minus the accuracy."""
+        return 1 - self.accuracy
+
+    @property
+    def precision(self) -> Floats:
+        """Right of those predicted as the class, of shape (n_classes,); NaN for a class never predicted."""
+        return _ratio(self.right, self.predicted)
+
+    @property
+    def recall(self) -> Floats:
+        """Right of those of the class, of shape (n_classes,); NaN for a class without an instance."""
+        return _ratio(self.right, self.support)
+
+    @property
+    def f1(self) -> Floats:
+        """Harmonic mean of precision and recall, of shape (n_classes,).
+
+        As 2 right / (predicted + support): 0 for a class never predicted though it has instances, NaN only for a
+        class with neither.
+        """
+        return _ratio(2 * self.right, self.predicted + self.support)
+
+    def measure(self, name: str) -> Floats:
+        """Return ``precision``, ``recall`` or ``f1`` of every class by its name.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        if name not in ("precision", "recall", "f1"):
+            raise UnknownNameError(f"measure: expected 'precision', 'recall' or 'f1', got {name!r}")
+        values: Floats = getattr(self, name)
+        return values
+
+    def undefined(self, name: str) -> tuple[int | str, ...]:
+        """Return the classes that a measure is not defined for, and that its averages leave out.
+
+        Examples
+        --------
+        >>> ConfusionCounts([[8, 0], [1, 0]], ["cat", "dog"]).undefined("precision")
+        ('dog',)
+        """
+        return tuple(self.classes[i] for i in np.flatnonzero(np.isnan(self.measure(name))))
+
+    def averaged(self, name: str, average: Average = "macro") -> float:
+        """Return one number for all classes, in [0, 1].
+
+        Parameters
+        ----------
+        name : {"precision", "recall", "f1"}
+        average : {"macro", "micro", "weighted"}
+            ``"macro"``: mean over the classes for which the measure is defined. ``"weighted"``: the same, weighted by
+            the instances of each class. ``"micro"``: of all instances together; as every instance has one class and
+            one prediction, this is the accuracy whatever the measure.
+
+        Returns
+        -------
+        float
+            NaN if the measure is defined for no class (of positive weight).
+
+        Raises
+        ------
+        UnknownNameError
+
+        Notes
+        -----
+        Undefined classes are left out because there is no number to average: 0 in their place would punish a
+        classifier for classes that the test set happens not to hold. But a class that has instances and is never
+        predicted then does not lower the average precision; it lowers recall and F1. :meth:`undefined` names such
+        classes. Scikit-learn does the same with ``zero_division=numpy.nan``; by default it counts them as 0.
+
+        Examples
+        --------
+        >>> table = ConfusionCounts([[8, 2], [0, 10]], ["cat", "dog"])
+        >>> round(table.averaged("precision", "macro"), 4)
+        0.9167
+        """
+        values = self.measure(name)
+        if average == "micro":
+            return self.accuracy
+        if average not in get_args(Average):
+            raise UnknownNameError(f"average: expected 'macro', 'micro' or 'weighted', got {average!r}")
+        weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else 1)
+        return float(_ratio(weights @ np.nan_to_num(values), weights.sum()))
+
+    def merge(self, other: "ConfusionCounts") -> "ConfusionCounts":
+        """Return the counts of both sets of instances together; changes neither.
+
+        Raises
+        ------
+        InputError
+            If the rows of the two do not stand for the same labels, or the classes differ.
+
+        Examples
+        --------
+        >>> morning = ConfusionCounts([[3, 1], [0, 4]], ["cat", "dog"])
+        >>> evening = ConfusionCounts([[2, 0], [2, 1]], ["cat", "dog"])
+        >>> morning.merge(evening).counts
+        array([[5, 1],
+               [2, 5]])
+        """
+        if not isinstance(other, ConfusionCounts):
+            raise InputTypeError(f"other: expected ConfusionCounts, got {type(other).__name__}")
+        if other.rows != self.rows:
+            raise InputError(
+                f"other: its rows are {other.truth}, those of the first are {self.truth}; "
+                "counts against different labels do not add up"
+            )
+        if other.classes != self.classes:
+            same = set(other.classes) == set(self.classes)
+            raise InputError(
+                f"other: expected the same classes in the same order, got "
+                f"{'another order' if same else 'other classes'}; count both with one classes=[...]"
+            )
+        return ConfusionCounts(self.counts + other.counts, self.classes, self.rows)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the counts with named axes: ``"label"`` or ``"true label"`` for rows, ``"predicted"`` for columns."""
+        import pandas as pd
+
+        index = pd.Index(self.classes, name={"label": "label", "true": "true label"}[self.rows])
+        return pd.DataFrame(self.counts, index=index, columns=pd.Index(self.classes, name="predicted"))
+
+    def __repr__(self) -> str:
+        return (
+            f"ConfusionCounts({len(self.classes)} classes, n={self.n}, rows: {self.truth}, columns: predictions, "
+            f"accuracy {self.accuracy:.4f})"
+        )
+
+
+def confusion(
+    predictions: object, labels: object, *, classes: Sequence[object] | None = None, rows: Rows = "label"
+) -> ConfusionCounts:
+    """Count the predictions of a classifier against labels.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,)
+        Predicted classes.
+    labels : array-like of shape (n,)
+        Classes of the same instances.
+    classes : sequence, optional
+        All classes, in the order of both axes; by default the sorted classes of the labels.
+    rows : {"label", "true"}
+        Say ``"true"`` if the labels are known to be right: results then say it, and such counts are never added to
+        counts against given labels.
+
+    Returns
+    -------
+    ConfusionCounts
+        Rows: labels. Columns: predictions.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        For lengths that differ, missing values, probabilities, predictions that are none of the classes.
+
+    Notes
+    -----
+    Cost: O(n + n_classes^2).
+
+    Examples
+    --------
+    >>> from demele.evaluation.confusion import confusion
+    >>> confusion(["cat", "dog", "dog"], ["cat", "cat", "dog"]).to_frame()
+    predicted  cat  dog
+    label
+    cat          1    1
+    dog          0    1
+    """
+    if rows not in get_args(Rows):
+        raise InputError(f"rows: expected 'label' (given labels) or 'true' (true labels), got {rows!r}")
+    data = read_labelled({"predictions": predictions}, labels, classes=classes)
+    if data.k > MAX_CLASSES:
+        raise InputError(
+            f"labels: expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
+            "are these names of instances?"
+        )
+    return ConfusionCounts(confusion_counts(data.labels, data.predictions[0], data.k), data.vocabulary.classes, rows)
+
+
+def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:
+    """Count class indices in pairs: rows are labels, columns predictions, of shape (k, k).
+
+    Cost: O(n + k^2), and no array longer than ``CHUNK`` beside the result.
+    """
+    total = np.zeros(k * k, dtype=np.int64)
+    for start in range(0, labels.size, CHUNK):
+        chunk = slice(start, start + CHUNK)
+        total += np.bincount(np.int64(k) * labels[chunk] + predicted[chunk], minlength=k * k)
+    return total.reshape(k, k)
+
+
+def _ratio(part: NDArray[np.generic] | np.generic, whole: NDArray[np.generic] | np.generic) -> Floats:
+    """Divide counts; NaN where there is nothing to divide by."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.asarray(part, dtype=np.float64) / np.asarray(whole, dtype=np.float64))
+
+
+def _checked_counts(values: object) -> Counts:
+    """Return a read-only copy of a square table of whole numbers."""
+    array = np.array(values)
+    if array.dtype.kind not in "iuf":
+        raise InputTypeError(f"counts: expected whole numbers, got values of type {array.dtype}")
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+        raise InputError(f"counts: expected a square table (n_classes, n_classes), got shape {array.shape}")
+    with np.errstate(invalid="ignore"):
+        counts = array.astype(np.int64)
+    wrong = (counts != array) | (array < 0)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(
+            f"counts: expected whole numbers, 0 or more, got {int(wrong.sum())} others, first {array[row, column]} "
+            f"in row {row}, column {column}; give counts, not shares of them"
+        )
+    counts.flags.writeable = False
+    return counts

@@ -1,0 +1,189 @@
+"""Intervals of a proportion, and what the overlap of two of them is worth."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.errors import InputError
+
+__all__ = ["exact_interval", "normal_quantile", "overlap_level", "overlap_quantile", "score_interval"]
+
+Floats = NDArray[np.float64]
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the quantile of the standard normal distribution."""
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def score_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Wilson's score interval of a proportion.
+
+    Parameters
+    ----------
+    successes, trials : array-like of the same shape
+        Counts; successes need not be whole. Where there is no trial, both ends are NaN.
+    level : float in (0, 1)
+        Nominal coverage.
+
+    Returns
+    -------
+    low, high : arrays
+        Within [0, 1].
+
+    Raises
+    ------
+    InputError
+        If the level is not between 0 and 1.
+
+    Notes
+    -----
+    Source: Wilson 1927; Benjelloun, chapter 2. With e = successes / n and z the quantile of (1 + level) / 2:
+    (e + z^2 / 2n -+ z sqrt(e/n - e^2/n + z^2 / 4n^2)) / (1 + z^2 / n).
+
+    Examples
+    --------
+    >>> low, high = score_interval([8, 80], [10, 100])
+    >>> low.round(2), high.round(2)
+    (array([0.49, 0.71]), array([0.94, 0.87]))
+    """
+    z = normal_quantile((1 + checked_level(level)) / 2)
+    hits, n = (np.asarray(values, dtype=np.float64) for values in (successes, trials))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        e = hits / n
+        centre = e + z * z / (2 * n)
+        half = z * np.sqrt(np.maximum(e * (1 - e), 0) / n + z * z / (4 * n * n))
+        low, high = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+    # At no success, and at no failure, the end is exact; rounding would leave it a hair outside.
+    return np.where(hits <= 0, np.where(n > 0, 0.0, np.nan), low), np.where(
+        hits >= n, np.where(n > 0, 1.0, np.nan), high
+    )
+
+
+def exact_interval(successes: ArrayLike, trials: ArrayLike, *, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of a proportion: covers at least its level, whatever the proportion.
+
+    Parameters
+    ----------
+    successes, trials : array-like of whole numbers, of the same shape
+    level : float in (0, 1)
+
+    Returns
+    -------
+    low, high : arrays
+        Within [0, 1]; NaN where there is no trial.
+
+    Raises
+    ------
+    InputError
+        If the level is not between 0 and 1.
+
+    Notes
+    -----
+    Source: Clopper and Pearson 1934, through the quantiles of the beta distribution.
+
+    Examples
+    --------
+    >>> low, high = exact_interval(0, 100)
+    >>> float(low), round(float(high), 4)
+    (0.0, 0.0362)
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - checked_level(level)) / 2
+    hits, n = np.broadcast_arrays(np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64))
+    with np.errstate(invalid="ignore"):
+        low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, 1), np.maximum(n - hits + 1, 1), tail))
+        high = np.where(hits >= n, 1.0, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail))
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def overlap_level(z: float, *, deviation_ratio: float = 1.0, correlation: float = 0.0) -> float:
+    """Level at which two intervals that just touch differ: stricter than the level of each.
+
+    Parameters
+    ----------
+    z : float > 0
+        Quantile that both intervals are made with, such as 1.96.
+    deviation_ratio : float > 0
+        Ratio of the standard deviations of the two estimates.
+    correlation : float in (-1, 1)
+        Correlation of the two estimates.
+
+    Returns
+    -------
+    float
+        In (0, 1): 1 - 2 Phi(-z (1 + rho) / sqrt(1 - 2 gamma rho + rho^2)).
+
+    Raises
+    ------
+    InputError
+        If the ratio is not positive, or the correlation not between -1 and 1.
+
+    Notes
+    -----
+    Source: Knol et al. 2011; Benjelloun, eq. 6.34.
+
+    Examples
+    --------
+    >>> round(overlap_level(1.96), 4)
+    0.9944
+    """
+    from scipy.special import ndtr
+
+    return float(1 - 2 * ndtr(-z * _overlap_factor(deviation_ratio, correlation)))
+
+
+def overlap_quantile(level: float, *, deviation_ratio: float = 1.0, correlation: float = 0.0) -> float:
+    """Return the quantile with which two intervals that just touch differ at a given level.
+
+    Parameters
+    ----------
+    level : float in (0, 1)
+        Wanted level of the comparison.
+    deviation_ratio, correlation : float
+        As in :func:`overlap_level`.
+
+    Returns
+    -------
+    float
+        Positive; 1.96 for each interval of two would be stricter than 95%.
+
+    Raises
+    ------
+    InputError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> round(overlap_quantile(0.95), 4)
+    1.3859
+    """
+    factor = _overlap_factor(deviation_ratio, correlation)
+    return normal_quantile((1 + checked_level(level)) / 2) / factor
+
+
+def checked_level(level: Any) -> float:
+    """Return a nominal level.
+
+    Raises
+    ------
+    InputError
+        If it is not a number strictly between 0 and 1.
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+    return float(level)
+
+
+def _overlap_factor(deviation_ratio: float, correlation: float) -> float:
+    if not deviation_ratio > 0:
+        raise InputError(f"deviation_ratio: expected a positive number, got {deviation_ratio!r}")
+    if not -1 < correlation < 1:
+        raise InputError(f"correlation: expected a number between -1 and 1, got {correlation!r}")
+    spread = math.sqrt(1 - 2 * correlation * deviation_ratio + deviation_ratio**2)
+    return (1 + deviation_ratio) / spread

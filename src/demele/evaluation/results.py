@@ -1,0 +1,200 @@
+"""What judging classifiers returns: estimates and decisions, frozen, with all that they rest on."""
+
+import importlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from demele.core.results import Interval, Note, plain
+from demele.core.signature import Signature
+
+__all__ = ["Breakdown", "Decision", "Estimate", "Measure", "Verdict"]
+
+Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
+Verdict = Literal["established", "candidate", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One measure of one classifier, as the labels show it and as it may really be.
+
+    Attributes
+    ----------
+    measure : str
+        ``"accuracy"``, ``"error"``, ``"precision"``, ``"recall"`` or ``"f1"``.
+    of : int, str or None
+        The class, or ``"macro"``, ``"weighted"``, ``"micro"``; None for accuracy and error.
+    value : float
+        Against the given labels; NaN where undefined (no instance predicted or labelled so).
+    successes, trials : float
+        The proportion that the interval is of; for f1 the Jaccard index (f1 = 2 J / (1 + J)). NaN for averages.
+    interval : Interval or None
+        What other instances with labels of the same quality would have given.
+    bias : tuple of float (low, high) or None
+        Apparent minus correct: exact if both are equal, else bounds; None if nothing is known of the noise.
+    corrected : Interval or None
+        For the correct measure. Its kind: ``"shifted"`` (bias known), ``"bias-union"`` (bias bounded), ``"design"``
+        (from an audit).
+    """
+
+    measure: str
+    of: int | str | None
+    value: float
+    successes: float = math.nan
+    trials: float = math.nan
+    interval: Interval | None = None
+    bias: tuple[float, float] | None = None
+    corrected: Interval | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Flat, in a fixed order of columns; NaN where there is nothing."""
+        return {
+            "measure": self.measure,
+            "of": self.of,
+            "value": self.value,
+            "trials": self.trials,
+            "low": math.nan if self.interval is None else self.interval.low,
+            "high": math.nan if self.interval is None else self.interval.high,
+            "bias_low": math.nan if self.bias is None else self.bias[0],
+            "bias_high": math.nan if self.bias is None else self.bias[1],
+            "corrected_low": math.nan if self.corrected is None else self.corrected.low,
+            "corrected_high": math.nan if self.corrected is None else self.corrected.high,
+            "kind": None if self.corrected is None else self.corrected.kind,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        data: dict[str, Any] = plain(asdict(self))
+        return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown:
+    """How much label noise a verdict can bear: the largest number of wrong labels under which it still stands.
+
+    Holds with no assumption on where the wrong labels are. ``labels`` is -1 if the verdict does not stand even when
+    every label is right (it then rests on more than the labels, such as an audit).
+    """
+
+    labels: int
+    n: int
+
+    @property
+    def rate(self) -> float:
+        """The same as a share of all labels; NaN if there is none."""
+        return self.labels / self.n if self.labels >= 0 else math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decision:
+    """What a comparison says, and on what it rests.
+
+    Attributes
+    ----------
+    verdict : {"established", "candidate", "undecided"}
+        Which is shown to be better, if any.
+    difference : float
+        Candidate minus established, in the unit of the measure (for ``"error"``, more is worse), as the method
+        estimates it.
+    interval : Interval
+        Of that difference; its kind and method say how it was made.
+    established, candidate : Estimate
+        Each by itself, before and after correction.
+    breakdown : Breakdown or None
+        For a verdict on accuracy: how many wrong labels it bears.
+    target : {"population", "sample", "overlap"}
+        What "better" means: on new instances, on these with right labels, or beyond the overlap of intervals on those.
+    p_value : float
+        For "the candidate is not better"; NaN where the method gives none.
+    assumptions : tuple of str
+        What must hold for the verdict to keep its level, in sentences.
+    """
+
+    verdict: Verdict
+    difference: float
+    interval: Interval
+    established: Estimate
+    candidate: Estimate
+    method: str
+    measure: str
+    of: int | str | None
+    target: str
+    level: float
+    n: int
+    names: tuple[str, str]
+    assumptions: tuple[str, ...]
+    p_value: float = math.nan
+    breakdown: Breakdown | None = None
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    signature: Signature
+
+    @property
+    def choice(self) -> Literal["established", "candidate"]:
+        """Which to use: the established one, unless the candidate is shown to be better."""
+        return "candidate" if self.verdict == "candidate" else "established"
+
+    def row(self) -> dict[str, Any]:
+        """Flat, in a fixed order of columns."""
+        return {
+            "established": self.names[0],
+            "candidate": self.names[1],
+            "measure": self.measure,
+            "of": self.of,
+            "verdict": self.verdict,
+            "choice": self.choice,
+            "difference": self.difference,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "target": self.target,
+            "level": self.level,
+            "p_value": self.p_value,
+            "breakdown_rate": math.nan if self.breakdown is None else self.breakdown.rate,
+            "method": self.method,
+            "n": self.n,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        data = {
+            "kind": "decision",
+            "demele": dict(self.signature.context).get("demele"),
+            **self.row(),
+            "names": self.names,
+            "interval": asdict(self.interval),
+            "established": self.established.to_dict(),
+            "candidate": self.candidate.to_dict(),
+            "breakdown": None if self.breakdown is None else {**asdict(self.breakdown), "rate": self.breakdown.rate},
+            "assumptions": self.assumptions,
+            "notes": [asdict(note) for note in self.notes],
+            "details": dict(self.details),
+            "signature": str(self.signature),
+        }
+        cleaned: dict[str, Any] = plain(data)
+        return cleaned
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page."""
+        report = importlib.import_module("demele.report.decision_html")
+        written: Path = report.write_decision(self.to_dict(), Path(path))
+        return written
+
+    def __repr__(self) -> str:
+        what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
+        bears = ""
+        if self.breakdown is not None and self.breakdown.labels >= 0:
+            bears = f", bears {self.breakdown.rate:.2%} wrong labels"
+        return (
+            f"Decision({self.verdict}: {what} of {self.names[1]} - {self.names[0]} = {self.difference:+.4f} "
+            f"{self.interval}, {self.method}, n={self.n}{bears})"
+        )

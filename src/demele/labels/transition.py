@@ -1,0 +1,518 @@
+"""How true classes become given labels: as probabilities, and as counts of a sample. Rows are true classes in both."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import check_same_order
+from demele.core.labelled import Vocabulary, read_labels, shown, vocabulary
+from demele.core.results import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SampleOf", "TransitionCounts", "TransitionMatrix", "digest", "estimate_transition"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+#: What a sample was drawn from: the source of the instances, or the very instances whose labels are judged.
+SampleOf = Literal["source", "labels"]
+#: Rows that sum to 1 within this were rounded by arithmetic; beyond it, by hand.
+SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class TransitionMatrix:
+    """Probability of each given label for each true class.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (K, K)
+        Row = true class, column = given label; each row sums to 1.
+    classes : sequence of int or str, optional
+        Names of the classes, in the order of both axes. By default those of a data frame, if any.
+
+    Attributes
+    ----------
+    probabilities : array of shape (K, K)
+        Read-only.
+    classes : tuple or None
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If it is not square, not finite, outside [0, 1], or if a row does not sum to 1. A matrix whose columns sum to 1
+        instead is reported as transposed. Where rows and columns both sum to 1, nothing can tell the two apart:
+        state yourself that rows are true classes.
+
+    Notes
+    -----
+    Counts and probabilities are different types: counts carry their uncertainty. See :class:`TransitionCounts`.
+
+    Examples
+    --------
+    >>> noise = TransitionMatrix([[0.9, 0.1], [0.2, 0.8]], classes=["cat", "dog"])
+    >>> noise.probability(true="cat", given="dog")
+    0.1
+    >>> round(noise.rate([0.5, 0.5]), 6)
+    0.15
+    """
+
+    probabilities: Floats
+    classes: tuple[int | str, ...] | None
+
+    def __init__(self, probabilities: "ArrayLike | pd.DataFrame", classes: Sequence[object] | None = None) -> None:
+        table, names = _square(probabilities, classes, "probabilities")
+        if table.size == 1:
+            raise NotEnoughData("probabilities: expected at least 2 classes, got 1")
+        wrong = (table < 0) | (table > 1 + SUM_TOLERANCE)
+        if wrong.any():
+            row, column = (int(index) for index in np.argwhere(wrong)[0])
+            whole = bool((table >= 0).all() and (table == np.floor(table)).all())
+            raise InputError(
+                f"probabilities: {int(wrong.sum())} values outside [0, 1], first {table[row, column]:g} at row {row}, "
+                f"column {column}"
+                + (
+                    "; these look like counts: use TransitionCounts"
+                    if whole
+                    else "; give probabilities, not percentages"
+                )
+            )
+        sums = table.sum(axis=1)
+        off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+        if off.size:
+            self._refuse_sums(table, sums, int(off[0]), int(off.size))
+        _set(self, probabilities=_frozen(table / sums[:, None]), classes=names)
+
+    @staticmethod
+    def _refuse_sums(table: Floats, sums: Floats, row: int, n_off: int) -> None:
+        told = f"probabilities: expected rows that sum to 1, {n_off} do not, first row {row} with sum {sums[row]:g}"
+        if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
+            raise InputError(f"{told}; its columns do: it looks transposed: rows are true classes; pass matrix.T")
+        if (table == np.floor(table)).all():
+            raise InputError(f"{told}; these look like counts: use TransitionCounts")
+        raise InputError(f"{told}; if that is rounding, pass matrix / matrix.sum(axis=1, keepdims=True)")
+
+    def __repr__(self) -> str:
+        return f"TransitionMatrix(k={self.k}, digest={_digest(self.probabilities, self.classes)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TransitionMatrix):
+            return NotImplemented
+        return self.classes == other.classes and np.array_equal(self.probabilities, other.probabilities)
+
+    def __hash__(self) -> int:
+        return hash((self.classes, self.probabilities.tobytes()))
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return int(self.probabilities.shape[0])
+
+    def probability(self, *, true: object, given: object) -> float:
+        """Return the probability that an instance of class ``true`` is labelled ``given``.
+
+        Raises
+        ------
+        InputError
+            If one of them is no class.
+        """
+        words = _words(self.classes, self.k)
+        return float(self.probabilities[words.index(true, "true"), words.index(given, "given")])
+
+    def rate(self, priors: object) -> float:
+        """Return the share of wrong labels.
+
+        Parameters
+        ----------
+        priors : array-like of shape (K,)
+            Proportions of the true classes, in the order of the rows; they sum to 1.
+
+        Raises
+        ------
+        InputError
+            If they are not K proportions that sum to 1.
+        """
+        shares = np.asarray(priors, dtype=np.float64)
+        if shares.shape != (self.k,):
+            raise InputError(f"priors: expected {self.k} proportions, one per true class, got shape {shares.shape}")
+        if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= SUM_TOLERANCE):
+            raise InputError(
+                f"priors: expected proportions that sum to 1, got sum {shares.sum():g}, least {shares.min():g}"
+            )
+        return float(shares @ (1 - np.diag(self.probabilities)))
+
+    def ordered(self, classes: Sequence[object], argument: str = "noise") -> "TransitionMatrix":
+        """Return the same matrix with its classes in another order.
+
+        A matrix without names is supposed to be in that order already, and returned as it is.
+
+        Raises
+        ------
+        InputError
+            If the classes are not the same.
+        """
+        order, names = _order(self.classes, self.k, classes, argument)
+        return TransitionMatrix(self.probabilities[np.ix_(order, order)], names) if self.classes else self
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame: index "true", columns "given"."""
+        return _frame(self.probabilities, self.classes)
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class TransitionCounts:
+    """Number of instances of each true class with each given label, in a random sample.
+
+    Parameters
+    ----------
+    counts : array-like of shape (K, K)
+        Whole numbers >= 0; row = true class, column = given label.
+    classes : sequence of int or str, optional
+        Names of the classes, in the order of both axes.
+    sample_of : {"source", "labels"}
+        What the instances counted here are a uniform random sample of. ``"source"``: of where the judged instances come
+        from; safe in both cases. ``"labels"``: of the very instances whose labels are judged (or all of them), which
+        gives sharper limits: what was counted is known.
+
+    Attributes
+    ----------
+    counts : array of int64 of shape (K, K)
+        Read-only.
+    classes : tuple or None
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If it is not square, negative, not whole or empty; probabilities are refused with a hint.
+
+    Notes
+    -----
+    Transposed counts cannot be told from right ones: rows are true classes. To build them from two columns of labels,
+    use :func:`estimate_transition`, which cannot be turned by mistake.
+
+    Examples
+    --------
+    >>> counts = TransitionCounts([[45, 5], [2, 48]], classes=["cat", "dog"])
+    >>> counts.rate, counts.n
+    (0.07, 100)
+    >>> counts.to_matrix().probability(true="cat", given="dog")
+    0.1
+    """
+
+    counts: Counts
+    classes: tuple[int | str, ...] | None
+    sample_of: SampleOf
+
+    def __init__(
+        self,
+        counts: "ArrayLike | pd.DataFrame",
+        classes: Sequence[object] | None = None,
+        *,
+        sample_of: SampleOf = "source",
+    ) -> None:
+        table, names = _square(counts, classes, "counts")
+        if sample_of not in get_args(SampleOf):
+            raise InputError(
+                f"sample_of: expected 'source' (other instances of the same source) or 'labels' (the instances that "
+                f"are judged), got {sample_of!r}"
+            )
+        if table.size == 1:
+            raise NotEnoughData("counts: expected at least 2 classes, got 1")
+        _refuse_no_counts(table)
+        if not table.any():
+            raise NotEnoughData("counts: expected at least 1 instance, got none")
+        _set(self, counts=_frozen(table.astype(np.int64)), classes=names, sample_of=sample_of)
+
+    def __repr__(self) -> str:
+        return (
+            f"TransitionCounts(k={self.k}, n={self.n}, sample_of={self.sample_of!r}, "
+            f"digest={_digest(self.counts, self.classes)!r})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TransitionCounts):
+            return NotImplemented
+        same = self.classes == other.classes and self.sample_of == other.sample_of
+        return same and np.array_equal(self.counts, other.counts)
+
+    def __hash__(self) -> int:
+        return hash((self.classes, self.sample_of, self.counts.tobytes()))
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n(self) -> int:
+        """Number of instances counted."""
+        return int(self.counts.sum())
+
+    @property
+    def wrong(self) -> int:
+        """Number of wrong labels counted."""
+        return int(self.counts.sum() - np.trace(self.counts))
+
+    @property
+    def rate(self) -> float:
+        """Share of wrong labels among those counted."""
+        return self.wrong / self.n
+
+    def rate_interval(self, *, level: float = 0.95) -> Interval:
+        """Return Clopper and Pearson's interval of the rate of wrong labels in what the sample was drawn from.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+            Coverage is at least this, whatever the rate.
+
+        Examples
+        --------
+        >>> print(TransitionCounts([[50, 0], [0, 50]]).rate_interval(level=0.95))
+        [0.000, 0.036]
+        """
+        from scipy.stats import binomtest
+
+        if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
+            raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+        found = binomtest(self.wrong, self.n).proportion_ci(float(level), method="exact")
+        return Interval(low=float(found.low), high=float(found.high), level=float(level), method="exact")
+
+    def to_matrix(self, *, empty: Literal["raise", "right"] = "raise") -> TransitionMatrix:
+        """Return the proportions of each row; what the sample leaves uncertain is lost.
+
+        Parameters
+        ----------
+        empty : {"raise", "right"}
+            What to do with a true class that was never counted: refuse, or suppose that it is always labelled right.
+
+        Raises
+        ------
+        NotEnoughData
+            If a true class was never counted and ``empty`` is ``"raise"``.
+        """
+        if empty not in ("raise", "right"):
+            raise InputError(f"empty: expected 'raise' or 'right', got {empty!r}")
+        sums = self.counts.sum(axis=1)
+        none = np.flatnonzero(sums == 0)
+        if none.size and empty == "raise":
+            names = shown([_words(self.classes, self.k).classes[row] for row in none])
+            raise NotEnoughData(
+                f"counts: no instance is truly of {none.size} of {self.k} classes ({names}), so how they are labelled "
+                "is unknown; count more, or pass empty='right' to suppose that they are labelled right"
+            )
+        table = self.counts.astype(np.float64)
+        table[none, none] = 1
+        return TransitionMatrix(table / np.maximum(sums, 1)[:, None], self.classes)
+
+    def merge(self, other: "TransitionCounts") -> "TransitionCounts":
+        """Return the counts of two samples together.
+
+        Raises
+        ------
+        InputError
+            If their classes differ, or what they are samples of.
+        """
+        if self.classes != other.classes or self.k != other.k:
+            raise InputError(
+                f"counts: expected the same classes, got {shown(self.classes or range(self.k))} and "
+                f"{shown(other.classes or range(other.k))}"
+            )
+        if self.sample_of != other.sample_of:
+            raise InputError(f"counts: samples of {self.sample_of!r} and of {other.sample_of!r} cannot be merged")
+        return TransitionCounts(self.counts + other.counts, self.classes, sample_of=self.sample_of)
+
+    def ordered(self, classes: Sequence[object], argument: str = "noise") -> "TransitionCounts":
+        """Return the same counts with their classes in another order.
+
+        Counts without names are supposed to be in that order already, and returned as they are.
+
+        Raises
+        ------
+        InputError
+            If the classes are not the same.
+        """
+        order, names = _order(self.classes, self.k, classes, argument)
+        if not self.classes:
+            return self
+        return TransitionCounts(self.counts[np.ix_(order, order)], names, sample_of=self.sample_of)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame: index "true", columns "given"."""
+        return _frame(self.counts, self.classes)
+
+
+def estimate_transition(
+    true_labels: object,
+    given_labels: object,
+    *,
+    classes: Sequence[object] | None = None,
+    sample_of: SampleOf = "source",
+) -> TransitionCounts:
+    """Count how true classes were labelled.
+
+    Parameters
+    ----------
+    true_labels, given_labels : array-like of shape (n,)
+        Of the same instances: a uniform random sample.
+    classes : sequence, optional
+        All classes, in the order of the result. By default those of both, sorted.
+    sample_of : {"source", "labels"}
+        As in :class:`TransitionCounts`.
+
+    Returns
+    -------
+    TransitionCounts
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If the lengths differ or a value is no class.
+
+    Examples
+    --------
+    >>> estimate_transition([0, 0, 0, 1], [0, 0, 1, 1]).counts
+    array([[2, 1],
+           [0, 1]])
+    """
+    true, given = read_labels(true_labels, "true_labels"), read_labels(given_labels, "given_labels")
+    if true.size != given.size:
+        raise InputError(
+            f"true_labels and given_labels: expected the same number of rows, got {true.size} and {given.size}; "
+            "row r of both must be the same instance"
+        )
+    check_same_order(true_labels, given_labels, ("true_labels", "given_labels"))
+    both = np.concatenate([true, given]) if true.dtype == given.dtype else given
+    words = vocabulary(both, classes=classes)
+    k = len(words)
+    cells = words.encode(true, "true_labels").astype(np.int64) * k + words.encode(given, "given_labels")
+    table = np.bincount(cells, minlength=k * k).reshape(k, k)
+    if k < 2:
+        raise NotEnoughData(
+            f"true_labels and given_labels: expected at least 2 classes, got only {words.classes[0]!r}; "
+            "give all classes with classes=[...]"
+        )
+    return TransitionCounts(table, words.classes, sample_of=sample_of)
+
+
+def digest(*parts: object) -> str:
+    """Return 12 hexadecimal digits that stand for arrays and literals in a short repr."""
+    made = hashlib.blake2b(digest_size=6)
+    for part in parts:
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            made.update(str((part.dtype.str, part.shape)).encode() + np.ascontiguousarray(part).tobytes())
+        else:
+            made.update(repr(part.tolist() if isinstance(part, np.ndarray) else part).encode() + b"\x1f")
+    return made.hexdigest()
+
+
+def _digest(table: NDArray[Any], classes: tuple[int | str, ...] | None) -> str:
+    """Digest that does not depend on the order of named classes, as what the table says does not."""
+    if classes is None:
+        return digest(table, None)
+    order = np.array(sorted(range(len(classes)), key=lambda index: (str(type(classes[index])), classes[index])))
+    return digest(table[np.ix_(order, order)], [classes[index] for index in order])
+
+
+def _square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple[int | str, ...] | None]:
+    named = _axes(values, argument) if hasattr(values, "columns") and hasattr(values, "index") else None
+    if values is None or isinstance(values, str | bytes | TransitionMatrix | TransitionCounts):
+        raise InputTypeError(f"{argument}: expected a table of shape (K, K), got {type(values).__name__}")
+    try:
+        table = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"{argument}: expected a table of numbers of shape (K, K)") from error
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
+        raise InputError(
+            f"{argument}: expected a square table, row = true class, column = given label, got shape {table.shape}"
+        )
+    bad = np.argwhere(~np.isfinite(table))
+    if bad.size:
+        raise InputError(
+            f"{argument}: {len(bad)} missing or infinite values, first at row {bad[0][0]}, column {bad[0][1]}"
+        )
+    if classes is None:
+        return table, named
+    names = vocabulary(np.empty(0), classes=classes).classes
+    if len(names) != len(table):
+        raise InputError(
+            f"classes: expected {len(table)} names, one per row of {argument}, got {len(names)}: {shown(names)}"
+        )
+    if named is not None and named != names:
+        raise InputError(
+            f"classes: the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
+        )
+    return table, names
+
+
+def _axes(frame: Any, argument: str) -> tuple[int | str, ...] | None:
+    """Names of the classes that a data frame carries; None where it only numbers them."""
+    rows, columns = list(frame.index), list(frame.columns)
+    plain = list(range(len(rows)))
+    if rows == plain and columns == plain:
+        return None
+    if rows != columns and rows != plain:
+        raise InputError(
+            f"{argument}: expected the same classes in rows and columns, in the same order, got {shown(rows)} and "
+            f"{shown(columns)}"
+        )
+    return vocabulary(np.empty(0), classes=columns).classes
+
+
+def _refuse_no_counts(table: Floats) -> None:
+    odd = np.argwhere((table != np.floor(table)) | (table < 0))
+    if odd.size:
+        row, column = int(odd[0][0]), int(odd[0][1])
+        likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
+        raise InputError(
+            f"counts: expected whole numbers >= 0, got {len(odd)} others, first {table[row, column]:g} at row {row}, "
+            f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else "")
+        )
+    if table.max() > 2**53:
+        raise InputError(f"counts: expected counts up to 2^53, got {table.max():g}")
+
+
+def _order(
+    own: tuple[int | str, ...] | None, k: int, classes: Sequence[object], argument: str
+) -> tuple[NDArray[np.intp], tuple[int | str, ...]]:
+    words = vocabulary(np.empty(0), classes=classes)
+    if len(words) != k:
+        raise InputError(
+            f"{argument}: expected {len(words)} classes, as the labels have ({shown(words.classes)}), got {k}"
+            + (f": {shown(own)}" if own else "")
+        )
+    if own is None:
+        return np.arange(k), words.classes
+    missing = [name for name in words.classes if name not in own]
+    if missing:
+        raise InputError(f"{argument}: its classes {shown(own)} lack {shown(missing)}, which the labels have")
+    return np.array([own.index(name) for name in words.classes], dtype=np.intp), words.classes
+
+
+def _words(classes: tuple[int | str, ...] | None, k: int) -> Vocabulary:
+    return Vocabulary(tuple(range(k)) if classes is None else classes)
+
+
+def _frame(table: NDArray[Any], classes: tuple[int | str, ...] | None) -> "pd.DataFrame":
+    import pandas as pd
+
+    names = list(_words(classes, table.shape[0]).classes)
+    return pd.DataFrame(table.copy(), index=pd.Index(names, name="true"), columns=pd.Index(names, name="given"))
+
+
+def _frozen(table: NDArray[Any]) -> NDArray[Any]:
+    table = np.array(table)
+    table.setflags(write=False)
+    return table
+
+
+def _set(instance: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)

@@ -1,0 +1,57 @@
+// What the scripts of all pages share; it stands before them in the same element.
+"use strict";
+const DASH = "\u2013";
+const root = document.documentElement;
+const byId = (id) => document.getElementById(id);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const element = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+};
+const number = (value, digits = 3) => {
+  if (value === null || value === undefined) return DASH;
+  const text = Math.abs(value) < 1e4 ? value.toFixed(digits) : value.toPrecision(4);
+  return (Number(text) === 0 ? text.replace("-", "") : text.replace("-", "\u2212"));
+};
+const short = (text, most = 22) => {
+  const signs = [...String(text)];
+  return signs.length > most ? signs.slice(0, most - 1).join("") + "\u2026" : String(text);
+};
+// What the drawing library reads as markup must not come from a name.
+const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+const theme = () => root.dataset.theme || "auto";
+const setTheme = (name) => {
+  if (name === "auto") root.removeAttribute("data-theme");
+  else root.dataset.theme = name;
+  byId("theme").textContent = `Theme: ${name}`;
+};
+const nextTheme = () => {
+  const themes = ["auto", "light", "dark"];
+  setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
+};
+const download = (text, type, name) => {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = element("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+};
+const csvOf = (lines) => {
+  const quoted = (value) => `"${String(value ?? "").replace(/"/g, '""')}"`;
+  return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+};
+// Which part of the page is being read, told in its contents.
+const followContents = () => {
+  const links = new Map(all("nav a").map((link) => [link.hash.slice(1), link]));
+  const near = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    entries.forEach((entry) => (entry.isIntersecting ? near.add(entry.target.id) : near.delete(entry.target.id)));
+    const current = [...links.keys()].find((name) => near.has(name));
+    links.forEach((link, name) => (name === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
+  }, { rootMargin: "-10% 0px -60% 0px" });
+  all("main section").forEach((section) => observer.observe(section));
+};

@@ -1,0 +1,301 @@
+"""``demele assess`` from its arguments to what it leaves behind."""
+
+import csv
+import io
+import json
+import sys
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import evaluation
+from demele.labels import Audit, estimate_transition
+from tests.cli.conftest import WORDS, Program
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+PLAIN = ("data.csv::old", "data.csv::label")
+
+
+def _assess(judged: pd.DataFrame, **known: Any) -> Any:
+    return evaluation.assess(judged["old"], judged["label"], **known)
+
+
+def _embedded(page: str) -> Any:
+    """Return the data that a page holds."""
+    text = Path(page).read_text(encoding="utf-8")
+    return json.loads(text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0])
+
+
+def test_the_numbers_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    run = demele("assess", *PLAIN)
+    assert (run.status, run.err) == (0, "")
+    assert json.loads(run.out) == _assess(judged).to_dict()
+    hits = int((judged["old"] == judged["label"]).sum())
+    accuracy = json.loads(run.out)["estimates"][0]
+    assert (accuracy["measure"], accuracy["successes"], accuracy["trials"]) == ("accuracy", hits, 600)
+
+
+@pytest.mark.parametrize("kind", ["data.tsv::{}", "data.parquet::{}", "data.json::{}", "data.npz::{}", "{}.npy"])
+def test_every_kind_of_file_says_the_same(kind: str, demele: Program, labels_folder: Path) -> None:
+    run = demele("assess", kind.format("old"), kind.format("label"), "--noise-rate", 0.05)
+    assert run.out == demele("assess", *PLAIN, "--noise-rate", 0.05).out
+
+
+def test_names_of_classes(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    found = json.loads(demele("assess", "names.csv::old", "names.csv::label").out)
+    assert found["classes"] == ["cat", "dog", "owl", "yak"]
+    numbers = json.loads(demele("assess", *PLAIN).out)
+    assert [item["value"] for item in found["estimates"]] == [item["value"] for item in numbers["estimates"]]
+
+
+def test_classes_that_labels_do_not_have(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    judged["old"] = judged["old"].where(judged.index % 10 != 0, -1)
+    judged.to_csv("silent.csv", index=False)
+    refused = demele("assess", "silent.csv::old", "silent.csv::label")
+    assert refused.status == 2
+    assert "none of the 4 classes 0, 1, 2, 3: -1, first at row" in refused.err
+    assert refused.err.endswith("if they are classes, give --classes=-1,0,1,2,3\n")
+    told = demele("assess", "silent.csv::old", "silent.csv::label", "--classes", "-1,0,1,2,3")
+    assert told.status == 2
+    assert "one that begins with - is written --classes=-..." in told.err
+    run = demele("assess", "silent.csv::old", "silent.csv::label", "--classes=-1,0,1,2,3")
+    assert json.loads(run.out) == _assess(judged, classes=[-1, 0, 1, 2, 3]).to_dict()
+
+
+def test_knowledge_of_the_noise_reaches_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    rows = np.random.default_rng(1).permutation(600)[:80]
+    counts = estimate_transition(judged["true"][rows], judged["label"][rows], classes=[0, 1, 2, 3])
+    counts.to_frame().to_csv("counts.csv")
+    counts.to_matrix().to_frame().to_csv("matrix.csv")
+    answers = judged["true"].to_numpy()[rows]
+    pd.DataFrame({"row": rows, "true_label": answers}).to_csv("audit.csv", index=False)
+    for options, known in (
+        (("--noise-rate", 0.07, "--level", 0.9), {"noise": 0.07, "level": 0.9}),
+        (("--transition", "counts.csv"), {"noise": counts}),
+        (("--transition", "matrix.csv"), {"noise": counts.to_matrix()}),
+        (("--audit", "audit.csv", "--audit-design", "uniform"), {"audit": Audit(rows, answers, design="uniform")}),
+        (
+            ("--audit", "audit.csv", "--audit-design", "selective", "--noise-rate", 0.2),
+            {"audit": Audit(rows, answers, design="selective"), "noise": 0.2},
+        ),
+        (("--true-labels", "data.csv::true"), {"true_labels": judged["true"]}),
+    ):
+        found = json.loads(demele("assess", *PLAIN, *options).out)
+        expected = _assess(judged, **known).to_dict()
+        ends = [
+            [(item["corrected"] or {}).get(end) for item in content["estimates"] for end in ("low", "high")]
+            for content in (found, expected)
+        ]
+        assert_close(np.array(ends[0], float), np.array(ends[1], float), ROUNDING)  # probabilities went through text
+        assert np.isfinite(np.array(ends[0], float)).sum() > 20, options
+        assert found["assumptions"] == expected["assumptions"]
+
+
+def test_known_true_labels_give_the_bias_itself(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    found = json.loads(demele("assess", *PLAIN, "--true-labels", "data.csv::true").out)["estimates"][0]
+    bias = (judged["old"] == judged["label"]).mean() - (judged["old"] == judged["true"]).mean()
+    assert found["bias"] == pytest.approx([bias, bias])
+
+
+def test_csv_is_the_frame_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    run = demele("assess", *PLAIN, "--noise-rate", 0.05, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    expected = _assess(judged, noise=0.05).to_frame()
+    assert [(row["measure"], row["of"]) for row in rows[:3]] == [("accuracy", ""), ("error", ""), ("precision", "0")]
+    assert_exact([float(row["corrected_low"] or "nan") for row in rows], expected["corrected_low"])
+
+
+def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    lines = demele("assess", *PLAIN, "--noise-rate", 0.05, "--format", "table").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    share = 100 * (judged["old"] == judged["label"]).mean()
+    assert lines[0].startswith(f"It predicts the given label for {share:.1f}% of 600 instances; its accuracy on right")
+    assert "old: 600 rows, 4 classes, level 0.95; percent" in lines
+    accuracy = next(line.split() for line in lines if line.startswith("accuracy"))
+    assert accuracy[1] == f"{share:.1f}"
+    assert accuracy[4:6] == ["[-5.0,", "+5.0]"]
+    # Class by class, the least F1 first.
+    start = next(number for number, line in enumerate(lines) if line.startswith("class"))
+    shown = [line.split()[0] for line in lines[start + 1 : start + 5]]
+    f1 = {of: _assess(judged)["f1", of].value for of in range(4)}
+    assert shown == [str(of) for of in sorted(f1, key=lambda of: f1[of])]
+    assert any(line.startswith("assumes: At most 30 of the 600 labels are wrong") for line in lines)
+
+
+def test_only_the_weakest_of_many_classes_are_shown(demele: Program, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(40), 25)
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "predicted.npy", np.where(rng.random(1000) < 0.8, labels, rng.permutation(labels)))
+    run = demele("assess", tmp_path / "predicted.npy", tmp_path / "labels.npy", "--format", "table")
+    assert "the 20 classes of least F1, 20 more with --format csv" in run.out
+    assert max(map(len, run.out.splitlines())) <= 80
+
+
+def test_a_class_may_be_called_macro(demele: Program, labels_folder: Path) -> None:
+    pd.DataFrame({"p": ["macro", "b", "b", "macro"] * 10, "y": ["macro", "b", "macro", "b"] * 10}).to_csv(
+        "m.csv", index=False
+    )
+    lines = demele("assess", "m.csv::p", "m.csv::y", "--format", "table").out.splitlines()
+    assert sum(line.startswith("F1 macro") for line in lines) == 1
+    assert [line.split()[:2] for line in lines if line.startswith("macro ")] == [["macro", "20"]]
+
+
+def test_report_says_what_the_table_says(demele: Program, labels_folder: Path) -> None:
+    run = demele("assess", *PLAIN, "--noise-rate", 0.05, "--report", "page.html")
+    assert run.status == 0
+    assert run.err.splitlines()[-1] == "demele: report written to page.html"
+    assert _embedded("page.html") == json.loads(run.out)
+    table = demele("assess", *PLAIN, "--noise-rate", 0.05, "--format", "table").out
+    page = unescape(Path("page.html").read_text(encoding="utf-8"))
+    assert " ".join(table.partition("\n\n")[0].split()) in page
+
+
+def test_output_goes_to_a_file_in_the_format_of_its_name(demele: Program, labels_folder: Path) -> None:
+    for name, start in (("o.json", "{"), ("o.csv", "measure,of,"), ("o.txt", "It predicts the given label")):
+        run = demele("assess", *PLAIN, "--output", name)
+        assert (run.status, run.out) == (0, "")
+        assert Path(name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_nothing_is_replaced_by_accident(demele: Program, labels_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("there.html").write_text("precious", encoding="utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(evaluation, "assess", None)
+        for options, message in (
+            (("--report", "there.html"), "there.html: exists already; --force replaces it"),
+            (("--output", "data.csv", "--force"), "data.csv: it is read by the same command"),
+            (("--output", "x.json", "--report", "x.json"), "--output: the same file as --report"),
+        ):
+            run = demele("assess", *PLAIN, *options)
+            assert run.status == 2
+            assert message in run.err
+    assert Path("there.html").read_text(encoding="utf-8") == "precious"
+    assert demele("assess", *PLAIN, "--report", "there.html", "--force").status == 0
+    assert _embedded("there.html")["kind"] == "assessment"
+
+
+def test_table_on_a_terminal_json_elsewhere(
+    demele: Program, labels_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert demele("assess", *PLAIN).out.startswith("{")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "It predicts the given label" in demele("assess", *PLAIN).out
+
+
+def test_labels_are_not_predictions(demele: Program, labels_folder: Path) -> None:
+    run = demele("assess", "data.csv::label", "data.csv::label")
+    assert "warning: data.csv::label is given as PREDICTIONS and as labels: judged against itself" in run.err
+    assert demele("assess", "data.csv::label", "data.csv::label", "--quiet").err == ""
+
+
+def test_notes_are_told_in_options(demele: Program, labels_folder: Path) -> None:
+    run = demele("assess", *PLAIN, "--true-labels", "true.npy", "--format", "table")
+    assert "directly: demele assess PREDICTIONS TRUE_LABELS" in " ".join(run.out.split())
+    assert "assess(predictions" not in run.out
+
+
+@pytest.fixture
+def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
+    """Files with something wrong in each."""
+    judged.head(100).to_csv("short.csv", index=False)
+    gaps = judged.astype(float)
+    gaps.loc[5, "old"] = np.nan
+    gaps.to_csv("gaps.csv", index=False)
+    np.save("gaps.npy", gaps["old"].to_numpy())
+    mixed = judged["old"].astype(str)
+    mixed[4] = "x"
+    judged.assign(old=mixed).to_csv("mixed.csv", index=False)
+    np.save("probabilities.npy", np.full((600, 4), 0.25))
+    np.save("probability.npy", np.full(600, 0.25))
+    np.save("empty.npy", np.array([], dtype=np.int64))
+    matrix = np.full((4, 4), 0.1) + np.diag([0.6] * 4)
+    matrix[0] = [0.4, 0.2, 0.2, 0.2]
+    np.save("transposed.npy", matrix.T)
+    np.save("half.npy", matrix / 2)
+    np.save("three.npy", np.eye(3))
+    pd.DataFrame(np.eye(4), index=WORDS, columns=WORDS).to_csv("words.csv", index_label="true")
+    for name, rows, labels in (
+        ("beyond", [0, 5000], [1, 1]),
+        ("twice", [3, 3], [1, 1]),
+        ("unseen", [0, 1], [1, 9]),
+        ("word", [0, 1], [1, "cat"]),
+        ("open", [0, 1, 2], [None, 1, 2]),
+    ):
+        pd.DataFrame({"row": rows, "true_label": labels, "design": "uniform"}).to_csv(f"{name}.csv", index=False)
+    pd.DataFrame({"row": [1], "true_label": [1]}).to_csv("how.csv", index=False)
+    pd.DataFrame({"row": [1], "true_label": [1], "design": "selective"}).to_csv("chosen.csv", index=False)
+    return labels_folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("data.csv::old",), "the following arguments are required: LABELS"),
+        (("none.npy", "label.npy"), "none.npy: No such file"),
+        (("data.csv::olf", "label.npy"), "data.csv: holds no column called 'olf'; did you mean 'old'?"),
+        (("data.csv", "label.npy"), "data.csv: holds 5 columns (old, new, twin, label, true); pick one"),
+        (("old.npy", "short.csv::label"), "PREDICTIONS and LABELS: expected the same number of rows, got 600 and 100"),
+        (("names.csv::old", "label.npy"), "PREDICTIONS: expected classes among 0, 1, 2, 3, got names, first"),
+        (("old.npy", "names.csv::label"), "PREDICTIONS: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),
+        (("mixed.csv::old", "label.npy"), "PREDICTIONS: 1 of 600 values are none of the 4 classes"),
+        (("probabilities.npy", "label.npy"), "probabilities.npy: expected one column of classes, got 4 columns"),
+        (("probability.npy", "label.npy"), "these look like probabilities: write the class, such as 1 where"),
+        (("gaps.csv::old", "label.npy"), "column old: 1 missing values, first at row 5"),
+        (("gaps.npy", "label.npy"), "PREDICTIONS: 1 missing or infinite values, first at row 5"),
+        (("old.npy", "empty.npy"), "LABELS: expected at least 1 instance, got none"),
+        ((*PLAIN, "--classes", "0,1,2"), "values are none of the 3 classes 0, 1, 2: 3, first at row"),
+        ((*PLAIN, "--classes", "0,0,1"), "--classes: expected each class once, got 0 more than once"),
+        ((*PLAIN, "--classes", "a,b"), "LABELS: expected classes among 'a', 'b', got integers"),
+        ((*PLAIN, "--noise-rate", "1"), "--noise-rate: expected a rate of wrong labels in [0, 1), got 1.0"),
+        ((*PLAIN, "--noise-rate", "5"), "got 5.0; for 5% write 0.05"),
+        ((*PLAIN, "--noise-rate", "nan"), "--noise-rate: expected a rate of wrong labels in [0, 1), got nan"),
+        ((*PLAIN, "--noise-rate", "-0.1"), "--noise-rate: expected a rate of wrong labels in [0, 1), got -0.1"),
+        ((*PLAIN, "--noise-rate", "x"), "argument --noise-rate: invalid float value: 'x'"),
+        ((*PLAIN, "--level", "95"), "--level: expected a number between 0 and 1"),
+        ((*PLAIN, "--transition", "transposed.npy", "--quiet"), "transposed.npy: expected rows that sum to 1"),
+        ((*PLAIN, "--transition", "transposed.npy", "--quiet"), "rows are true classes; transpose the file"),
+        ((*PLAIN, "--transition", "half.npy", "--quiet"), "half.npy: expected rows that sum to 1, 4 do not"),
+        ((*PLAIN, "--transition", "three.npy", "--quiet"), "--transition: expected 4 classes, as the labels have"),
+        ((*PLAIN, "--transition", "words.csv"), "words.csv: its classes cat, dog, owl, yak lack 4 that LABELS has"),
+        ((*PLAIN, "--transition", "words.csv", "--noise-rate", "0"), "--transition: --noise-rate is given too"),
+        ((*PLAIN, "--audit", "beyond.csv"), "--audit: names 1 rows that do not exist, first 5000"),
+        ((*PLAIN, "--audit", "twice.csv"), "twice.csv: column row: expected each row once"),
+        ((*PLAIN, "--audit", "unseen.csv"), "--audit, column true_label: 1 of 2 values are none of the 4 classes"),
+        ((*PLAIN, "--audit", "word.csv"), "word.csv: column true_label: 1 answers are no numbers"),
+        ((*PLAIN, "--audit", "open.csv"), "open.csv: 1 rows have no true_label, first row 0"),
+        ((*PLAIN, "--audit", "how.csv"), "how.csv: how were these rows chosen? --audit-design uniform"),
+        ((*PLAIN, "--audit", "chosen.csv"), "give --noise-rate as well, which bounds these, or an audit of rows drawn"),
+        (
+            (*PLAIN, "--audit", "how.csv", "--audit-design", "uniform", "--noise-rate", "0.1"),
+            "--noise-rate and --audit",
+        ),
+        ((*PLAIN, "--audit-design", "uniform"), "--audit-design: says how the rows of --audit were chosen"),
+        ((*PLAIN, "--true-labels", "short.csv::true"), "--true-labels: expected 600 rows, as many as LABELS, got 100"),
+        (
+            (*PLAIN, "--true-labels", "true.npy", "--noise-rate", "0.1"),
+            "--true-labels and --noise-rate: true labels of",
+        ),
+        ((*PLAIN, "--noise", "0.1"), "unrecognized arguments: --noise 0.1; did you mean --noise-rate?"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, demele: Program, mistakes: Path) -> None:
+    run = demele("assess", *arguments)
+    assert run.status == 2
+    assert run.out == ""
+    assert run.err.startswith("demele: error: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+    for word in ("noise=", "audit=", "classes=[", "true_labels", "argmax(axis=1)" * (".npy" not in run.err), "Audit("):
+        assert not word or word not in run.err
+
+
+def test_help_has_examples(demele: Program) -> None:
+    run = demele("assess", "--help")
+    assert run.status == 0
+    assert "demele assess data.csv::predicted data.csv::label --audit audit.csv" in run.out

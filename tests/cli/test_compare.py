@@ -1,0 +1,600 @@
+"""``demele compare`` from its arguments to what it leaves behind, and the rows that it asks of an expert."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import evaluation
+from demele.data import label_set
+from demele.labels import Audit, Cleaning, draw_audit, estimate_transition
+from tests.cli.conftest import WORDS, Program, Run
+from tests.tolerances import assert_exact
+
+PAIR = ("data.csv::old", "data.csv::new", "data.csv::label")
+CLOSE = ("data.csv::old", "data.csv::twin", "data.csv::label")
+SEVERAL = ("data.csv::old,new,twin", "data.csv::label")
+
+
+def _compare(judged: pd.DataFrame, **known: Any) -> Any:
+    return evaluation.compare(judged["old"], judged["new"], judged["label"], names=("old", "new"), **known).to_dict()
+
+
+def _embedded(page: str) -> Any:
+    """Return the data that a page holds."""
+    text = Path(page).read_text(encoding="utf-8")
+    return json.loads(text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0])
+
+
+# Two classifiers -------------------------------------------------------------------------------------------------
+
+
+def test_the_decision_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    run = demele("compare", *PAIR)
+    assert (run.status, run.err) == (0, "")
+    found = json.loads(run.out)
+    assert found == _compare(judged)
+    assert (found["verdict"], found["method"], found["names"]) == ("candidate", "classic", ["old", "new"])
+    # The same, counted by hand.
+    old, new = (judged[name] == judged["label"] for name in ("old", "new"))
+    assert found["difference"] == pytest.approx(new.mean() - old.mean())
+    assert found["details"]["label_says_candidate"] == int((new & ~old).sum())
+
+
+@pytest.mark.parametrize("kind", ["data.tsv::{}", "data.parquet::{}", "data.json::{}", "data.npz::{}", "{}.npy"])
+def test_every_kind_of_file_says_the_same(kind: str, demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", *(kind.format(name) for name in ("old", "new", "label")), "--noise-rate", 0.05)
+    assert run.out == demele("compare", *PAIR, "--noise-rate", 0.05).out
+
+
+def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    rows = np.random.default_rng(1).permutation(600)[:150]
+    answers = judged["true"].to_numpy()[rows]
+    pd.DataFrame({"row": rows, "true_label": answers, "design": "uniform"}).to_csv("audit.csv", index=False)
+    counts = estimate_transition(answers, judged["label"].to_numpy()[rows], classes=[0, 1, 2, 3])
+    counts.to_frame().to_csv("counts.csv")
+    difficulty = np.random.default_rng(2).random(600)
+    np.save("difficulty.npy", difficulty)
+    suspect = (judged["label"] != judged["true"]).to_numpy()
+    pd.DataFrame({"s": suspect, "r": judged["true"].where(suspect)}).to_csv("suspects.csv", index=False)
+    audit = Audit(rows, answers, design="uniform")
+    cleaning = Cleaning(suspect, judged["true"])
+    reached = set()
+    for options, known in (
+        (("--level", 0.9), {"level": 0.9}),
+        (
+            ("--method", "reference", "--true-labels", "true.npy"),
+            {"method": "reference", "true_labels": judged["true"]},
+        ),
+        (("--method", "prudent-v1", "--noise-rate", 0.03), {"method": "prudent-v1", "noise": 0.03}),
+        (
+            ("--method", "prudent-v2", "--difficulty", "difficulty.npy", "--prudence", 0.2),
+            {"method": "prudent-v2", "difficulty": difficulty, "prudence": 0.2},
+        ),
+        (("--method", "cleaned", "--suspects", "suspects.csv"), {"method": "cleaned", "cleaning": cleaning}),
+        (
+            ("--method", "label-free", "--reference", "twin.npy"),
+            {"method": "label-free", "reference": judged["twin"]},
+        ),
+        (("--noise-rate", 0.05, "--target", "overlap"), {"noise": 0.05, "target": "overlap"}),
+        (("--transition", "counts.csv"), {"noise": counts}),
+        (("--audit", "audit.csv", "--target", "sample"), {"audit": audit, "target": "sample"}),
+        (("--audit", "audit.csv", "--method", "sequential"), {"audit": audit, "method": "sequential"}),
+        (
+            ("--measure", "recall", "--of", 2, "--noise-rate", 0.02),
+            {"measure": "recall", "of": 2, "noise": 0.02},
+        ),
+        (("--measure", "error"), {"measure": "error"}),
+    ):
+        run = demele("compare", *PAIR, *options)
+        assert run.status == 0, run.err
+        expected = _compare(judged, **known)
+        found = json.loads(run.out)
+        assert found == expected, options
+        reached.add(found["method"])
+    assert reached == set(evaluation.method_names())
+
+
+def test_names_of_classes_and_of_classifiers(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    run = demele(
+        *("compare", "names.csv::old", "names.csv::new", "names.csv::label"),
+        *("--measure", "precision", "--of", "dog", "--names", "v1, v2"),
+    )
+    found = json.loads(run.out)
+    assert (found["of"], found["names"]) == ("dog", ["v1", "v2"])
+    chosen = {name: judged["label"][judged[name] == 1] for name in ("old", "new")}
+    assert found["candidate"]["value"] == pytest.approx((chosen["new"] == 1).mean())
+    assert found["established"]["trials"] == len(chosen["old"])
+
+
+def test_files_give_names_where_columns_are_the_same(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    for name in ("old", "new"):
+        judged[[name]].rename(columns={name: "class"}).to_csv(f"run-{name}.csv", index=False)
+    found = json.loads(demele("compare", "run-old.csv::class", "run-new.csv::class", "label.npy").out)
+    assert found["names"] == ["run-old", "run-new"]
+    (labels_folder / "a").mkdir()
+    judged[["old"]].to_csv("a/run-new.csv", index=False)
+    assert json.loads(demele("compare", "a/run-new.csv", "run-new.csv", "label.npy").out)["names"] == [
+        "established",
+        "candidate",
+    ]
+
+
+def test_digits_are_names_where_labels_hold_a_name(demele: Program, labels_folder: Path) -> None:
+    pd.DataFrame({"y": ["1", "2", "none"] * 30, "p": [1, 2, 1] * 30, "q": [1, 1, 2] * 30}).to_csv("d.csv", index=False)
+    found = json.loads(demele("compare", "d.csv::q", "d.csv::p", "d.csv::y").out)
+    assert (found["established"]["successes"], found["candidate"]["successes"]) == (30, 60)
+
+
+def test_csv_is_one_flat_row(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    run = demele("compare", *PAIR, "--noise-rate", 0.02, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    expected = _compare(judged, noise=0.02)
+    assert len(rows) == 1
+    assert (rows[0]["established"], rows[0]["candidate"], rows[0]["verdict"]) == ("old", "new", "candidate")
+    assert float(rows[0]["breakdown_rate"]) == expected["breakdown"]["rate"]
+
+
+def test_table_and_page_begin_with_the_same_sentence(demele: Program, labels_folder: Path) -> None:
+    for options, start in (
+        ((*PAIR, "--noise-rate", 0.02), "Replace old by new: its accuracy is higher by "),
+        ((*CLOSE, "--noise-rate", 0.02), "Keep old: the labels cannot show that twin is better."),
+    ):
+        lines = demele("compare", *options, "--format", "table").out.splitlines()
+        assert max(map(len, lines)) <= 80
+        sentence = " ".join(lines[: lines.index("")])
+        assert sentence.startswith(start)
+        demele("compare", *options, "--report", "page.html", "--force")
+        page = unescape(Path("page.html").read_text(encoding="utf-8"))
+        assert sentence in page.replace("<bdi>", "").replace("</bdi>", "")
+
+
+def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    lines = demele("compare", *PAIR, "--noise-rate", 0.02, "--format", "table").out.splitlines()
+    shares = [100 * (judged[name] == judged["label"]).mean() for name in ("old", "new")]
+    cells = {line.split()[0]: line.split() for line in lines if line.startswith(("old (", "new ("))}
+    assert cells["old"][1:3] == ["(established)", f"{shares[0]:.1f}"]
+    assert cells["new"][1:3] == ["(candidate)", f"{shares[1]:.1f}"]
+    text = " ".join(" ".join(lines).split())
+    wrong = _compare(judged, noise=0.02)["breakdown"]["labels"]
+    assert f"of the labels ({wrong} of 600) are wrong, wherever they are." in text
+    assert "method bounded, level 0.95, p = " in text
+    assert "assumes: at most 12 of the 600 labels are wrong (a rate of 0.02), whichever they are" in text
+
+
+def test_names_are_never_markup(demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", *PAIR, "--names", "[bold]a<b>,x & y", "--format", "table", "--report", "page.html")
+    assert "[bold]a<b>" in run.out
+    assert "x & y" in run.out
+    assert "a<b>" not in Path("page.html").read_text(encoding="utf-8").partition('id="data"')[0]
+
+
+def test_report_holds_the_decision(demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", *PAIR, "--report", "page.html")
+    assert run.err == "demele: report written to page.html\n"
+    assert _embedded("page.html") == json.loads(run.out)
+
+
+def test_a_classifier_against_itself(demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", "old.npy", "old.npy", "label.npy")
+    assert json.loads(run.out)["verdict"] == "undecided"
+    assert run.err == "demele: warning: old.npy is given as ESTABLISHED and as CANDIDATE: compared with itself\n"
+    run = demele("compare", "old.npy", "label.npy", "label.npy")
+    assert "label.npy is given as CANDIDATE and as LABELS: judged against itself" in run.err
+
+
+# Several ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_ranking_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    expected = evaluation.rank(judged[["old", "new", "twin"]], judged["label"], noise=0.02)
+    run = demele("compare", *SEVERAL, "--noise-rate", 0.02)
+    assert (run.status, run.err) == (0, "")
+    found = json.loads(run.out)
+    assert found == expected.to_dict()
+    assert found["models"][0]["name"] == "new"
+    assert (found["models"][0]["best_rank"], found["models"][0]["worst_rank"]) == (1, 1)
+    table = pd.read_csv(io.StringIO(demele("compare", *SEVERAL, "--noise-rate", 0.02, "--format", "csv").out))
+    assert table["model"].tolist() == list(expected.names)
+    assert_exact(table["worst_rank"], expected.worst_rank)
+
+
+def test_options_of_a_ranking(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    models = judged[["old", "new", "twin"]]
+    run = demele("compare", *SEVERAL, "--correction", "bonferroni", "--true-labels", "true.npy", "--level", 0.9)
+    expected = evaluation.rank(models, judged["label"], correction="bonferroni", true_labels=judged["true"], level=0.9)
+    assert json.loads(run.out) == expected.to_dict()
+    assert json.loads(run.out)["reference"] is not None
+
+
+def test_table_of_a_ranking(demele: Program, labels_folder: Path) -> None:
+    lines = demele("compare", *SEVERAL, "--noise-rate", 0.02, "--format", "table").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "Of 3 differences, 2 are shown; new is shown to be the best."
+    cells = {line.split()[0]: line.split() for line in lines if line.startswith(("old ", "new ", "twin "))}
+    assert (cells["new"][1], cells["new"][-1]) == ("1", "2")
+    assert (cells["old"][1], cells["old"][-1]) == ("2-3", "0")
+    demele("compare", *SEVERAL, "--noise-rate", 0.02, "--report", "page.html")
+    page = Path("page.html").read_text(encoding="utf-8").replace("<bdi>", "").replace("</bdi>", "")
+    assert lines[0] in page
+    assert _embedded("page.html")["kind"] == "ranking"
+
+
+def test_the_column_of_labels_is_no_model(demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", "data.csv", "data.csv::label")
+    assert run.err == "demele: warning: data.csv: column label was left out of the models: it is LABELS\n"
+    assert {model["name"] for model in json.loads(run.out)["models"]} == {"old", "new", "twin", "true"}
+
+
+def test_columns_that_are_no_models_are_told(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    judged.assign(topic="art").to_csv("topics.csv", index=False)
+    run = demele("compare", "topics.csv", "label.npy")
+    assert run.status == 2
+    assert "error: topic: expected classes among 0, 1, 2, 3, got names, first 'art' at row 0" in run.err
+    assert run.err.endswith("if it is no model, pick those that are: topics.csv::A,B,...\n")
+
+
+def test_more_classes_than_labels_have(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    names = pd.DataFrame({name: WORDS[judged[name]] for name in judged})
+    names.loc[::10, "new"] = "none"
+    names.to_csv("silent.csv", index=False)
+    pair = ("silent.csv::old", "silent.csv::new", "silent.csv::label")
+    several = ("silent.csv::old,new", "silent.csv::label")
+    for arguments in (pair, several, (*pair, "--ask", "answers.csv")):
+        refused = demele("compare", *arguments)
+        assert refused.status == 2
+        assert refused.err.endswith("if they are classes, give --classes=cat,dog,none,owl,yak\n")
+        assert not Path("answers.csv").exists()
+    found = json.loads(demele("compare", *pair, "--classes", "cat,dog,none,owl,yak").out)
+    assert found["candidate"]["successes"] == int((names["new"] == names["label"]).sum())
+
+
+def test_what_is_not_defined_is_said(demele: Program, labels_folder: Path) -> None:
+    options = ("--classes", "0,1,2,3,4", "--measure", "recall", "--of", "4")
+    run = demele("compare", *PAIR, *options)
+    assert json.loads(run.out)["difference"] is None
+    assert (
+        "difference: undefined, candidate minus established"
+        in demele("compare", *PAIR, *options, "--format", "table").out
+    )
+
+
+def test_demonstration(demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", "--demo", "--report", "demo.html")
+    assert run.status == 0
+    assert run.err.startswith("demele: 10 language models on 5,432 questions of MMLU-Redux")
+    found = json.loads(run.out)
+    questions = label_set("mmlu_redux")
+    truth = np.asarray(questions.true_labels)
+    plan = draw_audit(questions.n, 500)
+    expected = evaluation.rank(
+        questions.predictions,
+        questions.labels,
+        classes=questions.classes,
+        audit=plan.answered(truth[plan.rows]),
+        true_labels=truth,
+        title=found["title"],
+    ).to_dict()
+    assert found == expected
+    # What the audit shows, the corrected answers of all questions confirm.
+    shown = {(pair["established"], pair["candidate"]) for pair in found["pairs"] if pair["verdict"] == "candidate"}
+    held = {(pair["established"], pair["candidate"]) for pair in found["reference"] if pair["verdict"] == "candidate"}
+    assert 10 < len(shown) < len(held)
+    assert shown < held
+    page = Path("demo.html").read_text(encoding="utf-8")
+    assert "Which differences between ten language models survive the label errors of MMLU?" in page
+    table = demele("compare", "--demo", "--format", "table", "--quiet")
+    assert table.err == ""
+    assert max(map(len, table.out.splitlines())) <= 80
+    assert "claude_3_opus" in table.out
+
+
+def test_demonstration_with_other_knowledge(demele: Program, labels_folder: Path) -> None:
+    found = json.loads(demele("compare", "--demo", "--noise-rate", 0.02, "--level", 0.9).out)
+    assert (found["method"], found["level"]) == ("bounded", 0.9)
+    assert json.loads(demele("compare", "--demo", "--measure", "recall", "--of", "A").out)["of"] == "A"
+
+
+# One label at a time ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def expert(judged: pd.DataFrame) -> Callable[..., int]:
+    """Fill in rows that have no answer yet, ``most`` of them, as a spreadsheet would write the file again."""
+
+    def answers(
+        file: str = "answers.csv", *, most: int = 1000, words: bool = False, sep: str = ",", seed: int = 0
+    ) -> int:
+        frame = pd.read_csv(file, sep=None, engine="python", dtype=str)
+        frame = frame.sort_values("draw", key=lambda column: column.astype(int))
+        waiting = frame.index[frame["true_label"].isna()][:most]
+        rows = frame.loc[waiting, "row"].astype(int)
+        true = judged["true"].to_numpy()[rows]
+        frame.loc[waiting, "true_label"] = WORDS[true] if words else true.astype(str)
+        frame = frame.sample(frac=1, random_state=seed)[[*frame.columns[::-1]]]
+        Path(file).write_text("\ufeff" + frame.to_csv(index=False, sep=sep).rstrip("\n"), encoding="utf-8")
+        return len(waiting)
+
+    return answers
+
+
+def _ask(demele: Program, *options: object, pair: tuple[str, ...] = PAIR) -> Run:
+    return demele("compare", *pair, "--ask", "answers.csv", *options)
+
+
+def _in_one_go(judged: pd.DataFrame, first: str, second: str, **options: Any) -> Any:
+    """Ask the same of the library, one label at a time, until it is decided."""
+    comparison = evaluation.SequentialComparison(
+        judged[first], judged[second], judged["label"], names=(first, second), **options
+    )
+    while not comparison.done:
+        rows = comparison.ask()
+        comparison.tell(rows, judged["true"].to_numpy()[rows])
+    return comparison
+
+
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_asking_to_the_end(
+    sep: str, demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
+) -> None:
+    run = _ask(demele, "--batch", 4)
+    assert run.status == 0
+    assert json.loads(run.out)["verdict"] == "undecided"
+    assert run.err.startswith("demele: 0 answers, undecided, about ")
+    assert run.err.endswith("label the 4 rows that have no true_label in answers.csv, then run this again\n")
+    alone = _in_one_go(judged, "old", "new")
+    assert alone.labels_used > 8
+    for number in range(100):
+        given = expert(sep=sep, seed=number)
+        run = _ask(demele, "--batch", 4)
+        found = json.loads(run.out)
+        if found["verdict"] != "undecided":
+            break
+        assert given == 4
+    # Decided in the batch in which the library decides, and asked for nothing after it.
+    asked = len(pd.read_csv("answers.csv", sep=sep))
+    assert asked == 4 * -(-alone.labels_used // 4)
+    assert found["verdict"] == alone.decision().verdict == "candidate"
+    assert found["details"]["labels_used"] == asked
+    assert run.err == f"demele: {asked} answers decide it; no more are needed\n"
+    written = Path("answers.csv").read_bytes()
+    assert _ask(demele, "--batch", 4).out == run.out
+    assert Path("answers.csv").read_bytes() == written
+
+
+def test_interrupted_and_resumed(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
+) -> None:
+    _ask(demele, "--batch", 6, "--quiet")
+    first = pd.read_csv("answers.csv")
+    expert(most=2)
+    # Nothing is lost, whatever stopped the expert; waiting rows are filled up, not asked anew.
+    run = _ask(demele, "--batch", 6)
+    assert run.err.startswith("demele: 2 answers, undecided")
+    again = pd.read_csv("answers.csv").sort_values("draw")
+    assert again["row"].tolist()[:6] == first["row"].tolist()
+    assert len(again) == 8
+    assert again["true_label"].notna().sum() == 2
+    before = Path("answers.csv").read_bytes()
+    _ask(demele, "--batch", 6)
+    assert Path("answers.csv").read_bytes() == before
+    comparison = evaluation.SequentialComparison(judged["old"], judged["new"], judged["label"])
+    assert_exact(again["row"], comparison.ask(8))
+    comparison.tell(again["row"][:2], again["true_label"][:2].astype(int))
+    found = json.loads(_ask(demele, "--batch", 6).out)
+    assert found["p_value"] == comparison.decision().p_value
+    assert found["details"]["labels_used"] == 2
+
+
+def test_later_answers_wait_for_earlier_ones(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    _ask(demele, "--batch", 5, "--quiet")
+    frame = pd.read_csv("answers.csv")
+    true = judged["true"].to_numpy()[frame["row"]]
+    frame["true_label"] = [true[0], None, true[2], None, true[4]]
+    frame.to_csv("answers.csv", index=False)
+    run = _ask(demele, "--batch", 2)
+    assert f"row {frame['row'][1]} has no answer; the 2 after it count once it has" in run.err
+    assert json.loads(run.out)["details"]["labels_used"] == 1
+    frame["true_label"] = true
+    frame.to_csv("answers.csv", index=False)
+    assert json.loads(_ask(demele, "--batch", 2).out)["details"]["labels_used"] == 5
+
+
+def test_close_classifiers_stay_undecided(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
+) -> None:
+    _ask(demele, "--batch", 1000, "--quiet", pair=CLOSE)
+    expert()
+    run = _ask(demele, "--batch", 1000, pair=CLOSE)
+    assert json.loads(run.out)["verdict"] == _in_one_go(judged, "old", "twin").decision().verdict == "undecided"
+    assert run.err.endswith("answers, undecided, and more of them would hardly decide it\n")
+
+
+def test_names_as_answers(demele: Program, labels_folder: Path, expert: Callable[..., int]) -> None:
+    pair = tuple(f"names.csv::{name}" for name in ("old", "new", "label"))
+    options = ("--batch", 100, "--target", "sample", "--seed", 7, "--level", 0.99)
+    _ask(demele, *options, pair=pair)
+    expert(words=True)
+    found = json.loads(_ask(demele, *options, pair=pair).out)
+    assert (found["verdict"], found["level"]) == ("candidate", 0.99)
+
+
+def test_files_of_other_comparisons_are_refused(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame, expert: Callable[..., int]
+) -> None:
+    _ask(demele, "--quiet")
+    expert()
+    before = Path("answers.csv").read_bytes()
+    other = judged.assign(old=judged["new"].to_numpy()[::-1])
+    other.to_csv("other.csv", index=False)
+    judged.assign(label=judged["label"][::-1].to_numpy()).to_csv("turned.csv", index=False)
+    for pair, options in (
+        (CLOSE, ()),
+        (("data.csv::new", "data.csv::old", "data.csv::label"), ()),
+        (("other.csv::old", "data.csv::new", "data.csv::label"), ()),
+        (("data.csv::old", "data.csv::new", "turned.csv::label"), ()),
+        (PAIR, ("--seed", 1)),
+        (PAIR, ("--level", 0.9)),
+        (PAIR, ("--target", "sample")),
+    ):
+        run = _ask(demele, *options, pair=pair)
+        assert (run.status, run.out) == (2, "")
+        assert run.err.startswith("demele: error: answers.csv: ")
+        assert ("another comparison" in run.err) or ("was it made for other labels?" in run.err)
+        assert run.err.count("\n") == 1
+        assert Path("answers.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("precious\n1\n", "answers.csv: expected columns row (counted from 0) and true_label, got precious"),
+        ("row,true_label\n1,1\n", "answers.csv: its rows were asked for another comparison"),
+        ("row,true_label\n", "answers.csv: has a header but no rows"),
+    ],
+)
+def test_what_is_no_file_of_answers_is_kept(content: str, message: str, demele: Program, labels_folder: Path) -> None:
+    Path("answers.csv").write_text(content, encoding="utf-8")
+    run = _ask(demele)
+    assert run.status == 2
+    assert message in run.err
+    assert Path("answers.csv").read_text(encoding="utf-8") == content
+
+
+def test_an_answer_that_is_no_class(demele: Program, labels_folder: Path) -> None:
+    _ask(demele, "--quiet")
+    for answer, message in ((9, "column true_label: 1 of 1 values are none of the 4 classes"), ("?", "no numbers")):
+        frame = pd.read_csv("answers.csv", dtype=str)
+        frame.loc[0, "true_label"] = str(answer)
+        frame.to_csv("answers.csv", index=False)
+        run = _ask(demele)
+        assert run.status == 2
+        assert run.err.startswith("demele: error: answers.csv: ")
+        assert message in run.err
+
+
+def test_rows_asked_for_a_comparison_are_no_random_sample(
+    demele: Program, labels_folder: Path, expert: Callable[..., int]
+) -> None:
+    _ask(demele, "--quiet")
+    expert()
+    run = demele("compare", *PAIR, "--audit", "answers.csv")
+    assert run.status == 2
+    assert run.err.endswith("go on with --ask, or draw a sample with demele audit\n")
+
+
+# Mistakes --------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_computed_for_a_file_that_cannot_be_written(
+    demele: Program, labels_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "compare", None)
+    Path("there.html").write_text("precious", encoding="utf-8")
+    for options, message in (
+        (("--report", "there.html"), "there.html: exists already; --force replaces it"),
+        (("--output", "data.csv", "--force"), "data.csv: it is read by the same command"),
+        (("--output", "no/x.json"), "there is no folder no; make it first"),
+        (("--output", "x.json", "--report", "./x.json"), "--output: the same file as --report"),
+        (("--ask", "data.csv"), "data.csv: it is read by the same command"),
+        (("--ask", "x.csv", "--output", "x.csv"), "x.csv: it is read by the same command"),
+    ):
+        run = demele("compare", *PAIR, *options)
+        assert (run.status, run.out) == (2, "")
+        assert message in run.err
+    assert Path("there.html").read_text(encoding="utf-8") == "precious"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 0 files"),
+        (("data.csv",), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 1 file "),
+        ((*PAIR, "x.csv"), "got 4 files"),
+        (("old.npy", "short.csv::new", "label.npy"), "new and LABELS: expected the same number of rows, got 9 and 600"),
+        (("old.npy", "gaps.csv::new", "label.npy"), "gaps.csv::new: column new: 1 missing values, first at row 3"),
+        (("old.npy", "scores.npy", "label.npy"), "scores.npy: expected one column of classes, got 4 columns"),
+        (("unseen.csv::old", "new.npy", "label.npy"), "old: 1 of 600 values are none of the 4 classes 0, 1, 2, 3: 11"),
+        (("old.npy", "new.npy", "names.csv::label"), "old: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),
+        ((*PAIR, "--method", "boundd"), "--method: expected one of classic, reference,"),
+        ((*PAIR, "--method", "bounded"), "method 'bounded' needs --noise-rate R or --transition FILE"),
+        ((*PAIR, "--method", "prudent-v2"), "--difficulty: method 'prudent-v2' needs it"),
+        ((*PAIR, "--method", "cleaned"), "method 'cleaned' needs --suspects FILE"),
+        ((*PAIR, "--method", "label-free"), "method 'label-free' needs --reference FILE"),
+        ((*PAIR, "--method", "audited"), "method 'audited' needs --audit FILE, expert labels of a random sample"),
+        ((*PAIR, "--method", "reference"), "method 'reference' needs --true-labels FILE"),
+        ((*PAIR, "--measure", "recall"), "--of: recall is compared for one class; give --of, one of 0, 1, 2, 3"),
+        ((*PAIR, "--measure", "recall", "--of", "9"), "--of: expected one of the classes 0, 1, 2, 3, got 9"),
+        ((*PAIR, "--measure", "recal"), "--measure: expected one of accuracy, error, precision, recall, f1"),
+        ((*PAIR, "--of", "1"), "--of: accuracy is of all classes; leave it out"),
+        ((*PAIR, "--target", "new"), "--target: expected one of population, sample, overlap, got 'new'"),
+        ((*PAIR, "--target", "sample"), "--target: method 'classic' answers for population, got 'sample'"),
+        ((*PAIR, "--level", "95"), "--level: expected a number between 0 and 1"),
+        ((*PAIR, "--noise-rate", "1.5"), "--noise-rate: expected a rate of wrong labels in [0, 1), got 1.5"),
+        ((*PAIR, "--transition", "short.csv"), "short.csv: expected a square table"),
+        ((*PAIR, "--transition", "scores.npy", "--noise-rate", "0"), "--transition: --noise-rate is given too"),
+        ((*PAIR, "--audit", "short.csv"), "short.csv: expected columns row (counted from 0) and true_label"),
+        ((*PAIR, "--suspects", "old.npy"), "old.npy: expected flags 0 and 1 (or True and False) in the first column"),
+        (
+            (*PAIR, "--prudence", "2", "--method", "prudent-v2", "--difficulty", "old.npy"),
+            "--prudence: expected a share",
+        ),
+        ((*PAIR, "--difficulty", "names.csv::old"), "--difficulty: expected 600 numbers, one per instance"),
+        ((*PAIR, "--method", "label-free", "--reference", "short.csv::new"), "--reference: expected 600 rows, as many"),
+        ((*PAIR, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
+        ((*PAIR, "--correction", "holm"), "--correction: is for several models"),
+        ((*PAIR, "--names", "a"), "--names: expected two different names, such as old,new, got 'a'"),
+        ((*PAIR, "--names", "a,a"), "--names: expected two different names"),
+        ((*PAIR, "--batch", "3"), "--batch: is for --ask"),
+        ((*PAIR, "--ask", "x.csv", "--batch", "0"), "--batch: expected a number of rows from 1, got 0"),
+        ((*PAIR, "--ask", "x.xlsx"), "--ask: expected a file called .csv, for the expert to fill in, got x.xlsx"),
+        ((*PAIR, "--ask", "x.csv", "--method", "bounded"), "--ask: is for --method sequential, got bounded"),
+        ((*PAIR, "--ask", "x.csv", "--measure", "f1"), "--measure: labels are asked one at a time for accuracy"),
+        ((*PAIR, "--ask", "x.csv", "--audit", "short.csv"), "--audit: --ask keeps the expert's answers itself"),
+        ((*PAIR, "--ask", "x.csv", "--true-labels", "true.npy"), "--true-labels: has no part in --ask; leave it out"),
+        ((*SEVERAL, "--ask", "x.csv"), "--ask: is for one established classifier and one candidate"),
+        ((*SEVERAL, "--correction", "half"), "--correction: expected one of holm, bonferroni, none, got 'half'"),
+        ((*SEVERAL, "--names", "a,b"), "--names: is for two classifiers; several are called by their columns"),
+        (("old.npy", "label.npy"), "old.npy: expected the predictions of at least 2 models, one column each, got 1"),
+        (("scores.npy", "label.npy"), "scores.npy: expected a column of classes per model; of probabilities or scores"),
+        (("data.csv::old,label", "data.csv::label"), "label is given as a model and as LABELS"),
+        (("--demo", "data.csv"), "--demo: brings its own data; leave out files"),
+        (("--demo", "--audit", "data.csv"), "--demo: brings its own data; leave out --audit"),
+        (("--demo", "--names", "a,b"), "--names: is for two classifiers"),
+        (("--demo", "--method", "bounded"), "method 'bounded' needs --noise-rate R"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(
+    arguments: tuple[str, ...], message: str, demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    judged.head(9).to_csv("short.csv", index=False)
+    judged.assign(old=judged["old"].where(judged.index != 7, 11)).to_csv("unseen.csv", index=False)
+    judged.assign(new=judged["new"].where(judged.index != 3)).to_csv("gaps.csv", index=False)
+    np.save("scores.npy", np.full((600, 4), 0.25))
+    before = sorted(path.name for path in labels_folder.iterdir())
+    run = demele("compare", *arguments)
+    assert run.status == 2
+    assert run.out == ""
+    assert run.err.startswith("demele: error: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+    for word in ("noise=", "audit=", "of=", "classes=[", "true_labels", "cleaning", "prudence=", "Audit("):
+        assert word not in run.err.replace("that a cleaning found", "")
+    assert sorted(path.name for path in labels_folder.iterdir()) == before
+
+
+def test_help_has_methods_and_examples(demele: Program) -> None:
+    run = demele("compare", "--help")
+    assert run.status == 0
+    assert "demele compare --demo --report demo.html" in run.out
+    for method in evaluation.method_names():
+        assert f"  {method} " in run.out

@@ -1,0 +1,345 @@
+"""Predictions, labels, transitions and audits are read by what they are; what cannot be used is refused by name."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele.cli.label_files import (
+    answers_text,
+    classes_named,
+    column,
+    in_one_vocabulary,
+    models,
+    name_of,
+    read_answers,
+    read_audit,
+    read_cleaning,
+    read_transition,
+)
+from demele.core.errors import DemeleError, FormatError, InputError
+from demele.labels import TransitionCounts, TransitionMatrix, draw_audit
+from tests.cli.conftest import WORDS
+from tests.tolerances import assert_exact
+
+NUMBERS = np.array([0, 1, 2, 0, 1, 2])
+NAMES = np.array(["a", "b", "c", "a", "b", "c"], dtype=object)
+
+
+@pytest.fixture
+def warned() -> list[str]:
+    return []
+
+
+def _write(name: str, **columns: Any) -> str:
+    pd.DataFrame(columns).to_csv(name, index=False)
+    return name
+
+
+# Columns ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["data.csv::old", "data.tsv::old", "data.parquet::old", "data.json::old", "data.npz::old", "old.npy"]
+)
+def test_the_same_classes_from_every_kind_of_file(
+    name: str, labels_folder: Path, judged: pd.DataFrame, warned: list[str]
+) -> None:
+    assert_exact(column(name, warned.append), judged["old"])
+    assert warned == []
+
+
+def test_names_of_classes_stay_names(labels_folder: Path, judged: pd.DataFrame, warned: list[str]) -> None:
+    assert column("names.csv::label", warned.append).tolist() == WORDS[judged["label"]].tolist()
+
+
+def test_a_table_of_probabilities_is_no_column_of_classes(labels_folder: Path, warned: list[str]) -> None:
+    table = np.full((600, 4), 0.25)
+    np.save("probabilities.npy", table)
+    pd.DataFrame(table, columns=list("abcd")).to_csv("probabilities.csv", index=False)
+    for name in ("probabilities.npy", "probabilities.csv"):
+        with pytest.raises(InputError, match=rf"^{name}: .*4 columns of numbers.*argmax\(axis=1\)"):
+            column(name, warned.append)
+    with pytest.raises(InputError, match=r"^probabilities\.npy: expected a column of classes per model.*argmax"):
+        models("probabilities.npy", warned.append)
+
+
+def test_one_column_has_to_be_picked(labels_folder: Path, warned: list[str]) -> None:
+    with pytest.raises(InputError, match=r"holds 5 columns \(old, new, twin, label, true\); pick one.*data\.csv::old"):
+        column("data.csv", warned.append)
+    np.save("cube.npy", np.zeros((3, 3, 3), int))
+    with pytest.raises(InputError, match=r"^cube\.npy: expected one class per row, got an array of shape \(3, 3, 3\)"):
+        column("cube.npy", warned.append)
+    np.save("two.npy", np.zeros((3, 2), int))
+    with pytest.raises(InputError, match=r"^two\.npy: expected one class per row, got shape \(3, 2\)"):
+        column("two.npy", warned.append)
+
+
+def test_a_class_called_none_is_not_lost(labels_folder: Path, warned: list[str]) -> None:
+    Path("none.csv").write_text("a,b\ncat,cat\nNone,dog\nNA,dog\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"none\.csv::a: column a: 2 missing values, first at row 1.*None.*another"):
+        column("none.csv::a", warned.append)
+    with pytest.raises(InputError, match="2 missing values"):
+        models("none.csv", warned.append)
+
+
+def test_digits_are_names_where_others_are(warned: list[str]) -> None:
+    words = pd.Series(["1", "2", "none"])
+    read = in_one_vocabulary({"labels": words, "old": np.array([1, 2, 2]), "other": np.array([7, 8, 9])})
+    assert read["old"].tolist() == ["1", "2", "2"]
+    assert read["labels"].tolist() == ["1", "2", "none"]
+    assert_exact(read["other"], [7, 8, 9])  # none of them is a name: not one vocabulary
+    numbers = {"labels": np.array([1, 2]), "old": np.array([2, 2])}
+    assert_exact(in_one_vocabulary(numbers)["old"], [2, 2])
+
+
+def test_models_are_called_by_their_columns(labels_folder: Path, judged: pd.DataFrame, warned: list[str]) -> None:
+    read = models("data.csv::old,new", warned.append)
+    assert list(read) == ["old", "new"]
+    np.save("matrix.npy", judged[["old", "new"]].to_numpy())
+    read = models("matrix.npy", warned.append)
+    assert list(read) == ["model 1", "model 2"]
+    assert_exact(read["model 2"], judged["new"])
+    assert name_of("data.csv::old") == "old"
+    assert name_of("run/old.npy") == "old"
+
+
+def test_labels_are_no_model(labels_folder: Path, warned: list[str]) -> None:
+    assert list(models("data.csv", warned.append, labels="./data.csv::label")) == ["old", "new", "twin", "true"]
+    assert warned == ["data.csv: column label was left out of the models: it is LABELS"]
+    assert "label" in models("data.csv", warned.append, labels="data.tsv::label")
+    with pytest.raises(InputError, match="label is given as a model and as LABELS"):
+        models("data.csv::old,label", warned.append, labels="data.csv::label")
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("0,1,2", NUMBERS, [0, 1, 2]),
+        ("-1, 0,1", NUMBERS, [-1, 0, 1]),
+        ("True,False", NUMBERS, [1, 0]),
+        ("0,1", NAMES, ["0", "1"]),
+        ("a,b", NUMBERS, ["a", "b"]),
+    ],
+)
+def test_classes_are_of_the_kind_of_the_labels(text: str, given: Any, expected: list[object]) -> None:
+    assert classes_named(text, given) == expected
+
+
+def test_classes_must_not_be_empty() -> None:
+    with pytest.raises(InputError, match="--classes: expected classes, such as cat,dog"):
+        classes_named("0,,1", NUMBERS)
+
+
+# Transitions -----------------------------------------------------------------------------------------------------
+
+#: Sums of quarters are exact.
+PROBABILITIES = np.array([[0.75, 0.25, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
+COUNTS = np.array([[45, 5, 0], [4, 40, 6], [0, 3, 47]])
+
+
+def test_counts_and_probabilities_are_told_apart(tmp_path: Path, warned: list[str]) -> None:
+    for table, kind in ((PROBABILITIES, TransitionMatrix), (COUNTS, TransitionCounts)):
+        np.save(tmp_path / "t.npy", table)
+        read = read_transition(str(tmp_path / "t.npy"), NUMBERS, warned.append)
+        assert isinstance(read, kind)
+        assert read.classes is None
+        assert_exact(read.counts if isinstance(read, TransitionCounts) else read.probabilities, table)
+    assert len(warned) == 2
+    assert "names no classes" in warned[0]
+    for table, kind in ((np.eye(3), TransitionMatrix), (np.tri(3), TransitionCounts)):
+        np.save(tmp_path / "t.npy", table)
+        assert isinstance(read_transition(str(tmp_path / "t.npy"), NUMBERS, warned.append), kind)
+
+
+def test_percentages_could_be_counts(tmp_path: Path, warned: list[str]) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n90,10\n20,80\n", encoding="utf-8")
+    assert isinstance(read_transition(str(tmp_path / "t.csv"), NAMES[:2], warned.append), TransitionCounts)
+    assert warned == [
+        f"{tmp_path / 't.csv'}: was read as counts, 100 of each true class; write percentages as probabilities"
+    ]
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
+@pytest.mark.parametrize("index", ["true", None])
+def test_classes_of_a_transition_may_be_named(
+    names: list[object], index: str | None, tmp_path: Path, warned: list[str]
+) -> None:
+    given = NAMES if isinstance(names[0], str) else NUMBERS
+    frame = pd.DataFrame(COUNTS, index=names, columns=names)
+    # Rows in another order are still the rows of their classes.
+    for table in (frame, frame.iloc[::-1]):
+        table.to_csv(tmp_path / "t.csv", index_label=index)
+        read = read_transition(str(tmp_path / "t.csv"), given, warned.append)
+        assert isinstance(read, TransitionCounts)
+        assert read.classes == tuple(names)
+        assert_exact(read.counts, COUNTS)
+    assert warned == []
+
+
+def test_the_frame_of_the_library_comes_back(tmp_path: Path, warned: list[str]) -> None:
+    matrix = TransitionMatrix(PROBABILITIES, ["a", "b", "c"])
+    matrix.to_frame().to_csv(tmp_path / "t.csv")
+    assert read_transition(str(tmp_path / "t.csv"), NAMES, warned.append) == matrix
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("true,0,1\n0,0.9,0.1\n2,0.2,0.8\n", r"the true classes in its first column \(0, 2\) are not the given"),
+        ("given,0,1\n0,0.9,0.1\n1,0.2,0.8\n", "its rows are called 'given'; rows must be true classes: transpose"),
+        ("0,1\n0.9,0.2\n0.1,0.8\n", "its columns do: it looks transposed: rows are true classes; transpose the file"),
+        ("0,1\n0.9,0.2\n0.2,0.9\n", r"expected rows that sum to 1, 2 do not.*divide each row by its sum"),
+        ("0,1\n1.2,0.1\n0.2,0.8\n", "values outside"),
+        ("0,1\n90,-1\n1,9\n", "expected whole numbers >= 0, got 1 others, first -1 at row 0"),
+        ("0,1\n0.9,nan\n0.1,0.9\n", "1 missing or infinite values"),
+        ("0,1\n0.9,x\n0.1,0.9\n", "expected a square table of numbers"),
+        ("a,b,c,d\n1,2,3,4\n1,2,3,4\n", r"expected a square table, row = true class.* got shape \(2, 4\)"),
+        ("a,b\n0.9,0.1\n0.2,0.8\n", "its classes a, b lack 2 that LABELS has: 0, 1"),
+    ],
+)
+def test_what_is_no_transition_is_refused(content: str, message: str, tmp_path: Path, warned: list[str]) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(DemeleError, match=message) as raised:
+        read_transition(str(file), np.array([0, 1]), warned.append)
+    assert str(raised.value).startswith(f"{file}: ")
+    assert "matrix" not in str(raised.value)
+
+
+# Audits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [np.arange(50) % 3, np.array(["a", "b", "c"], dtype=object)[np.arange(50) % 3]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, warned: list[str]) -> None:
+    plan = draw_audit(50, 12, doubt=np.arange(50.0) if weighted else None, seed=3)
+    text = answers_text(plan.rows, given, plan.design, probabilities=plan.probabilities)
+    frame = pd.read_csv(io.StringIO(text))
+    assert_exact(frame["row"], plan.rows)
+    assert frame["given_label"].tolist() == given[plan.rows].tolist()
+    frame["true_label"] = given[(plan.rows + 1) % 50]
+    # A spreadsheet that sorts the rows loses nothing.
+    frame.sort_values("row").to_csv(tmp_path / "audit.csv", index=False, sep=";")
+    audit = read_audit(str(tmp_path / "audit.csv"), None, given, warned.append)
+    assert_exact(audit.rows, plan.rows)
+    assert audit.labels.tolist() == given[(plan.rows + 1) % 50].tolist()
+    assert audit.design == plan.design
+    if weighted:
+        assert plan.probabilities is not None
+        assert audit.probabilities is not None
+        assert_exact(audit.probabilities, plan.probabilities)
+
+
+def test_the_first_answers_of_a_uniform_draw_are_one_too(tmp_path: Path, warned: list[str]) -> None:
+    file = _write(str(tmp_path / "a.csv"), draw=[2, 1, 3], row=[5, 4, 3], true_label=[None, 1, " "], design="uniform")
+    audit = read_audit(file, None, NUMBERS, warned.append)
+    assert (audit.rows.tolist(), audit.labels.tolist()) == ([4], [1])
+    assert warned == [f"{file}: the last 2 rows have no answer; the first 1 are used"]
+
+
+def test_names_that_are_digits(tmp_path: Path, warned: list[str]) -> None:
+    given = np.array(["1", "2", "none"], dtype=object)
+    file = _write(str(tmp_path / "a.csv"), row=[1, 0], true_label=[1, 2.0])
+    assert read_audit(file, "uniform", given, warned.append).labels.tolist() == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "design", "message"),
+    [
+        ({"r": [1]}, None, r"expected columns row \(counted from 0\) and true_label, got r"),
+        ({"row": [1], "true_label": [1]}, None, r"how were these rows chosen\? --audit-design uniform"),
+        ({"row": [1], "true_label": [1], "design": "odd"}, None, "column design: expected how the rows were chosen"),
+        ({"row": [1], "true_label": [1], "design": "weighted"}, "uniform", "--audit-design uniform: column design of"),
+        ({"row": [1], "true_label": [1], "design": "sequential"}, None, "asked for one comparison with --ask"),
+        ({"row": [1, 2], "true_label": [1, 1], "design": ["uniform", "selective"]}, None, "the same in all rows"),
+        ({"row": [1], "true_label": [1]}, "weighted", "a weighted audit needs the column probability"),
+        (
+            {"row": [1], "true_label": [1], "probability": [1.5]},
+            "weighted",
+            r"column probability: expected numbers in \(0, 1\], got 1 others",
+        ),
+        ({"row": [1], "true_label": [None]}, "uniform", "no row has an answer in column true_label"),
+        (
+            {"row": [4, 1], "true_label": [None, 1]},
+            "uniform",
+            "1 rows have no true_label, first row 4.*in the order drawn",
+        ),
+        ({"row": [4, 1], "true_label": [1, None], "probability": 0.5}, "weighted", "1 rows have no true_label"),
+        ({"row": [1, 1], "true_label": [1, 1]}, "uniform", "column row: expected each row once"),
+        ({"row": [-1], "true_label": [1]}, "uniform", "column row: expected row numbers from 0, got 1 negative"),
+        ({"row": [1.5], "true_label": [1]}, "uniform", "column row: expected whole numbers, got 1.5"),
+        ({"row": ["x"], "true_label": [1]}, "uniform", "column row: expected whole numbers, got 'x'"),
+        ({"row": [1, None], "true_label": [1, 1]}, "uniform", "column row: 1 lines have no number, first line 3"),
+        (
+            {"draw": [1, 1], "row": [1, 2], "true_label": [1, 1]},
+            "uniform",
+            "column draw: expected each number once",
+        ),
+        (
+            {"row": [1], "true_label": ["cat"]},
+            "uniform",
+            "column true_label: 1 answers are no numbers.*'cat' for row 1",
+        ),
+        ({"row": [1], "true_label": [0.5]}, "uniform", "column true_label: 1 answers are no numbers"),
+        (
+            {"row": [1, 2], "true_label": [1, 1], "given_label": [1, 1]},
+            "uniform",
+            r"column given_label is not what LABELS holds in 1 of 2 rows, first row 2 \(1, LABELS has 2\)",
+        ),
+    ],
+)
+def test_what_is_no_audit_is_refused(
+    columns: dict[str, Any], design: str | None, message: str, tmp_path: Path, warned: list[str]
+) -> None:
+    file = _write(str(tmp_path / "a.csv"), **columns)
+    with pytest.raises(DemeleError, match=message) as raised:
+        read_audit(file, design, NUMBERS, warned.append)
+    assert file in str(raised.value)
+
+
+def test_a_file_without_names_is_no_audit(tmp_path: Path, warned: list[str]) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((3, 2), int))
+    with pytest.raises(FormatError, match="got no names of columns"):
+        read_answers(str(tmp_path / "a.npy"), NUMBERS, warned.append)
+
+
+# Cleanings -------------------------------------------------------------------------------------------------------
+
+
+def test_suspects_with_and_without_their_classes(tmp_path: Path, warned: list[str]) -> None:
+    flags = [True, False, False, True, False, False]
+    found = read_cleaning(_write(str(tmp_path / "s.csv"), suspect=flags), NUMBERS, warned.append)
+    assert found.suggested is None
+    assert_exact(found.suspect, flags)
+    for given, instead, expected in (
+        (NUMBERS, [2, None, None, 1, None, None], [2, 1, 2, 1, 1, 2]),
+        (NAMES, ["c", None, None, "b", None, None], ["c", "b", "c", "b", "b", "c"]),
+    ):
+        found = read_cleaning(_write(str(tmp_path / "s.csv"), s=flags, right=instead), given, warned.append)
+        assert found.suggested is not None
+        assert found.suggested.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            {"s": [0, 2, 0, 0, 0, 0]},
+            r"expected flags 0 and 1 \(or True and False\) in the first column, got 2 at row 1",
+        ),
+        ({"s": [1] * 6, "r": [None] * 6}, "6 suspects have no class in the second column, first at row 0"),
+        ({"s": [1], "r": [0]}, "expected 6 rows, as many as LABELS, got 1"),
+        ({"s": [1] * 6, "r": [0] * 6, "t": [0] * 6}, "got 3 columns"),
+    ],
+)
+def test_what_is_no_cleaning_is_refused(
+    columns: dict[str, Any], message: str, tmp_path: Path, warned: list[str]
+) -> None:
+    file = _write(str(tmp_path / "s.csv"), **columns)
+    with pytest.raises(InputError, match=message) as raised:
+        read_cleaning(file, NUMBERS, warned.append)
+    assert str(raised.value).startswith(f"{file}: ")

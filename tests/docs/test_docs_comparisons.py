@@ -1,0 +1,100 @@
+"""The page on comparisons says what its rows say, and nothing where there are none."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tools import docs_comparisons
+
+POWER = """world,noise,method,type_1,type_2,agreement,labels,seconds
+0,0.05,classic,2.0,1.0,98,0,0
+1,0.05,classic,3.0,2.0,98,0,0
+0,0.1,classic,5.0,4.0,95,0,0
+1,0.1,classic,5.5,4.5,95,0,0
+0,0.05,audit of | 500,0.000,10.0,95,500,0
+1,0.05,audit of | 500,0.010,12.0,95,500,0
+"""
+GUARANTEES = """noise,rate,method,claims,test_sets,rate_of_error,low
+uniform,0.01,bounded,20,1000,0.02000,0.01000
+uniform,0.05,bounded,24,1000,0.02400,0.01200
+class,0.05,bounded,0,1000,0.00000,0.00000
+uniform,0.01,classic,300,1000,0.30000,0.26000
+"""
+SEQUENTIAL = """part,what,noise,target,type_1,rate,seconds
+setting,built in,feature 5%,overlap,0.0,,2
+level,few large losses,,,,0.0004,1
+"""
+LEVEL = """n,labels,design,kind,noise,bounds,missed_at_0.025,missed_at_0.001
+500,25,uniform,class,0.01,400,0.01000,0.00000
+500,25,uniform,feature,0.3,400,0.02000,0.00100
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with rows of every table."""
+    for name, text in zip(docs_comparisons.TABLES, (POWER, SEQUENTIAL, GUARANTEES, LEVEL), strict=True):
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_figures_are_means_over_the_worlds(folder: Path) -> None:
+    page = docs_comparisons.page(folder)
+    assert "| method | 5 % noise | 10 % noise |" in page
+    assert "| classic | 2.50 / 1.5 | 5.25 / 4.2 |" in page
+    assert "| audit of \\| 500 | 0.01 / 11.0 |  |" in page
+    assert "means over 2 simulated worlds" in page
+
+
+def test_the_worst_cell_of_each_kind_of_noise_stands(folder: Path) -> None:
+    page = docs_comparisons.page(folder)
+    assert "| method | uniform | class |" in page
+    assert "| bounded | 2.4 (> 1.2) | 0.0 (> 0.0) |" in page
+    assert "| classic | 30.0 (> 26.0) |  |" in page
+
+
+def test_bounds_of_audits_show_mean_and_worst(folder: Path) -> None:
+    page = docs_comparisons.page(folder)
+    assert "| rows | audited | design | missed at 2.5 % | missed at 0.1 % |" in page
+    assert "| 500 | 25 | uniform | 1.50, worst 2.00 | 0.05, worst 0.10 |" in page
+
+
+def test_parts_of_the_sequential_rows_show_their_own_columns(folder: Path) -> None:
+    page = docs_comparisons.page(folder)
+    assert "| what | noise | target | type 1 | seconds |" in page
+    assert "| what | rate | seconds |" in page
+    assert "Other ways to ask" not in page
+
+
+def test_the_mark_becomes_the_chosen_methods(folder: Path) -> None:
+    text = docs_comparisons.figures(folder)
+    assert "| classic | 2.50 / 1.5 | 5.25 / 4.2 |" in text
+    assert "audit of" not in text
+    assert "(../results/comparisons.md)" in text
+
+
+def test_without_rows_there_is_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs_comparisons, "RESULTS", tmp_path)
+    config = SimpleNamespace(nav=[{"Architecture": "a.md"}])
+    assert docs_comparisons.on_config(config).nav == [{"Architecture": "a.md"}]
+    assert docs_comparisons.on_page_markdown(f"a\n{docs_comparisons.MARK}\nb") == "a\n\nb"
+
+
+def test_the_page_joins_the_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs_comparisons, "RESULTS", folder)
+    page = {docs_comparisons.TITLE: docs_comparisons.PAGE}
+    config = SimpleNamespace(nav=[{"Results": [{"Speed": "s.md"}]}, {"Architecture": "a.md"}])
+    assert docs_comparisons.on_config(config).nav[0] == {"Results": [{"Speed": "s.md"}, page]}
+    (folder / "comparison_power.csv").unlink()
+    assert docs_comparisons.figures(folder).startswith("All figures:")
+
+
+def test_stored_rows_make_tables_with_even_lines() -> None:
+    page = docs_comparisons.page(docs_comparisons.RESULTS)
+    for block in re.findall(r"(?:^\|.*\n)+", page, flags=re.MULTILINE):
+        assert len({line.replace("\\|", "").count("|") for line in block.splitlines()}) == 1
+    methods = set(re.findall(r"^\| ([^|]+) \|", docs_comparisons.figures(docs_comparisons.RESULTS), re.MULTILINE))
+    if (docs_comparisons.RESULTS / "comparison_power.csv").exists():
+        assert methods == {"method", "---", *docs_comparisons.CHOSEN}

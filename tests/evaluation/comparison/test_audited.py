@@ -1,0 +1,293 @@
+"""The comparison by a random audit: what must hold exactly, the refusals, and how often it errs in simulation."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.comparison_power import bound_failures, shared_audit
+from benchmarks.worlds import Kind, noisy_labels, question, rates, reference, world
+from demele.core.errors import InputError
+from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.core.seeds import rng_for
+from demele.evaluation.comparison.audited import audited
+from demele.evaluation.comparison.base import Question, as_value, mirror
+from demele.evaluation.comparison.bounded import bounded
+from demele.evaluation.comparison.compare import compare
+from demele.labels.audit import Audit, CodedAudit, draw_audit
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+
+MEASURES: tuple[tuple[Any, int | None], ...] = (("accuracy", None), ("precision", 1), ("recall", 1), ("f1", 1))
+TARGETS: tuple[Any, ...] = ("population", "sample", "overlap")
+
+
+def asked(
+    truth: Any,
+    labels: Any,
+    predictions: Any,
+    audit: CodedAudit,
+    pairs: Any = ((0, 1),),
+    *,
+    k: int = 3,
+    **options: Any,
+) -> Question:
+    given, guessed = np.asarray(labels, np.int32), np.asarray(predictions, np.int32)
+    names = tuple(f"model {j}" for j in range(len(guessed)))
+    data = Labelled(given, guessed, names, Vocabulary(tuple(range(k))))
+    order = np.asarray(pairs, np.intp)
+    return Question(data=data, established=order[:, 0], candidate=order[:, 1], audit=audit, **options)
+
+
+def drawn(truth: Any, size: int, *, doubt: Any = None, seed: int = 0, k: int = 3) -> CodedAudit:
+    truth = np.asarray(truth)
+    plan = draw_audit(truth.size, size, doubt=doubt, seed=seed)
+    return plan.answered(truth[plan.rows]).coded(Vocabulary(tuple(range(k))), truth.size)
+
+
+def three_models(seed: int, n: int = 300, noise: float = 0.1) -> tuple[Indices, Indices, Indices]:
+    """True labels, given labels, and predictions of three models, 60, 70 and 80% right."""
+    rng = rng_for(seed, "three models", n)
+    truth = rng.integers(0, 3, n)
+    labels = np.where(rng.random(n) < noise, (truth + 1) % 3, truth)
+    right = rng.random((3, n)) < np.array([[0.6], [0.7], [0.8]])
+    predictions = np.where(right, truth, (truth + rng.integers(1, 3, (3, n))) % 3)
+    return truth.astype(np.int32), labels.astype(np.int32), predictions.astype(np.int32)
+
+
+# --- exactly --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("measure", "of"), MEASURES)
+def test_a_complete_audit_knows_the_difference(measure: Any, of: int | None) -> None:
+    truth, labels, predictions = three_models(0)
+    query = asked(truth, labels, predictions, drawn(truth, truth.size), [(0, 1), (2, 0)], measure=measure, of=of)
+    right = replace(query, data=query.data.relabelled(truth)).sides()
+    expected = as_value(right[1].proportion, measure) - as_value(right[0].proportion, measure)
+    found = audited(replace(query, target="sample"))
+    assert_close(found.difference, expected, SOLVER)
+    assert_close(found.low, expected, SOLVER)
+    assert_close(found.high, expected, SOLVER)
+    assert_exact(found.candidate, expected > 0)
+    assert_exact(found.established, expected < 0)
+
+
+def test_a_complete_audit_judges_the_population_like_mcnemar() -> None:
+    # 12 disagreements, all for the candidate: a sign test has p = 2^-12; with the continuity correction, about that.
+    truth = np.zeros(60, int)
+    predictions = np.zeros((2, 60), int)
+    predictions[0, :12] = 1
+    found = audited(asked(truth, truth, predictions, drawn(truth, 60)))
+    assert found.p_value is not None
+    assert found.candidate[0]
+    assert 0.0002 < found.p_value[0] < 0.002
+    # 5 of 5 would have p = 0.031: not enough.
+    predictions[0, 5:] = 0
+    assert not audited(asked(truth, truth, predictions, drawn(truth, 60))).candidate[0]
+
+
+@pytest.mark.parametrize("doubtful", [False, True])
+def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
+    truth, labels, predictions = three_models(1, n=400, noise=0.2)
+    expected = np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth)
+    apparent = np.mean(predictions[2] == labels) - np.mean(predictions[0] == labels)
+    doubt = np.where((predictions == predictions[0]).all(axis=0), 0.2, 1.0) if doubtful else None
+    found = np.array(
+        [
+            audited(
+                asked(truth, labels, predictions, drawn(truth, 80, doubt=doubt, seed=seed), [(0, 2)], target="sample")
+            ).difference[0]
+            for seed in range(200)
+        ]
+    )
+    error = found.std(ddof=1) / math.sqrt(found.size)
+    assert abs(found.mean() - expected) <= 4 * error + 0.001
+    assert abs(apparent - expected) > 5 * error  # the labels alone are not
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("measure", "of"), MEASURES)
+@pytest.mark.parametrize("design", ["uniform", "weighted"])
+def test_exchanged_roles_exchange_the_claims(target: Any, measure: Any, of: int | None, design: str) -> None:
+    truth, labels, predictions = three_models(2)
+    doubt = None if design == "uniform" else 0.1 + (predictions[0] != predictions[1])
+    query = asked(
+        truth,
+        labels,
+        predictions,
+        drawn(truth, 120, doubt=doubt),
+        [(0, 1), (0, 2), (1, 2)],
+        measure=measure,
+        of=of,
+        target=target,
+    )
+    there, back = audited(query), audited(mirror(query))
+    assert_exact(there.candidate, back.established)
+    assert_exact(there.established, back.candidate)
+    assert_close(there.difference, -back.difference, ROUNDING)
+    assert_close(there.low, -back.high, ROUNDING)
+    assert not (there.candidate & there.established).any()
+
+
+def test_pairs_do_not_disturb_each_other() -> None:
+    truth, labels, predictions = three_models(3)
+    audit = drawn(truth, 100)
+    pairs = [(0, 1), (2, 1), (0, 2)]
+    together = audited(asked(truth, labels, predictions, audit, pairs))
+    for index, pair in enumerate(pairs):
+        alone = audited(asked(truth, labels, predictions, audit, [pair]))
+        assert_close(alone.low[0], together.low[index], ROUNDING)
+        assert_close(alone.high[0], together.high[index], ROUNDING)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_p_value_is_the_smallest_error_of_the_claim(target: Any) -> None:
+    truth, labels, predictions = three_models(4, n=2000, noise=0.05)
+    audit = drawn(truth, 500)
+    pairs = [(0, 1), (0, 2), (1, 2), (2, 0)]
+    for tail in (0.025, 0.001):
+        query = asked(truth, labels, predictions, audit, pairs, target=target, level=1 - 2 * tail)
+        found = audited(query)
+        assert found.p_value is not None
+        if target != "overlap":  # where the level also says how far apart the intervals must be
+            assert_exact(found.candidate, found.p_value < tail)
+        assert found.p_value[3] == 1
+
+
+def test_no_error_seen_leaves_what_may_be_unseen() -> None:
+    # All audited labels are confirmed; rows are unanimous outside the pair's disagreements.
+    n, size, tail = 1000, 200, 0.025
+    truth = np.zeros(n, int)
+    predictions = np.zeros((2, n), int)
+    predictions[0, :300] = 1
+    found = audited(asked(truth, truth, predictions, drawn(truth, size, k=2), k=2, target="sample"))
+    unseen = 2 * (1 / size - 1 / n) * math.log(1 / tail)
+    assert found.difference[0] - found.low[0] >= unseen
+    assert found.difference[0] - found.low[0] <= 1.2 * unseen
+
+
+def test_equal_models_are_never_told_apart() -> None:
+    truth, labels, predictions = three_models(5)
+    found = audited(asked(truth, labels, predictions[[0, 0]], drawn(truth, 50)))
+    assert found.difference[0] == 0
+    assert not found.candidate[0]
+    assert not found.established[0]
+
+
+def test_a_class_nobody_predicts_is_undecided() -> None:
+    truth, labels, predictions = three_models(6)
+    predictions[0] = np.where(predictions[0] == 1, 0, predictions[0])
+    found = audited(asked(truth, labels, predictions, drawn(truth, 60), measure="precision", of=1))
+    assert math.isnan(found.difference[0])
+    assert not found.candidate[0]
+    assert not found.established[0]
+
+
+def test_tiny_audits_say_so() -> None:
+    truth, labels, predictions = three_models(7)
+    assert audited(asked(truth, labels, predictions, drawn(truth, 5))).notes[0].code == "few-audited"
+    assert not audited(asked(truth, labels, predictions, drawn(truth, 50))).notes
+
+
+def test_a_public_comparison() -> None:
+    truth, labels, predictions = three_models(8, n=3000, noise=0.03)
+    plan = draw_audit(3000, 400, seed=1)
+    found = compare(predictions[0], predictions[2], labels, audit=plan.answered(truth[plan.rows]))
+    assert found.method == "audited"
+    assert found.verdict == "candidate"
+    assert (
+        found.interval.low < np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth) < found.interval.high
+    )
+    assert any("simple random sample" in text for text in found.assumptions)
+
+
+# --- selective audits -----------------------------------------------------------------------------------------------
+
+
+def selective(truth: Any, rows: Any) -> CodedAudit:
+    rows = np.asarray(rows, np.intp)
+    chosen = Audit(rows, np.asarray(truth)[rows], design="selective")
+    return chosen.coded(Vocabulary((0, 1, 2)), len(truth))
+
+
+def test_a_selective_audit_alone_is_refused() -> None:
+    truth, labels, predictions = three_models(9)
+    audit = selective(truth, np.flatnonzero(predictions[0] != labels)[:40])
+    with pytest.raises(InputError, match="chosen for a reason"):
+        audited(asked(truth, labels, predictions, audit))
+    with pytest.raises(InputError, match="chosen for a reason"):
+        audited(asked(truth, labels, predictions, audit, measure="recall", of=1, noise=0.1))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_selective_audit_uses_up_the_noise(target: Any) -> None:
+    truth, labels, predictions = three_models(10, n=1000, noise=0.04)
+    wrong = np.flatnonzero(truth != labels)
+    budget = wrong.size + 5
+    query = asked(
+        truth, labels, predictions, selective(truth, wrong[:30]), [(0, 2)], noise=budget / 1000, target=target
+    )
+    found = audited(query)
+    corrected = labels.copy()
+    corrected[wrong[:30]] = truth[wrong[:30]]
+    expected = bounded(replace(query, data=query.data.relabelled(corrected), noise=(budget - 30) / 1000, audit=None))
+    assert_exact(found.low, expected.low)
+    assert_exact(found.candidate, expected.candidate)
+    assert found.low[0] > bounded(replace(query, audit=None)).low[0]
+    assert found.details["wrong_labels_left_at_most"] == budget - 30
+
+
+def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
+    truth, labels, predictions = three_models(11, noise=0.2)
+    audit = selective(truth, np.flatnonzero(truth != labels)[:20])
+    with pytest.raises(InputError, match="allows 3 wrong labels of 300, but the audit found 20"):
+        audited(asked(truth, labels, predictions, audit, noise=0.01))
+
+
+# --- how often it errs ----------------------------------------------------------------------------------------------
+
+
+def at_most(flags: Any, level: float) -> bool:
+    """Whether a share is not above a level by more than four standard errors, repetitions apart."""
+    share = np.asarray(flags, float)
+    return bool(share.mean() <= level + 4 * math.sqrt(level * (1 - level) / len(share)))
+
+
+@pytest.mark.parametrize("design", ["uniform", "entropy"])
+@pytest.mark.parametrize("kind", ["uniform", "class", "feature", "adversarial"])
+@pytest.mark.parametrize(("size", "rate"), [(20, 0.05), (100, 0.01), (100, 0.2)])
+def test_bounds_hold_their_level(design: str, kind: Kind, size: int, rate: float) -> None:
+    repeats = 60
+    failed = bound_failures(500, size, design, kind, rate, repeats=repeats, pairs_at_once=5)
+    for tail, flags in failed.items():
+        assert at_most(flags.reshape(repeats, -1).mean(axis=1), tail)
+
+
+@pytest.mark.parametrize("design", ["uniform", "weighted"])
+@pytest.mark.parametrize(("measure", "of"), MEASURES)
+def test_equally_good_models_are_rarely_told_apart(design: str, measure: Any, of: int | None) -> None:
+    # New test sets each time, from a source where both models are as good, and the labels side with the candidate.
+    repeats, n = 250, 300
+    claims = np.zeros((repeats, 2), bool)
+    for repeat in range(repeats):
+        rng = rng_for(repeat, "equally good")
+        truth = rng.integers(0, 3, n)
+        views = (truth + (rng.random((2, n)) < 0.3) * rng.integers(1, 3, (2, n))) % 3
+        doubtful = rng.random(n) < np.where((views[0] == truth) & (views[1] != truth), 0.3, 0.02)
+        labels = np.where(doubtful, views[1], truth)
+        doubt = None if design == "uniform" else 0.3 + (views[0] != views[1])
+        query = asked(truth, labels, views, drawn(truth, 80, doubt=doubt, seed=repeat), measure=measure, of=of)
+        found = audited(query)
+        claims[repeat] = found.candidate[0], found.established[0]
+    assert at_most(claims[:, 0], 0.025)
+    assert at_most(claims[:, 1], 0.025)
+
+
+def test_it_finds_what_the_prudent_methods_miss() -> None:
+    test_set = world(0, n=4000)
+    labels, truth = noisy_labels(test_set, 0.05), reference(test_set)
+    audit = shared_audit(test_set, "entropy", 500, seed=0)
+    found = rates(audited(question(test_set, labels, audit=audit, target="overlap", level=0.95)).candidate, truth)
+    assert found.type_1 < 0.1
+    assert found.type_2 < 15

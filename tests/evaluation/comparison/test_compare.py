@@ -1,0 +1,283 @@
+"""The public door: what it decides, what it tells, and what it refuses."""
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.evaluation.comparison.compare import compare, compare_without_labels
+from demele.evaluation.comparison.methods import METHODS, method_names
+from demele.labels.audit import Audit
+from demele.labels.cleaning import Cleaning
+from demele.labels.transition import TransitionCounts, TransitionMatrix
+from tests.tolerances import ROUNDING, assert_close
+
+NAMES = np.array(["cat", "dog", "eel"])
+
+
+class Case:
+    """500 instances of three classes; the candidate is right on 90% and the established one on 70%."""
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 500)
+    old = np.where(rng.random(500) < 0.7, labels, (labels + 1) % 3)
+    new = np.where(rng.random(500) < 0.9, labels, (labels + 2) % 3)
+
+
+def decide(**changes: Any) -> Any:
+    given = {"established": Case.old, "candidate": Case.new, "labels": Case.labels} | changes
+    return compare(given.pop("established"), given.pop("candidate"), given.pop("labels"), **given)
+
+
+def test_verdict_choice_and_difference() -> None:
+    better, worse = decide(), decide(established=Case.new, candidate=Case.old)
+    assert (better.verdict, better.choice) == ("candidate", "candidate")
+    assert (worse.verdict, worse.choice) == ("established", "established")
+    expected = (Case.new == Case.labels).mean() - (Case.old == Case.labels).mean()
+    assert_close([better.difference, worse.difference], [expected, -expected], ROUNDING)
+    undecided = decide(candidate=Case.old)
+    assert (undecided.verdict, undecided.choice, undecided.breakdown) == ("undecided", "established", None)
+
+
+def test_the_sharpest_method_that_the_rest_allows() -> None:
+    audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
+    assert decide().method == "classic"
+    assert decide(noise=0.01).method == "bounded"
+    assert decide(noise=0.01, measure="recall", of=1).method == "prudent-v1"
+    assert decide(audit=audit).method == "audited"
+    assert decide(noise=audit).method == "audited"
+
+
+def test_error_is_accuracy_turned_around() -> None:
+    accuracy, error = (decide(measure=measure, noise=0.01) for measure in ("accuracy", "error"))
+    assert accuracy.verdict == error.verdict == "candidate"
+    assert_close(error.difference, -accuracy.difference, ROUNDING)
+    assert_close([error.interval.low, error.interval.high], [-accuracy.interval.high, -accuracy.interval.low], ROUNDING)
+    assert_close(error.established.value, 1 - accuracy.established.value, ROUNDING)
+    for one in (error, accuracy):
+        assert one.established.interval.low < one.established.value < one.established.interval.high
+        assert one.established.corrected.low <= one.established.interval.low
+
+
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
+def test_measures_of_one_class(measure: str) -> None:
+    found = decide(measure=measure, of="dog", **{key: NAMES[rows] for key, rows in _rows().items()})
+    assert (found.measure, found.of, found.verdict) == (measure, "dog", "candidate")
+    assert found.breakdown is None
+    as_numbers = decide(measure=measure, of=1)
+    assert_close(found.difference, as_numbers.difference, ROUNDING)
+
+
+def _rows() -> dict[str, Any]:
+    return {"established": Case.old, "candidate": Case.new, "labels": Case.labels}
+
+
+def test_what_a_decision_tells() -> None:
+    found = decide(noise=0.02, names=("v1", "v2"), level=0.9)
+    assert found.names == ("v1", "v2")
+    assert found.n == 500
+    assert found.level == 0.9
+    assert found.breakdown is not None
+    assert found.breakdown.labels >= 10
+    assert math.isclose(found.breakdown.rate, found.breakdown.labels / 500)
+    counts = [found.details[key] for key in ("label_says_established", "label_says_candidate", "label_says_neither")]
+    assert sum(counts) == (Case.old != Case.new).sum()
+    assert any("10 of the 500" in sentence for sentence in found.assumptions)
+    assert "bounded" in str(found.signature)
+    assert "noise" in str(found.signature)
+    assert json.loads(found.to_json())["verdict"] == "candidate"
+    assert "candidate: accuracy of v2 - v1" in repr(found)
+    assert "bears" in repr(found)
+
+
+@pytest.mark.parametrize("name", [name for name, spec in METHODS.items() if "audit" not in spec.needs])
+def test_every_method_without_an_audit_through_the_door(name: str) -> None:
+    rng = np.random.default_rng(1)
+    knowledge: dict[str, Any] = {
+        "noise": 0.02,
+        "true_labels": Case.labels,
+        "difficulty": rng.random(500),
+        "cleaning": Cleaning(rng.random(500) < 0.05),
+        "reference": np.where(rng.random(500) < 0.8, Case.labels, 0),
+    }
+    found = decide(method=name, **knowledge)
+    assert (found.method, found.verdict) == (name, "candidate")
+    assert found.interval.low > 0
+    assert found.interval.low <= found.difference <= found.interval.high
+    assert found.assumptions
+    assert json.loads(found.to_json())["method"] == name
+
+
+def test_kinds_of_arrays_and_classes_do_not_matter() -> None:
+    import pandas as pd
+
+    plain = decide(noise=0.02)
+    rows = _rows()
+    for change in (
+        {key: values.tolist() for key, values in rows.items()},
+        {key: pd.Series(values) for key, values in rows.items()},
+        {key: values.astype(float) for key, values in rows.items()},
+        {key: values[:, None] for key, values in rows.items()},
+        {key: NAMES[values] for key, values in rows.items()},
+    ):
+        assert_close(decide(noise=0.02, **change).interval.low, plain.interval.low, ROUNDING)
+
+
+def test_without_labels() -> None:
+    third = np.where(np.random.default_rng(3).random(500) < 0.8, Case.labels, (Case.labels + 1) % 3)
+    found = compare_without_labels(Case.old, Case.new, third, names=("a", "b"))
+    assert found.method == "label-free"
+    assert found.names == ("a", "b")
+    assert_close(found.difference, (Case.new == third).mean() - (Case.old == third).mean(), ROUNDING)
+    assert found.breakdown is not None
+    assert found.breakdown.labels == -1
+    assert math.isnan(found.breakdown.rate)
+    with pytest.raises(InputError, match=r"established and reference: .*500 and 499"):
+        compare_without_labels(Case.old, Case.new, third[1:])
+
+
+TRANSPOSED = np.array([[0.9, 0.3, 0.1], [0.1, 0.6, 0.1], [0.0, 0.1, 0.8]])
+
+BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
+    ("lengths", {"candidate": Case.new[:-1]}, InputError, r"candidate and labels: .*499 and 500"),
+    ("one label more", {"labels": np.append(Case.labels, 0)}, InputError, r"established and labels: .*500 and 501"),
+    (
+        "an unseen class",
+        {"candidate": np.append(Case.new[:-1], 7)},
+        InputError,
+        r"candidate: 1 of 500 .*7, first at row 499",
+    ),
+    (
+        "names against integers",
+        {"candidate": NAMES[Case.new]},
+        InputError,
+        r"candidate: .*integers.*map one to the other",
+    ),
+    ("probabilities in columns", {"candidate": np.full((500, 3), 1 / 3)}, InputError, r"candidate.argmax\(axis=1\)"),
+    (
+        "probabilities of a class",
+        {"candidate": np.full(500, 0.3)},
+        InputError,
+        r"500 numbers that are not whole.*>= 0.5",
+    ),
+    (
+        "missing labels",
+        {"labels": np.where(np.arange(500) == 3, np.nan, Case.labels)},
+        InputError,
+        r"labels: 1 missing.*row 3",
+    ),
+    ("no instance", {"established": [], "candidate": [], "labels": []}, NotEnoughData, r"at least 1 instance"),
+    ("a scalar", {"labels": 3}, InputError, r"labels"),
+    ("an unknown method", {"method": "bound"}, UnknownNameError, r"got 'bound'; did you mean 'bounded'\?"),
+    ("another unknown method", {"method": "prudent"}, UnknownNameError, r"did you mean 'prudent-v\d'\?"),
+    ("a method that is no name", {"method": 3}, InputError, r"method: expected one of classic"),
+    ("no noise", {"method": "bounded"}, InputError, r"method 'bounded' needs noise=, a rate"),
+    ("no noise", {"method": "prudent-v1"}, InputError, r"needs noise="),
+    ("no audit", {"method": "audited"}, InputError, r"needs audit="),
+    ("no true labels", {"method": "reference"}, InputError, r"needs true_labels="),
+    ("no cleaning", {"method": "cleaned"}, InputError, r"needs cleaning="),
+    ("no reference", {"method": "label-free"}, InputError, r"needs reference="),
+    ("no difficulty", {"method": "prudent-v2"}, InputError, r"difficulty: method 'prudent-v2' needs it"),
+    (
+        "a measure it cannot",
+        {"method": "bounded", "noise": 0.1, "measure": "f1", "of": 1},
+        InputError,
+        r"compares accuracy",
+    ),
+    ("a target it cannot", {"method": "classic", "target": "sample"}, InputError, r"target: .*answers for population"),
+    ("an unknown target", {"target": "everyone"}, InputError, r"target: expected one of population"),
+    ("an unknown measure", {"measure": "auc"}, InputError, r"measure: expected one of accuracy.*'auc'"),
+    ("no class", {"measure": "recall"}, InputError, r"of: recall is compared for one class.*0, 1, 2"),
+    ("an unknown class", {"measure": "recall", "of": 3}, InputError, r"of: expected one of the classes 0, 1, 2, got 3"),
+    ("a class that is not needed", {"of": 1}, InputError, r"of: accuracy is of all classes"),
+    ("a level in percent", {"level": 95}, InputError, r"level: expected a number between 0 and 1"),
+    ("level 1", {"level": 1.0}, InputError, r"level: "),
+    ("a rate in percent", {"noise": 5}, InputError, r"noise: .*\[0, 1\), got 5; for 5% write 0.05"),
+    ("a negative rate", {"noise": -0.1}, InputError, r"noise: .*\[0, 1\)"),
+    ("rate 1", {"noise": 1.0}, InputError, r"noise: .*\[0, 1\)"),
+    ("a rate that is not a number", {"noise": math.nan}, InputError, r"noise: "),
+    ("a bare matrix", {"noise": np.eye(3)}, InputTypeError, r"wrap an array in TransitionMatrix"),
+    ("a rate as text", {"noise": "0.1"}, InputTypeError, r"noise: expected a rate"),
+    ("a truth value", {"noise": True}, InputTypeError, r"noise: expected a rate"),
+    (
+        "too few classes",
+        {"noise": TransitionMatrix([[0.9, 0.1], [0.1, 0.9]])},
+        InputError,
+        r"noise: expected 3 classes.*got 2",
+    ),
+    ("an array as audit", {"audit": np.arange(5)}, InputTypeError, r"audit: "),
+    (
+        "rows that do not exist",
+        {"audit": Audit([5, 500], [0, 1], design="uniform")},
+        InputError,
+        r"audit: names 1 rows .*500",
+    ),
+    ("expert labels of no class", {"audit": Audit([5], [9], design="uniform")}, InputError, r"audit.labels: 1 of 1"),
+    (
+        "two audits",
+        {"noise": Audit([5], [1], design="uniform"), "audit": Audit([5], [1], design="uniform")},
+        InputError,
+        "both",
+    ),
+    ("prudence in percent", {"method": "prudent-v2", "prudence": 10}, InputError, r"prudence: .*\[0, 1\]"),
+    ("difficulties of others", {"method": "prudent-v2", "difficulty": [1.0]}, InputError, r"difficulty: expected 500"),
+    ("no difficulty at a row", {"difficulty": np.full(500, np.nan)}, InputError, r"difficulty: .*finite.*row 0"),
+    (
+        "a cleaning of others",
+        {"method": "cleaned", "cleaning": Cleaning([True])},
+        InputError,
+        r"cleaning: expected 500",
+    ),
+    ("an array as cleaning", {"cleaning": np.zeros(500, bool)}, InputTypeError, r"cleaning: "),
+    ("true labels of others", {"method": "reference", "true_labels": [0, 1]}, InputError, r"true_labels: expected 500"),
+    ("a reference of others", {"method": "label-free", "reference": [0, 1]}, InputError, r"reference: expected 500"),
+    ("one name for both", {"names": ("a", "a")}, InputError, r"names: expected two different"),
+    ("one name", {"names": "ab"}, InputError, r"names: expected two"),
+    ("a class twice", {"classes": [0, 1, 2, 2]}, InputError, r"classes: .*more than once"),
+    ("a class too few", {"classes": [0, 1]}, InputError, r"labels: \d+ of 500 values are none of the 2 classes"),
+    ("a negative seed", {"seed": -1}, InputError, r"seed: "),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "message"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
+def test_bad_input(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as told:
+        decide(**change)
+    assert re.search(message, str(told.value)), str(told.value)
+
+
+def test_bad_knowledge_is_refused_before_it_is_used() -> None:
+    with pytest.raises(InputError, match="transposed"):
+        TransitionMatrix(TRANSPOSED)
+    with pytest.raises(InputError, match="rows that sum to 1"):
+        TransitionMatrix([[0.9, 0.2], [0.1, 0.9]])
+    with pytest.raises(InputError, match="TransitionCounts"):
+        TransitionMatrix([[45, 5], [2, 48]])
+    with pytest.raises(InputError, match="TransitionMatrix"):
+        TransitionCounts([[0.9, 0.1], [0.1, 0.9]])
+
+
+def test_the_matrix_is_read_in_the_order_of_its_own_classes() -> None:
+    """The same mistakes, however the classes are ordered; unlike a matrix whose classes are mixed up."""
+    rows = {key: NAMES[values] for key, values in _rows().items()}
+    table = np.array([[0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [0.02, 0.0, 0.98]])
+    order = [2, 0, 1]
+    plain = decide(noise=TransitionMatrix(table, classes=list(NAMES)), **rows)
+    turned = TransitionMatrix(table[np.ix_(order, order)], classes=list(NAMES[order]))
+    for found in (
+        decide(noise=turned, **rows),
+        decide(noise=turned, classes=list(NAMES), **rows),
+        decide(noise=turned, classes=list(NAMES[[1, 0, 2]]), **rows),
+    ):
+        assert_close([found.interval.low, found.interval.high], [plain.interval.low, plain.interval.high], ROUNDING)
+    mixed = decide(noise=TransitionMatrix(table, classes=list(NAMES[order])), **rows)
+    assert mixed.interval.low != plain.interval.low
+
+
+def test_names_of_methods() -> None:
+    assert method_names() == tuple(METHODS)
+    assert {"classic", "prudent-v1", "prudent-v2", "cleaned", "label-free", "bounded", "audited"} <= set(method_names())

@@ -1,0 +1,478 @@
+"""Expert labels one at a time: what is asked, what counts, and that the promises hold."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.evaluation.comparison.base import Question, Target, mirror
+from demele.evaluation.comparison.betting import sampling_gap
+from demele.evaluation.comparison.compare import compare
+from demele.evaluation.comparison.sequential import (
+    SequentialComparison,
+    overlap_gap,
+    plan,
+    sequential,
+    sequential_many,
+)
+from demele.evaluation.intervals import score_interval
+from demele.labels.audit import Audit, draw_audit
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Case = tuple[Indices, Indices, Indices, Indices]  # established, candidate, given labels, true labels
+
+
+def _case(seed: int, n: int = 2000, old: float = 0.75, new: float = 0.85, noise: float = 0.05) -> Case:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 6, n)
+    first, second = (np.where(rng.random(n) < p, truth, (truth + rng.integers(1, 3, n)) % 6) for p in (old, new))
+    given_labels = np.where(rng.random(n) < noise, (truth + rng.integers(1, 6, n)) % 6, truth)
+    return tuple(values.astype(np.int32) for values in (first, second, given_labels, truth))  # type: ignore[return-value]
+
+
+def _even(n: int, seed: int, wrong: int) -> Case:
+    """Two classifiers that are right equally often on true labels, and labels that say that the candidate is better.
+
+    Where the established one is right and the candidate is not, ``wrong`` labels are as the candidate says.
+    """
+    rng = np.random.default_rng(seed)
+    truth, first, second = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32)
+    first[: n // 3], second[n // 3 : 2 * (n // 3)] = 1, 1
+    labels = truth.copy()
+    labels[n // 3 : n // 3 + wrong] = 1
+    order = rng.permutation(n)
+    return first[order], second[order], labels[order], truth[order]
+
+
+def _question(case: Case, audit: Audit | None, **known: Any) -> Question:
+    first, second, given_labels, _ = case
+    words = Vocabulary(tuple(range(6)))
+    data = Labelled(given_labels, np.stack([first, second]), ("old", "new"), words)
+    coded = None if audit is None else audit.coded(words, data.n)
+    return Question(data=data, established=np.array([0]), candidate=np.array([1]), audit=coded, **known)
+
+
+def _audit(case: Case, size: int, seed: int = 0) -> Audit:
+    made = draw_audit(case[3].size, size, seed=seed)
+    return made.answered(case[3][made.rows])
+
+
+def _run(comparison: SequentialComparison, truth: Indices, step: int = 7) -> None:
+    while not comparison.done:
+        rows = comparison.ask(step)
+        comparison.tell(rows, truth[rows])
+
+
+# The gap that a claim must show.
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.998])
+def test_overlap_gap_is_where_score_intervals_part(level: float) -> None:
+    n = 60
+    first, second = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    (_, high), (low, _) = (score_interval(k, n, level=level) for k in (first, second))
+    assert_exact(second - first > overlap_gap(first, second, n, 0, level), low > high)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_overlap_gap_is_safe_for_every_number_of_right_predictions_in_reach(h1: int, h2: int, wrong: int) -> None:
+    n, gap = 60, float(overlap_gap(h1, h2, 60, wrong, 0.95))
+    near = [np.arange(max(0, h - wrong), min(n, h + wrong) + 1) for h in (h1, h2)]
+    k1, k2 = (grid.ravel() for grid in np.meshgrid(*near))
+    shown = k2 - k1 > gap
+    assert (score_interval(k2, n)[0] > score_interval(k1, n)[1])[shown].all()
+
+
+# A fixed audit.
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.floats(0.4, 0.9), st.floats(0, 0.4))
+def test_an_audit_of_all_rows_tells_the_truth(seed: int, new: float, noise: float) -> None:
+    case = _case(seed, n=60, old=0.65, new=new, noise=noise)
+    outcomes = sequential(_question(case, _audit(case, 60), target="sample"))
+    gap = int((case[1] == case[3]).sum()) - int((case[0] == case[3]).sum())
+    assert bool(outcomes.candidate[0]) == (gap > 0)
+    assert bool(outcomes.established[0]) == (gap < 0)
+    assert outcomes.low[0] * 60 <= gap + 1e-9
+    assert outcomes.high[0] * 60 >= gap - 1e-9
+
+
+def test_rows_without_a_say_do_not_count() -> None:
+    case = _case(3)
+    audit = _audit(case, 600)
+    outcomes = sequential(_question(case, audit, target="sample"))
+    apart = case[0][audit.rows] != case[1][audit.rows]
+    with_established = case[2][audit.rows] == case[0][audit.rows]
+    helping = apart & ~with_established  # a clear gap: labels with the established one are left out
+    fewer = sequential(
+        _question(case, Audit(audit.rows[helping], audit.labels[helping], design="uniform"), target="sample")
+    )
+    assert outcomes.candidate[0]
+    assert_exact(fewer.details["wealth"], outcomes.details["wealth"])
+    used, stopped = int(outcomes.details["labels_used"][0]), int(outcomes.details["stopped_at"][0])
+    assert used == helping[:stopped].sum()
+    assert helping[stopped - 1]
+    # The label before the last does not decide yet.
+    before = Audit(audit.rows[: stopped - 1], audit.labels[: stopped - 1], design="uniform")
+    assert not sequential(_question(case, before, target="sample")).candidate[0]
+    assert sequential(_question(case, before, target="sample")).details["expected_labels"][0] >= 1
+
+
+@pytest.mark.parametrize("target", ["sample", "population", "overlap"])
+def test_exchanging_the_roles_exchanges_the_verdicts(target: Target) -> None:
+    for seed, new in ((1, 0.85), (2, 0.76), (3, 0.60)):
+        case = _case(seed, new=new)
+        question = _question(case, _audit(case, 500), target=target)
+        there, back = sequential(question), sequential(mirror(question))
+        assert_exact(there.candidate, back.established)
+        assert_exact(there.established, back.candidate)
+        assert_close(there.low, -back.high, ROUNDING)
+        assert_close(there.difference, -back.difference, ROUNDING)
+        assert_exact(there.details["wealth"], back.details["wealth_of_established"])
+
+
+@pytest.mark.parametrize("target", ["sample", "population", "overlap"])
+def test_p_value_and_interval_agree_with_the_verdict(target: Target) -> None:
+    seen = set()
+    for seed in range(12):
+        case = _case(seed, new=0.77 + 0.012 * seed)
+        question = _question(case, _audit(case, 400, seed), target=target)
+        outcomes = sequential(question)
+        assert outcomes.p_value is not None
+        shown = bool(outcomes.candidate[0])
+        seen.add(shown)
+        assert shown == bool(outcomes.p_value[0] <= question.tail)
+        required = float(outcomes.details["required_gap"][0]) if target == "overlap" else 0.0
+        assert shown == bool(outcomes.low[0] * question.data.n > required + 1e-9)
+    assert seen == {True, False}
+
+
+def test_required_gaps() -> None:
+    case = _case(0)
+    audit = _audit(case, 300)
+    apart = int((case[0] != case[1]).sum())
+    gaps = {
+        target: float(sequential(_question(case, audit, target=target)).details["required_gap"][0])
+        for target in ("sample", "population", "overlap")
+    }
+    assert gaps["sample"] == 0
+    assert gaps["population"] == sampling_gap(apart, 0.0125)
+    known = sequential(_question(case, audit, target="overlap", noise=0.05)).details["required_gap"][0]
+    hits = [int((model == case[2]).sum()) for model in case[:2]]
+    assert_close(known, overlap_gap(hits[0], hits[1], 2000, 100, 0.95), ROUNDING)
+    # Unknown noise is limited by the audit: less than nothing known, more than the truth.
+    assert known < gaps["overlap"] < overlap_gap(hits[0], hits[1], 2000, 2000, 0.95)
+
+
+def test_only_a_uniform_audit_is_taken() -> None:
+    case = _case(0)
+    rows = np.arange(30)
+    weighted = Audit(rows, case[3][rows], design="weighted", probabilities=np.full(30, 0.1))
+    selective = Audit(rows, case[3][rows], design="selective")
+    for audit, name in ((weighted, "a weighted one"), (selective, "a selective one")):
+        with pytest.raises(InputError, match=rf"uniform random sample of all rows, got {name}"):
+            sequential(_question(case, audit))
+
+
+def test_sorted_rows_are_not_the_order_drawn() -> None:
+    case = _case(3)
+    audit = _audit(case, 200)
+    order = np.argsort(audit.rows)
+    outcomes = sequential(_question(case, Audit(audit.rows[order], audit.labels[order], design="uniform")))
+    assert [note.code for note in outcomes.notes] == ["order-lost"]
+    assert sequential(_question(case, audit)).notes == ()
+
+
+def test_through_compare() -> None:
+    first, second, given_labels, _ = _case(4)
+    decision = compare(
+        first, second, given_labels, method="sequential", audit=_audit(_case(4), 500), classes=range(6), target="sample"
+    )
+    assert decision.verdict == "candidate"
+    assert decision.details["labels_used"] <= decision.details["stopped_at"] <= 500
+    json.loads(decision.to_json())
+
+
+@pytest.mark.parametrize("wrong", [5, 20, 40])
+def test_level_of_a_fixed_audit_at_equal_accuracies(wrong: int) -> None:
+    """The labels say that the candidate is better; it is not. 400 seeds, at a tail of 10%."""
+    case = _even(300, 0, wrong)
+    shown = [
+        bool(sequential(_question(case, _audit(case, 120, seed), target="sample", level=0.8)).candidate[0])
+        for seed in range(400)
+    ]
+    assert np.mean(shown) <= 0.1 + 5 * np.sqrt(0.1 * 0.9 / 400)
+
+
+# One label at a time.
+
+
+def test_asks_only_what_helps_and_stops_when_it_is_shown() -> None:
+    first, second, given_labels, truth = _case(5)
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6), target="sample")
+    assert comparison.decision().verdict == "undecided"
+    before = comparison.expected_labels
+    asked: list[int] = []
+    while not comparison.done:
+        rows = comparison.ask(3)
+        asked.extend(rows)
+        comparison.tell(rows, truth[rows])
+    assert (first[asked] != second[asked]).all()
+    assert (given_labels[asked] != first[asked]).all()  # a clear gap
+    assert len(set(asked)) == len(asked) == comparison.labels_used
+    decision = comparison.decision()
+    assert decision.verdict == "candidate"
+    assert decision.notes[0].code == "one-sided"
+    assert comparison.ask().size == 0
+    assert comparison.expected_labels == 0
+    assert comparison.wealth["candidate"] >= 1 / 0.025
+    assert 1 <= before < 10 * len(asked)
+    assert len(asked) < 60
+    stored = json.loads(decision.to_json())
+    assert stored["details"]["labels_used"] == len(asked)
+    assert_close(stored["difference"], decision.difference, ROUNDING)
+
+
+def test_roles_exchanged_show_the_established_one() -> None:
+    first, second, given_labels, truth = _case(5)
+    there = SequentialComparison(first, second, given_labels, classes=range(6))
+    back = SequentialComparison(second, first, given_labels, classes=range(6))
+    _run(there, truth)
+    _run(back, truth)
+    assert (there.decision().verdict, back.decision().verdict) == ("candidate", "established")
+    assert there.labels_used == back.labels_used
+    assert_close(there.decision().interval.low, -back.decision().interval.high, ROUNDING)
+
+
+def test_both_claims_are_open_when_labels_are_close() -> None:
+    first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6), target="overlap", noise=0.05)
+    assert set(comparison.wealth) == {"candidate", "established"}
+    _run(comparison, truth)
+    decision = comparison.decision()
+    assert decision.verdict == "undecided"  # given up: both are hardly ever to be shown
+    assert comparison.labels_used < (first != second).sum()
+    assert (
+        decision.interval.low * 2000 < (second == truth).sum() - (first == truth).sum() < decision.interval.high * 2000
+    )
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.floats(0.4, 0.9), st.floats(0, 0.4))
+def test_asking_to_the_end_never_says_what_is_false(seed: int, new: float, noise: float) -> None:
+    first, second, given_labels, truth = _case(seed, n=60, old=0.65, new=new, noise=noise)
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6), target="sample", seed=seed)
+    apart = np.flatnonzero(first != second)
+    while (rows := comparison.ask(9)).size:
+        comparison.tell(rows[::-1], truth[rows[::-1]])
+    decision, gap = comparison.decision(), int((second == truth).sum()) - int((first == truth).sum())
+    assert decision.interval.low * 60 <= gap + 1e-9
+    assert decision.interval.high * 60 >= gap - 1e-9
+    assert decision.verdict != ("candidate" if gap <= 0 else "established")
+    if comparison.labels_used == apart.size:
+        assert decision.verdict == ("candidate" if gap > 0 else "established" if gap < 0 else "undecided")
+        assert_close(decision.difference, gap / 60, ROUNDING)
+
+
+def test_evidence_counts_in_the_order_drawn_up_to_the_first_gap() -> None:
+    first, second, given_labels, truth = _case(7, new=0.8)
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6))
+    rows = comparison.ask(10)
+    assert_exact(comparison.ask(10), rows)  # asking again asks the same
+    comparison.tell(rows[[4, 2, 0]], truth[rows[[4, 2, 0]]])
+    assert comparison.labels_used == 1
+    assert_exact(comparison.ask(3), rows[[1, 3, 5]])
+    comparison.tell(int(rows[1]), int(truth[rows[1]]))
+    assert comparison.labels_used == 3
+    comparison.tell(rows[:2], truth[rows[:2]])  # the same answer again is none
+    in_order = SequentialComparison(first, second, given_labels, classes=range(6))
+    in_order.tell(rows[:3], truth[rows[:3]])
+    assert comparison.wealth == in_order.wealth
+    assert comparison.decision().details["labels_answered"] == 4
+
+
+def test_mistakes_are_told() -> None:
+    first, second, given_labels, truth = _case(7)
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6))
+    rows = comparison.ask(2)
+    agreed = int(np.flatnonzero(first == second)[0])
+    with pytest.raises(InputError, match=rf"1 of 2 are never asked, first {agreed}"):
+        comparison.tell([rows[0], agreed], [0, 0])
+    with pytest.raises(InputError, match=r"labels: 1 of 2 values are none of the 6 classes"):
+        comparison.tell(rows, [0, 9])
+    with pytest.raises(InputError, match=r"labels: expected 2, one per row, got 1"):
+        comparison.tell(rows, [0])
+    with pytest.raises(InputError, match=r"1 do not exist, first 2000"):
+        comparison.tell([2000], [0])
+    with pytest.raises(InputTypeError, match=r"rows: expected row numbers"):
+        comparison.tell([0.5], [0])
+    with pytest.raises(InputError, match=r"k: expected a whole number of at least 1, got 0"):
+        comparison.ask(0)
+    assert comparison.labels_used == 0
+    comparison.tell(rows, truth[rows])
+    with pytest.raises(InputError, match=rf"row {rows[0]} was answered"):
+        comparison.tell(rows[:1], (truth[rows[:1]] + 1) % 6)
+    for wrong in (
+        {"cap": 0},
+        {"seed": -1},
+        {"target": "sign"},
+        {"level": 95},
+        {"noise": 5},
+        {"doubt": [1.0]},
+        {"names": ("a", "a")},
+    ):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            SequentialComparison(first, second, given_labels, classes=range(6), **wrong)
+
+
+def test_resumes_and_depends_on_the_seed_only() -> None:
+    first, second, given_labels, truth = _case(8)
+    made: dict[str, Any] = {"classes": range(6), "seed": 4, "cap": 30}
+    comparison = SequentialComparison(first, second, given_labels, **made)
+    rows = comparison.ask(12)
+    comparison.tell(rows[[0, 1, 5]], truth[rows[[0, 1, 5]]])
+    state = json.loads(json.dumps(comparison.to_dict()))
+    again = SequentialComparison(first, second, given_labels, **made)
+    again.resume(state)
+    assert again.labels_used == 2
+    assert_exact(again.ask(5), comparison.ask(5))
+    assert again.wealth == comparison.wealth
+    other = SequentialComparison(first, second, given_labels, **(made | {"seed": 5}))
+    assert set(other.ask(12)) != set(rows)
+    with pytest.raises(InputError, match=r"state: comes from other"):
+        other.resume(state)
+
+
+def test_cap_limits_what_is_asked() -> None:
+    first, second, given_labels, truth = _case(9, new=0.76)
+    comparison = SequentialComparison(first, second, given_labels, classes=range(6), cap=11)
+    _run(comparison, truth)
+    assert comparison.labels_used == 11
+    assert comparison.decision().verdict == "undecided"
+
+
+def test_names_as_classes_and_no_disagreement() -> None:
+    labels = ["cat", "dog", "cat", "dog"]
+    comparison = SequentialComparison(labels, labels, labels)
+    assert comparison.done
+    assert comparison.ask().size == 0
+    assert comparison.decision().verdict == "undecided"
+    assert comparison.decision().interval.low == comparison.decision().interval.high == 0
+    other = SequentialComparison(["dog", "dog", "cat", "dog"], labels, labels)
+    row = other.ask()
+    assert_exact(row, [0])
+    other.tell(0, "cat")
+    assert other.labels_used == 1
+
+
+def test_doubt_comes_first_in_close_comparisons() -> None:
+    first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
+    doubtful = given_labels != truth
+    plain, tilted = (
+        SequentialComparison(first, second, given_labels, classes=range(6), doubt=doubt).ask(200)
+        for doubt in (None, doubtful)
+    )
+    assert doubtful[tilted].mean() > doubtful[plain].mean()
+
+
+def test_weights_are_what_a_label_can_change() -> None:
+    first, second, given_labels, truth = _case(6, old=0.8, new=0.8)
+    clocks = np.random.default_rng(0).exponential(size=2000)
+    made = plan(first, second, given_labels, 0.0, clocks)
+    scores = ((second == truth).astype(int) - (first == truth))[made.rows] - made.before
+    assert (scores >= -made.loss * made.weights).all()
+    assert (scores <= made.gain * made.weights).all()
+    assert (made.loss, made.gain) == (1.0, 1.0)
+    assert set(made.weights[made.before == 0]) == {1.0}
+    assert set(made.weights[made.before != 0]) == {2.0}
+    assert (np.diff(clocks[made.rows] / made.weights) >= 0).all()
+
+
+@pytest.mark.parametrize("target", ["sample", "population"])
+def test_many_pairs_are_as_one(target: Target) -> None:
+    first, second, given_labels, truth = _case(10, new=0.8)
+    for pair in ((0, 1), (1, 0)):
+        certified, used = sequential_many(
+            given_labels,
+            np.stack([first, second]),
+            np.array([pair]),
+            truth,
+            alpha=0.025,
+            target=target,
+            cap=150,
+            start="shown",
+            seed=3,
+        )
+        models = (first, second)
+        comparison = SequentialComparison(
+            models[pair[0]], models[pair[1]], given_labels, classes=range(6), target=target, cap=150, seed=3
+        )
+        if pair == (1, 0):  # the labels say otherwise: nothing is asked
+            assert not certified[0]
+            assert used[0] == 0
+            continue
+        _run(comparison, truth, step=1)
+        assert certified[0] == (comparison.decision().verdict == "candidate")
+        assert used[0] == comparison.labels_used
+
+
+def _rate(case: Case, alpha: float, seeds: int, cap: int) -> NDArray[np.bool_]:
+    first, second, given_labels, truth = case
+    return np.array(
+        [
+            sequential_many(
+                given_labels,
+                np.stack([first, second]),
+                np.array([[0, 1]]),
+                truth,
+                alpha=alpha,
+                target="sample",
+                cap=cap,
+                seed=seed,
+            )[0][0]
+            for seed in range(seeds)
+        ]
+    )
+
+
+@pytest.mark.parametrize(("n", "wrong"), [(300, 10), (300, 60), (30, 3), (30, 8)])
+def test_level_at_equal_accuracies_with_adversarial_labels(n: int, wrong: int) -> None:
+    """Wrong labels only where they help the candidate; stopping is at the first moment that shows it."""
+    for alpha in (0.2, 0.05):
+        shown = _rate(_even(n, 1, wrong), alpha, 300, n)
+        assert shown.mean() <= alpha + 5 * np.sqrt(alpha * (1 - alpha) / 300)
+
+
+def test_shows_a_real_difference() -> None:
+    assert _rate(_case(11, n=1000), 0.025, 40, 300).mean() > 0.9
+
+
+def test_population_claims_hold_on_new_instances() -> None:
+    """Two classifiers equally good in the population, noise that favours the candidate: 600 test sets, tail 10%."""
+    shown = []
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        truth = np.zeros(400, np.int32)
+        first, second = (rng.random((2, 400)) < 0.3).astype(np.int32)
+        labels = np.where((second == 1) & (rng.random(400) < 0.1), 1, 0).astype(np.int32)
+        certified, _ = sequential_many(
+            labels,
+            np.stack([first, second]),
+            np.array([[0, 1]]),
+            truth,
+            alpha=0.1,
+            target="population",
+            cap=400,
+            seed=seed,
+        )
+        shown.append(bool(certified[0]))
+    assert np.mean(shown) <= 0.1 + 5 * np.sqrt(0.09 / 600)
+    assert np.mean(shown) > 0

@@ -1,0 +1,107 @@
+"""Bounds of averages: every assignment of true labels to small sets lies within, and what is said to be sharp is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from demele.evaluation.average_bounds import average_bounds
+from demele.evaluation.bias import correct_bounds
+from demele.evaluation.confusion import ConfusionCounts
+from tests.evaluation.test_bias import budget_of, table_of, truths_within
+from tests.tolerances import ROUNDING, assert_close
+
+Array = NDArray[Any]
+MEASURES, AVERAGES = ("precision", "recall", "f1"), ("macro", "weighted", "micro")
+
+
+def averages(measure: str, average: Any, predictions: Array, truths: Array, k: int) -> Array:
+    tables = [ConfusionCounts(table_of(truth, predictions, k), tuple(range(k)), "true") for truth in truths]
+    return np.array([table.averaged(measure, average) for table in tables])
+
+
+def check(labels: Array, predictions: Array, k: int, budget: Any, *, rate: bool) -> None:
+    table = table_of(labels, predictions, k)
+    truths = truths_within(budget, labels, k)
+    truths = truths[np.random.default_rng(0).permutation(len(truths))[:400]] if not rate else truths
+    for measure in MEASURES:
+        for average in AVERAGES:
+            values = averages(measure, average, predictions, truths, k)
+            known = values[~np.isnan(values)]
+            low, high = average_bounds(measure, average, table, budget)
+            if known.size:
+                assert low <= known.min() + 1e-12, (measure, average)
+                assert high >= known.max() - 1e-12, (measure, average)
+                assert -1e-12 <= low <= high + 1e-12 <= 1 + 2e-12
+            if rate and (average == "micro" or (measure, average) in (("recall", "weighted"), ("precision", "macro"))):
+                assert_close([low, high], [known.min(), known.max()], ROUNDING)
+
+
+@pytest.mark.parametrize(("k", "n", "times"), [(2, 6, 25), (3, 5, 25)])
+def test_a_rate_shared_by_all_classes(k: int, n: int, times: int) -> None:
+    rng = np.random.default_rng([k, n])
+    for _ in range(times):
+        labels = rng.integers(0, k, n)
+        predictions = np.where(rng.random(n) < 0.6, labels, rng.integers(0, k, n))
+        check(labels, predictions, k, budget_of(int(rng.integers(0, 4)), k), rate=True)
+
+
+def test_limits_by_class() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(25):
+        labels, predictions = rng.integers(0, 3, 7), rng.integers(0, 3, 7)
+        limits = rng.integers(0, 3, (3, 3)) * (1 - np.eye(3, dtype=int))
+        budget = budget_of(
+            int(rng.integers(0, 5)), 3, given=rng.integers(0, 3, 3), true=rng.integers(0, 3, 3), joint=limits
+        )
+        check(labels, predictions, 3, budget, rate=False)
+
+
+@given(st.integers(2, 8), st.integers(0, 2**32 - 1))
+@settings(max_examples=12, deadline=None)
+def test_contains_the_average_of_any_noise_of_larger_sets(k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([30, 300, 2000]))
+    labels = rng.integers(0, k, n)
+    predictions = np.where(rng.random(n) < 0.7, labels, rng.integers(0, k, n))
+    wrong = int(rng.integers(0, n // 5))
+    # The worst that a greedy adversary finds: labels against the prediction first, or towards it.
+    hits = labels == predictions
+    candidates = [rng.permutation(n)[:wrong], np.flatnonzero(hits)[:wrong], np.flatnonzero(~hits)[:wrong]]
+    table, budget = table_of(labels, predictions, k), budget_of(wrong, k)
+    for rows in candidates:
+        for target in (predictions[rows], (predictions[rows] + 1) % k, np.full(rows.size, rng.integers(0, k))):
+            truth = labels.copy()
+            truth[rows] = target
+            for measure in MEASURES:
+                for average in AVERAGES:
+                    value = averages(measure, average, predictions, truth[None], k)[0]
+                    low, high = average_bounds(measure, average, table, budget)
+                    assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
+
+
+def test_much_sharper_than_the_mean_of_the_bounds_of_classes() -> None:
+    # 10 classes of 1000, 80% right, 5% wrong labels: 500 could ruin one class, not all ten.
+    table = np.full((10, 10), 200 // 9) + np.diag(np.full(10, 800 - 200 // 9))
+    budget = budget_of(500, 10)
+    each = correct_bounds("f1", table, budget)
+    low, high = average_bounds("f1", "macro", table, budget)
+    assert each[0].mean() < 0.41
+    assert low > 0.70
+    assert high < 0.90
+    low, high = average_bounds("recall", "macro", table, budget)
+    assert low > 0.70
+    assert high < 0.91
+    low, high = average_bounds("f1", "weighted", table, budget)
+    assert low > 0.65
+    assert high < 0.93
+
+
+def test_nothing_to_average() -> None:
+    table = np.array([[0, 5, 0], [0, 5, 0], [0, 0, 0]])
+    low, high = average_bounds("precision", "macro", table, budget_of(0, 3))
+    assert_close([low, high], [0.5, 0.5], ROUNDING)  # only class 1 is predicted
+    assert np.isnan(average_bounds("recall", "macro", np.zeros((2, 2), dtype=int), budget_of(0, 2))).all()

@@ -1,0 +1,271 @@
+"""Audits: what is refused, what a drawn sample promises, and where models doubt."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.labelled import Vocabulary
+from demele.core.signature import Signature
+from demele.labels import Audit, doubt, draw_audit
+from demele.labels.audit import inclusion_probabilities
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+WORDS = Vocabulary(("cat", "dog"))
+
+
+# What an expert says -------------------------------------------------------------------------------------------------
+
+
+def test_an_audit_in_the_vocabulary_of_the_labels() -> None:
+    coded = Audit([7, 2, 5], ["cat", "dog", "cat"], design="uniform").coded(WORDS, 30)
+    assert_exact(coded.rows, [7, 2, 5])
+    assert_exact(coded.labels, [0, 1, 0])
+    assert coded.rows.dtype == np.intp
+    assert coded.labels.dtype == np.int32
+    assert_exact(coded.inclusion, [0.1, 0.1, 0.1])
+    assert (coded.design, coded.n, coded.k) == ("uniform", 30, 3)
+
+
+def test_inclusion_of_the_other_designs() -> None:
+    weighted = Audit([0, 1], ["cat", "dog"], design="weighted", probabilities=[0.5, 1]).coded(WORDS, 4)
+    assert_exact(weighted.inclusion, [0.5, 1.0])
+    selective = Audit([0, 1], ["cat", "dog"], design="selective").coded(WORDS, 4)
+    assert np.isnan(selective.inclusion).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([3, 5, 3, 5, 5], "each row once, got 2 of them more than once, first row 3"),
+        ([1, -2], r"row numbers from 0, got 1 negative ones, first -2 \(entry 1\)"),
+        ([1.0, 2.0], r"of an integer type, got float64, first .*; pass rows.astype\(int\)"),
+        ([True, False], r"got a mask; pass numpy.flatnonzero\(mask\)"),
+        ([], "at least 1 audited row, got none"),
+        ([[1], [2]], r"shape \(k,\), got shape \(2, 1\)"),
+        (["a", "b"], "integer type"),
+        (None, "NoneType"),
+    ],
+)
+def test_no_rows(rows: object, message: str) -> None:
+    with pytest.raises(InputError, match=r"^rows: .*" + message):
+        Audit(rows, ["cat", "dog"], design="uniform")
+
+
+def test_rows_that_do_not_exist() -> None:
+    audit = Audit([0, 40, 30, 29], [0, 1, 0, 1], design="uniform")
+    with pytest.raises(
+        InputError, match=r"^audit: names 2 rows that do not exist, first 40 \(entry 1\).*rows 0 to 29$"
+    ):
+        audit.coded(Vocabulary((0, 1)), 30)
+    with pytest.raises(InputError, match=r"^other: names 1 rows that do not exist, first 40"):
+        audit.coded(Vocabulary((0, 1)), 31, "other")
+
+
+def test_labels_of_an_audit() -> None:
+    with pytest.raises(InputError, match=r"one expert label per audited row, got 2 rows and 1 labels"):
+        Audit([0, 1], [1], design="uniform")
+    with pytest.raises(InputError, match=r"audit.labels: 1 of 2 values are none of the 2 classes 'cat', 'dog': 'bird'"):
+        Audit([0, 1], ["cat", "bird"], design="uniform").coded(WORDS, 3)
+    with pytest.raises(InputError, match=r"1 missing values, first at row 1"):
+        Audit([0, 1], ["cat", None], design="uniform")
+
+
+def test_designs() -> None:
+    with pytest.raises(
+        InputError, match=r"got 'random'; 'uniform': a simple .* 'weighted': .* 'selective': rows chosen"
+    ):
+        Audit([0], [0], design="random")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"probabilities: a weighted design needs"):
+        Audit([0], [0], design="weighted")
+    with pytest.raises(InputError, match=r"probabilities: only for design 'weighted', got them with 'uniform'"):
+        Audit([0], [0], design="uniform", probabilities=[0.5])
+    for odd in (0.0, 1.5, np.nan):
+        with pytest.raises(InputError, match=r"numbers in \(0, 1\], got 1 others, first .* at entry 1"):
+            Audit([0, 1], [0, 0], design="weighted", probabilities=[0.5, odd])
+    with pytest.raises(InputError, match=r"probabilities: expected 1 numbers, one per audited row"):
+        Audit([0], [0], design="weighted", probabilities=[0.5, 0.5])
+
+
+def test_series_and_other_containers() -> None:
+    frame = pd.DataFrame({"row": [4, 1], "label": ["dog", "cat"]})
+    audit = Audit(frame["row"], frame["label"], design="uniform")
+    assert_exact(audit.coded(WORDS, 5).labels, [1, 0])
+    assert audit.to_frame().equals(frame)
+
+
+def test_reprs_stand_in_a_signature() -> None:
+    audit = Audit(np.arange(500), np.zeros(500, dtype=int), design="uniform")
+    for value in (audit, audit.coded(Vocabulary((0, 1)), 600), draw_audit(600, 500)):
+        assert len(repr(value)) < 80
+        text = str(Signature("compare", {"audit": value}, {"n": "600"}))
+        assert str(Signature.parse(text)) == text
+    other = Audit(np.arange(500), np.eye(500, dtype=int)[3], design="uniform")
+    assert repr(other) != repr(audit)
+
+
+# Drawing -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_uniform_plan() -> None:
+    plan = draw_audit(50, 20, seed=3)
+    assert len(set(plan.rows.tolist())) == 20
+    assert plan.probabilities is None
+    assert_exact(plan.rows, draw_audit(50, 20, seed=3).rows)
+    assert_exact(plan.rows, draw_audit(50, 35, seed=3).rows[:20])
+    assert plan.rows.tolist() != draw_audit(50, 20, seed=4).rows.tolist()
+    audit = plan.answered(["cat"] * 20)
+    assert_exact(audit.rows, plan.rows)
+    assert audit.design == "uniform"
+    assert sorted(draw_audit(50, 50).rows.tolist()) == list(range(50))
+
+
+def test_uniform_inclusion_is_realised() -> None:
+    n, size, repetitions = 12, 5, 4000
+    drawn = np.zeros((repetitions, n))
+    for seed in range(repetitions):
+        drawn[seed, draw_audit(n, size, seed=seed).rows] = 1
+    error = math.sqrt(size / n * (1 - size / n) / repetitions)
+    assert (abs(drawn.mean(axis=0) - size / n) <= 5 * error).all()
+    pairs = (drawn.T @ drawn / repetitions)[~np.eye(n, dtype=bool)]
+    together = size * (size - 1) / (n * (n - 1))
+    assert (abs(pairs - together) <= 5 * math.sqrt(together * (1 - together) / repetitions)).all()
+
+
+def test_weighted_inclusion_is_realised() -> None:
+    n, size, repetitions = 60, 25, 6000
+    rng = np.random.default_rng(0)
+    doubts = np.where(rng.random(n) < 0.4, 0.0, rng.exponential(size=n))
+    doubts[7] = 40.0  # drawn surely
+    drawn, stated = np.zeros((repetitions, n)), np.full(n, np.nan)
+    for seed in range(repetitions):
+        plan = draw_audit(n, size, doubt=doubts, seed=seed)
+        assert plan.probabilities is not None
+        drawn[seed, plan.rows] = 1
+        stated[plan.rows] = plan.probabilities
+    assert (drawn.sum(axis=1) == size).all()
+    assert stated[7] == 1
+    assert drawn[:, 7].all()
+    # What the method leaves out of exactness is below 0.001 here; the rest is chance.
+    error = np.sqrt(stated * (1 - stated) / repetitions)
+    assert (abs(drawn.mean(axis=0) - stated) <= 5 * error + 0.001).all()
+    # The estimate of a total by 1 / probability is right on average.
+    values = rng.normal(size=n) + doubts
+    totals = (drawn * values / stated).sum(axis=1)
+    assert abs(totals.mean() - values.sum()) <= 5 * totals.std() / math.sqrt(repetitions) + 0.001 * abs(values).sum()
+
+
+@given(
+    st.lists(st.floats(0.01, 100), min_size=1, max_size=30),
+    st.integers(1, 30),
+)
+def test_inclusion_probabilities(weights: list[float], size: int) -> None:
+    size = min(size, len(weights))
+    chances = inclusion_probabilities(np.array(weights), size)
+    assert_close(chances.sum(), size, ROUNDING)
+    assert chances.max() <= 1
+    assert chances.min() > 0
+    free = chances < 1
+    ratios = chances[free] / np.array(weights)[free]
+    assert_close(ratios, np.full(ratios.size, ratios[0] if ratios.size else 0), ROUNDING)
+    if free.any() and not free.all():  # a row is drawn surely only if its share would be 1 or more
+        assert (np.array(weights)[~free] * ratios[0] >= 1 - 1e-9).all()
+
+
+def test_inclusion_by_hand() -> None:
+    # 3 of weights 8, 1, 1, 1, 1: 3 * 8 / 12 > 1, so the first is sure and the others share 2 of 4.
+    assert_close(inclusion_probabilities(np.array([1, 8.0, 1, 1, 1]), 3), [0.5, 1, 0.5, 0.5, 0.5], ROUNDING)
+    # In turn: 2 of 5 and 3 make more than 1 once 100 is sure, then 1 of 1, 1.
+    assert_close(inclusion_probabilities(np.array([100, 30, 1.0, 1]), 3), [1, 1, 0.5, 0.5], ROUNDING)
+
+
+def test_floor_and_no_doubt() -> None:
+    plan = draw_audit(10, 4, doubt=np.zeros(10))
+    assert plan.design == "weighted"
+    assert_close(plan.probabilities, np.full(4, 0.4), ROUNDING)  # type: ignore[arg-type]
+    level = draw_audit(10, 4, doubt=np.arange(10), floor=1)
+    assert_close(level.probabilities, np.full(4, 0.4), ROUNDING)  # type: ignore[arg-type]
+    # floor 0.2, doubt 0 or 2 in halves (mean 1): weights 0.2 and 1.8, so 0.04 and 0.36 with 2 of 10.
+    half = draw_audit(10, 2, doubt=np.repeat([0.0, 2.0], 5), seed=1)
+    assert half.probabilities is not None
+    assert_close(half.probabilities, np.where(half.rows < 5, 0.04, 0.36), ROUNDING)
+    frame = half.to_frame()
+    assert list(frame.columns) == ["row", "probability"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 5, "size": 6}, "size: expected at most 5 rows, as many as there are, got 6"),
+        ({"n": 5, "size": 0}, "size: expected at least 1"),
+        ({"n": 5, "size": 2.0}, "size: expected a whole number"),
+        ({"n": True, "size": 1}, "n: expected a whole number"),
+        ({"n": 5, "size": 2, "seed": -1}, "seed: expected a whole number >= 0"),
+        ({"n": 5, "size": 2, "doubt": [1, 2]}, r"doubt: expected 5 numbers, one per row, got shape \(2,\)"),
+        ({"n": 2, "size": 1, "doubt": [1, -2]}, "doubt: expected finite numbers >= 0, got 1 others, first at row 1"),
+        ({"n": 2, "size": 1, "doubt": [1, np.nan]}, "doubt: expected finite"),
+        ({"n": 2, "size": 1, "doubt": [1, 2], "floor": 0}, r"floor: expected a number in \(0, 1\].*never be drawn"),
+    ],
+)
+def test_no_plan(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=r"^" + message):
+        draw_audit(**arguments)  # type: ignore[arg-type]
+
+
+def test_answers_must_be_as_many_as_rows() -> None:
+    with pytest.raises(InputError, match=r"one expert label per audited row, got 3 rows and 2 labels"):
+        draw_audit(10, 3).answered(["cat", "dog"])
+
+
+# Doubt ---------------------------------------------------------------------------------------------------------------
+
+
+def test_doubt_by_hand() -> None:
+    pool = [[0, 0, 0], [0, 1, 1], [0, 0, 2], [0, 0, 2]]
+    quarter = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
+    three = -(2 * 0.25 * math.log(0.25) + 0.5 * math.log(0.5))
+    assert_close(doubt(pool), [0, quarter**2, three**2], ROUNDING)
+
+
+def test_doubt_of_two_models() -> None:
+    assert_close(doubt([[0, 1, 5], [0, 5, 1]]), [0, math.log(2) ** 2, math.log(2) ** 2], ROUNDING)
+    named = {"old": ["a", "b"], "new": ["a", "c"]}
+    assert_close(doubt(named), [0, math.log(2) ** 2], ROUNDING)
+    assert_close(doubt(pd.DataFrame(named)), [0, math.log(2) ** 2], ROUNDING)
+
+
+def test_labels_are_one_more_model() -> None:
+    pool = np.array([[0, 1], [0, 1]])
+    assert_exact(doubt(pool), [0, 0])
+    assert_close(doubt(pool, labels=[0, 0]), doubt([*pool, [0, 0]]), ROUNDING)
+    assert doubt(pool, labels=[0, 0])[1] > 0
+
+
+def test_doubt_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    pool = rng.integers(0, 4, (5, 37))
+    whole = doubt(pool)
+    monkeypatch.setattr("demele.labels.audit.CELLS_AT_ONCE", 40)
+    assert_exact(doubt(pool), whole)
+    for i, j in itertools.pairwise(range(37)):  # an oracle, one instance at a time
+        shares = np.unique(pool[:, j], return_counts=True)[1] / 5
+        assert_close(whole[j], (-(shares * np.log(shares)).sum()) ** 2, ROUNDING)
+        assert i == j - 1
+
+
+def test_doubt_refuses() -> None:
+    with pytest.raises(NotEnoughData, match=r"at least 2 models"):
+        doubt([[0, 1]])
+    with pytest.raises(InputError, match=r"the same n for all, got 2 rows for model 0 and 3 for model 1"):
+        doubt([[0, 1], [0, 1, 1]])
+    with pytest.raises(InputError, match=r"for labels; pass predictions.T"):
+        doubt([[0, 1], [0, 1], [1, 1]], labels=[0, 1, 1])
+    with pytest.raises(InputTypeError, match=r"got NoneType"):
+        doubt(None)
+    with pytest.raises(InputError, match=r"cannot be matched"):
+        doubt([[0, 1], ["a", "b"]])

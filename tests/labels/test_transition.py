@@ -1,0 +1,231 @@
+"""Transition matrices and counts: the two types cannot be confused, and rows are true classes in both."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.signature import Signature
+from demele.labels import TransitionCounts, TransitionMatrix, estimate_transition
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+CAT_DOG = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["cat", "dog"])
+
+
+def test_rows_are_true_classes() -> None:
+    assert CAT_DOG.probability(true="cat", given="dog") == 0.1
+    assert CAT_DOG.probability(true="dog", given="cat") == 0.3
+    counts = estimate_transition(["cat", "cat", "dog"], ["cat", "dog", "dog"])
+    frame = counts.to_frame()
+    assert frame.loc["cat", "dog"] == 1
+    assert frame.loc["dog", "cat"] == 0
+    assert (frame.index.name, frame.columns.name) == ("true", "given")
+
+
+def test_rate_of_a_matrix() -> None:
+    assert_close(CAT_DOG.rate([0.25, 0.75]), 0.25 * 0.1 + 0.75 * 0.3, ROUNDING)
+    for priors in ([0.5, 0.6], [1.5, -0.5], [1.0], [np.nan, 1.0]):
+        with pytest.raises(InputError, match=r"^priors: expected"):
+            CAT_DOG.rate(priors)
+
+
+def test_unnamed_classes_are_numbers() -> None:
+    matrix = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]])
+    assert matrix.classes is None
+    assert matrix.probability(true=1, given=0) == 0.3
+    with pytest.raises(InputError, match="true: expected one of the classes 0, 1"):
+        matrix.probability(true=2, given=0)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[0.9, 0.1]], r"square table.*shape \(1, 2\)"),
+        ([0.9, 0.1], "square table"),
+        ([[np.nan, 1], [0, 1]], "1 missing or infinite values, first at row 0, column 0"),
+        ([[1.1, -0.1], [0, 1]], "2 values outside .* first 1.1 at row 0, column 0"),
+        ([[90, 10], [20, 80]], "look like counts: use TransitionCounts"),
+        ([[90.5, 9.5], [20, 80]], "not percentages"),
+        ([[1, 0], [1, 1]], "look like counts"),
+        ([[0.9, 0.2], [0.1, 0.8]], r"first row 0 with sum 1.1; its columns do: it looks transposed.*pass matrix\.T"),
+        ([[0.9, 0.1], [0.2, 0.799]], "first row 1 with sum 0.999; if that is rounding"),
+        ([[1.0]], "at least 2 classes"),
+        ([["a", "b"], ["c", "d"]], "table of numbers"),
+        ("matrix.csv", "got str"),
+        (None, "got NoneType"),
+    ],
+)
+def test_no_matrix(values: object, message: str) -> None:
+    with pytest.raises(InputError, match="^probabilities: .*" + message):
+        TransitionMatrix(values)  # type: ignore[arg-type]
+
+
+def test_rows_and_columns_that_sum_to_one_cannot_be_told_apart() -> None:
+    turned = np.array([[0.8, 0.2, 0.0], [0.0, 0.8, 0.2], [0.2, 0.0, 0.8]])
+    assert TransitionMatrix(turned) != TransitionMatrix(turned.T)
+    assert TransitionMatrix.__doc__ is not None
+    assert "nothing can tell the two apart" in TransitionMatrix.__doc__
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[0.9, 0.1], [0.2, 0.8]], "4 others, first 0.9 at row 0, column 0; these look like probabilities: use Transi"),
+        ([[5, -1], [0, 3]], "1 others, first -1 at row 0, column 1$"),
+        ([[5, 1.5], [0, 3]], "first 1.5 at row 0, column 1$"),
+        ([[0, 0], [0, 0]], "at least 1 instance"),
+        ([[1, 2, 3]], "square"),
+        ([[7]], "at least 2 classes"),
+        ([[2.0**60, 1], [0, 1]], r"up to 2\^53"),
+    ],
+)
+def test_no_counts(values: list[list[float]], message: str) -> None:
+    with pytest.raises(InputError, match="^counts: .*" + message):
+        TransitionCounts(values)
+
+
+@pytest.mark.parametrize("kind", [TransitionMatrix, TransitionCounts])
+def test_names_of_classes(kind: type) -> None:
+    values = [[1, 0], [0, 1]]
+    with pytest.raises(InputError, match=r"^classes: expected 2 names, one per row of .*, got 3: 'a', 'b', 'c'"):
+        kind(values, ["a", "b", "c"])
+    with pytest.raises(InputError, match=r"^classes: expected each class once, got 'a' more than once"):
+        kind(values, ["a", "a"])
+    with pytest.raises(InputTypeError, match=r"^classes"):
+        kind(values, "ab")
+    assert kind(values, ("b", "a")).classes == ("b", "a")
+    assert kind(values, np.array([3, 4])).classes == (3, 4)
+
+
+def test_one_kind_is_not_made_of_the_other() -> None:
+    with pytest.raises(InputTypeError, match="got TransitionMatrix"):
+        TransitionCounts(CAT_DOG)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="sample_of: expected 'source'"):
+        TransitionCounts([[1, 0], [0, 1]], sample_of="all")  # type: ignore[arg-type]
+
+
+def test_data_frames_bring_their_names() -> None:
+    frame = CAT_DOG.to_frame()
+    assert TransitionMatrix(frame) == CAT_DOG
+    assert TransitionMatrix(frame.reset_index(drop=True)) == CAT_DOG
+    assert TransitionMatrix(pd.DataFrame([[0.9, 0.1], [0.3, 0.7]])).classes is None
+    with pytest.raises(InputError, match="same classes in rows and columns"):
+        TransitionMatrix(frame[["dog", "cat"]])
+    with pytest.raises(InputError, match="classes: the data frame names 'cat', 'dog', got 'dog', 'cat'"):
+        TransitionMatrix(frame, classes=["dog", "cat"])
+
+
+def test_values_are_frozen_copies() -> None:
+    values = np.array([[0.9, 0.1], [0.3, 0.7]])
+    matrix = TransitionMatrix(values)
+    values[0, 0] = 5
+    assert matrix.probabilities[0, 0] == 0.9
+    with pytest.raises(ValueError, match="read-only"):
+        matrix.probabilities[0, 0] = 1
+
+
+def test_reprs_are_short_and_stand_in_a_signature() -> None:
+    large = TransitionMatrix(np.eye(500) * 0.9 + 0.1 / 500)
+    assert len(repr(large)) < 60
+    assert repr(large).startswith("TransitionMatrix(k=500, digest='")
+    other = TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], classes=["dog", "cat"])
+    assert repr(other) != repr(CAT_DOG)
+    counts = TransitionCounts([[8, 2], [1, 9]])
+    assert repr(counts).startswith("TransitionCounts(k=2, n=20, sample_of='source', digest='")
+    for value in (large, CAT_DOG, counts):
+        text = str(Signature("compare", {"noise": value}, {"n": "10"}))
+        assert str(Signature.parse(text)) == text
+
+
+@pytest.mark.parametrize("value", [CAT_DOG, TransitionCounts([[8, 2], [1, 9]], ["a", "b"], sample_of="labels")])
+def test_copies_are_equal(value: TransitionMatrix | TransitionCounts) -> None:
+    assert pickle.loads(pickle.dumps(value)) == value
+    assert copy.deepcopy(value) == value
+
+
+def test_equality_and_hash() -> None:
+    assert TransitionCounts([[8, 2], [1, 9]]) == TransitionCounts([[8.0, 2.0], [1.0, 9.0]])
+    assert TransitionCounts([[8, 2], [1, 9]]) != TransitionCounts([[8, 2], [1, 9]], sample_of="labels")
+    assert len({CAT_DOG, TransitionMatrix([[0.9, 0.1], [0.3, 0.7]], ["cat", "dog"])}) == 1
+    assert CAT_DOG != "a matrix"
+
+
+def test_other_orders_of_the_classes() -> None:
+    turned = CAT_DOG.ordered(["dog", "cat"])
+    assert turned.classes == ("dog", "cat")
+    assert_exact(turned.probabilities, [[0.7, 0.3], [0.1, 0.9]])
+    counts = TransitionCounts([[8, 2], [1, 9]], ["cat", "dog"], sample_of="labels")
+    assert_exact(counts.ordered(["dog", "cat"]).counts, [[9, 1], [2, 8]])
+    assert counts.ordered(["dog", "cat"]).sample_of == "labels"
+    assert repr(turned) == repr(CAT_DOG)  # the same noise
+    for unnamed in (TransitionMatrix([[0.9, 0.1], [0.3, 0.7]]), TransitionCounts([[8, 2], [1, 9]])):
+        assert unnamed.ordered(["dog", "cat"]) == unnamed
+    with pytest.raises(InputError, match="noise: its classes 'cat', 'dog' lack 'bird'"):
+        CAT_DOG.ordered(["bird", "cat"])
+    with pytest.raises(InputError, match="noise: expected 3 classes, as the labels have"):
+        CAT_DOG.ordered(["bird", "cat", "dog"])
+
+
+def test_rate_of_counts_and_its_exact_interval() -> None:
+    counts = TransitionCounts([[45, 5], [2, 48]])
+    assert (counts.n, counts.wrong, counts.rate) == (100, 7, 0.07)
+    interval = counts.rate_interval(level=0.9)
+    # Clopper and Pearson: each end makes what was seen, or more extreme, have probability 5%.
+    assert binom.sf(6, 100, interval.low) == pytest.approx(0.05, rel=1e-6)
+    assert binom.cdf(7, 100, interval.high) == pytest.approx(0.05, rel=1e-6)
+    with pytest.raises(InputError, match="level: expected"):
+        counts.rate_interval(level=95)
+
+
+def test_counts_to_matrix() -> None:
+    counts = TransitionCounts([[3, 1], [0, 0]], ["cat", "dog"])
+    with pytest.raises(NotEnoughData, match=r"no instance is truly of 1 of 2 classes \('dog'\).*empty='right'"):
+        counts.to_matrix()
+    assert_exact(counts.to_matrix(empty="right").probabilities, [[0.75, 0.25], [0.0, 1.0]])
+    assert counts.to_matrix(empty="right").classes == ("cat", "dog")
+    with pytest.raises(InputError, match="empty: expected"):
+        counts.to_matrix(empty="uniform")  # type: ignore[arg-type]
+
+
+def test_counts_add_up() -> None:
+    rng = np.random.default_rng(0)
+    true, given = rng.integers(0, 3, 60), rng.integers(0, 3, 60)
+    parts = [estimate_transition(true[s], given[s], classes=[0, 1, 2]) for s in (slice(0, 25), slice(25, 60))]
+    assert parts[0].merge(parts[1]) == estimate_transition(true, given)
+    with pytest.raises(InputError, match="same classes"):
+        parts[0].merge(TransitionCounts([[1, 0], [0, 1]]))
+    with pytest.raises(InputError, match="cannot be merged"):
+        parts[0].merge(estimate_transition(true, given, sample_of="labels"))
+
+
+def test_estimate_counts_by_hand_and_against_a_loop() -> None:
+    rng = np.random.default_rng(1)
+    true, given = rng.integers(-2, 3, 200), rng.integers(-2, 3, 200)
+    counts = estimate_transition(true, given)
+    assert counts.classes == (-2, -1, 0, 1, 2)
+    expected = np.zeros((5, 5), dtype=int)
+    for t, g in zip(true, given, strict=True):
+        expected[t + 2, g + 2] += 1
+    assert_exact(counts.counts, expected)
+    ordered = estimate_transition(["b", "a", "b"], ["b", "b", "a"], classes=["b", "a", "c"])
+    assert_exact(ordered.counts, [[1, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_estimate_refuses() -> None:
+    with pytest.raises(InputError, match="same number of rows, got 2 and 3"):
+        estimate_transition([0, 1], [0, 1, 1])
+    with pytest.raises(InputError, match=r"true_labels: expected classes among 0, 1.*cannot be matched"):
+        estimate_transition(["a", "b"], [0, 1])
+    with pytest.raises(InputError, match="given_labels: 1 of 2 values are none of the 2 classes"):
+        estimate_transition([0, 1], [0, 2], classes=[0, 1])
+    with pytest.raises(NotEnoughData, match="at least 2 classes, got only 'a'"):
+        estimate_transition(["a"], ["a"])
+    with pytest.raises(NotEnoughData, match="true_labels: expected at least 1"):
+        estimate_transition([], [])
+    first, second = pd.Series([0, 1], index=[5, 6]), pd.Series([0, 1], index=[6, 5])
+    with pytest.raises(InputError, match="same labels in another order"):
+        estimate_transition(first, second)

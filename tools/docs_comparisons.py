@@ -1,0 +1,194 @@
+"""The page on what comparisons of classifiers risk and miss, written from stored rows at each build.
+
+A hook of MkDocs, named in ``mkdocs.yml`` after ``docs_results.py``, to whose part of the navigation it adds. The rows
+are those of ``benchmarks/results``: ``comparison_power.csv``, ``sequential_power.csv``, ``guarantees.csv`` and
+``audited_level.csv``, each a section where it exists. The marked line of another page becomes the figures of the best
+known methods. No number is typed in.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+PAGE = "results/comparisons.md"
+TITLE = "Comparisons: what they risk and miss"
+TABLES = ("comparison_power", "sequential_power", "guarantees", "audited_level")
+#: Line of a page in another folder that becomes figures and a link.
+MARK = "<!-- measured-comparisons -->"
+#: Methods that stand there, as comparison_power.csv calls them.
+CHOSEN = (
+    "classic",
+    "prudent-v1",
+    "prudent-v2, annotators' ranking",
+    "bounded, overlap",
+    "label-free",
+    "audit uniform 500",
+    "audit entropy 500",
+    "sequential, cap 1000",
+)
+
+Row = Mapping[str, str]
+
+
+def on_config(config: Any) -> Any:
+    """Put the page into the part "Results" of the navigation, if it exists."""
+    if not page(RESULTS):
+        return config
+    for item in config.nav:
+        if "Results" in item:
+            item["Results"] = [*item["Results"], {TITLE: PAGE}]
+            return config
+    position = next((index for index, item in enumerate(config.nav) if "Architecture" in item), len(config.nav))
+    config.nav.insert(position, {"Results": [{TITLE: PAGE}]})
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the page."""
+    if page(RESULTS):
+        files.append(File.generated(config, PAGE, content=page(RESULTS)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the figures in the place of the mark."""
+    return markdown.replace(MARK, figures(RESULTS)) if MARK in markdown else markdown
+
+
+def page(folder: Path) -> str:
+    """Return the page of the tables that are in a folder; empty without one."""
+    found = {name: _read(folder / f"{name}.csv") for name in TABLES if (folder / f"{name}.csv").exists()}
+    write = {"comparison_power": _power, "sequential_power": _sequential, "guarantees": _kept, "audited_level": _missed}
+    if not found:
+        return ""
+    head = (
+        f"# {TITLE}\n",
+        "*Type I*: a method takes the candidate, and the comparison on true labels does not. *Type II*: the converse. "
+        "[Prudent comparisons](../concepts/prudent-comparisons.md) says what each method assumes. Every table is made "
+        "from a file in `benchmarks/results`.\n",
+    )
+    return "\n".join((*head, *(write[name](rows) for name, rows in found.items() if rows)))
+
+
+def figures(folder: Path) -> str:
+    """Return the figures of the chosen methods, with a link from a page of another folder; nothing without rows."""
+    if not page(folder):
+        return ""
+    link = f"All figures: [{TITLE}](../{PAGE})."
+    file = folder / "comparison_power.csv"
+    rows = [row for row in _read(file) if row["method"] in CHOSEN] if file.exists() else []
+    if not rows:
+        return link
+    return (
+        "The same on simulated test sets, where the noise sits on the hard instances. Percent of type I / type II, "
+        f"against the overlap of intervals on true labels; {_worlds(rows)}. Audits and sequential comparisons at the "
+        f"stricter level of their study, the number is that of expert labels:\n\n{_by_noise(rows)}\n{link}"
+    )
+
+
+def _power(rows: Sequence[Row]) -> str:
+    return (
+        f"## Simulated classifiers\n\nType I / type II in percent, {_worlds(rows)}. The name of an audit ends with the "
+        "number of expert labels. Made by `python -m benchmarks.comparison_power`, which says at which levels.\n\n"
+        + _by_noise(rows)
+    )
+
+
+def _by_noise(rows: Sequence[Row]) -> str:
+    noises = sorted({row["noise"] for row in rows}, key=float)
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    body = []
+    for method in methods:
+        cells = []
+        for noise in noises:
+            here = [row for row in rows if row["method"] == method and row["noise"] == noise]
+            rates = [f"{fmean(float(row[name]) for row in here):.{digits}f}" for name, digits in _RATES] if here else []
+            cells.append(" / ".join(rates))
+        body.append([method, *cells])
+    return _table(["method", *(f"{100 * float(noise):g} % noise" for noise in noises)], body)
+
+
+_RATES = (("type_1", 2), ("type_2", 1))
+
+
+def _worlds(rows: Sequence[Row]) -> str:
+    counts = {len({row["world"] for row in rows if row["noise"] == noise}) for noise in {row["noise"] for row in rows}}
+    low, high = min(counts), max(counts)
+    many = f"{low}" if low == high else f"{low} to {high}"
+    return f"means over {many} simulated world{'s' if high > 1 else ''} of 100 classifiers and 9900 ordered pairs each"
+
+
+def _sequential(rows: Sequence[Row]) -> str:
+    parts = ["## One label at a time\n\nMade by `python -m benchmarks.sequential_power`.\n"]
+    titles = {
+        "setting": "Other noises and targets",
+        "variant": "Other ways to ask and to bet",
+        "level": "Claims that are false by a hair: how often are they made?",
+    }
+    for part, title in titles.items():
+        here = [row for row in rows if row["part"] == part]
+        names = [name for name in (here[0] if here else ()) if name != "part" and any(row[name] for row in here)]
+        if here:
+            heads = [name.replace("_", " ") for name in names]
+            parts.append(f"### {title}\n\n{_table(heads, [[row[name] for name in names] for row in here])}")
+    return "\n".join(parts)
+
+
+def _kept(rows: Sequence[Row]) -> str:
+    """Largest error of each method over rates of noise, by its kind."""
+    kinds = list(dict.fromkeys(row["noise"] for row in rows))
+    body = []
+    for method in dict.fromkeys(row["method"] for row in rows):
+        cells = []
+        for kind in kinds:
+            here = [row for row in rows if row["method"] == method and row["noise"] == kind]
+            worst = max(here, key=lambda row: float(row["rate_of_error"]), default=None)
+            cells.append("" if worst is None else _share(worst))
+        body.append([method, *cells])
+    return (
+        "## Do they keep their promise?\n\nTest sets on which the candidate is exactly as good as the established "
+        "classifier: every “candidate” is an error, and a level of 0.95 allows 2.5 %. For each kind of noise the worst "
+        "of all rates, sizes, accuracies and agreements: percent of errors, and in brackets what it exceeds for sure "
+        "(99 %, of this cell by itself). Made by `python -m benchmarks.guarantees`.\n\n"
+        + _table(["method", *kinds], body)
+    )
+
+
+def _share(row: Row) -> str:
+    return f"{100 * float(row['rate_of_error']):.1f} (> {100 * float(row['low']):.1f})"
+
+
+def _missed(rows: Sequence[Row]) -> str:
+    """Failures of the bounds of an audit, worst kind and rate of noise, by size and design."""
+    tails = [name for name in rows[0] if name.startswith("missed_at_")]
+    keys = list(dict.fromkeys((row["n"], row["labels"], row["design"]) for row in rows))
+    body = []
+    for key in keys:
+        here = [row for row in rows if (row["n"], row["labels"], row["design"]) == key]
+        shares = [[100 * float(row[tail]) for row in here] for tail in tails]
+        body.append([*key, *(f"{fmean(share):.2f}, worst {max(share):.2f}" for share in shares)])
+    heads = [f"missed at {100 * float(tail.removeprefix('missed_at_')):g} %" for tail in tails]
+    return (
+        "## Bounds of an audit\n\nHow often, in percent, the one-sided bound of a difference misses it: mean and worst "
+        "over kinds and rates of noise. Made by `python -m benchmarks.comparison_power level`.\n\n"
+        + _table(["rows", "audited", "design", *heads], body)
+    )
+
+
+def _read(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")
