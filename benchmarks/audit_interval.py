@@ -3,7 +3,8 @@
 Run alone: ``python -m benchmarks.audit_interval`` (a few minutes); writes results/audit_interval.csv. Each cell draws
 4 000 test sets, with predictions that a wrong label agrees with, and that are right on a wrongly labelled row, at three
 pairs of rates (f_n, f_r of Benjelloun, chapter 6); the worst of the three is kept. Beside it, the score interval of the
-given labels widened by the noise rate both ways, which supposes that rate known.
+given labels widened by the noise rate both ways, which supposes that rate known, and the audit interval that knows how
+many labels are wrong.
 """
 
 from dataclasses import replace
@@ -61,11 +62,19 @@ def coverage(
         for exact in (False, True):
             some = slice(EXACT_REPEATS if exact else None)
             low, high = cell_interval(_some(cells, some), level=LEVEL, exact=exact, target=target)  # type: ignore[arg-type]
-            name = f"{target}, {'exact' if exact else 'default'}"
-            result[f"{name}, coverage"] = float(np.mean((low <= truth[some]) & (truth[some] <= high)))
-            result[f"{name}, width"] = float(np.mean(high - low))
+            name = f"{target} {'exact' if exact else 'default'}"
+            result[f"{name} coverage"] = float(np.mean((low <= truth[some]) & (truth[some] <= high)))
+            result[f"{name} width"] = float(np.mean(high - low))
+    known = replace(cells, wrong=wrong[:, None])
+    low, high = cell_interval(known, level=LEVEL, exact=False, target="population")
+    result["population, number of wrong labels known, coverage"] = float(
+        np.mean((low <= expected) & (expected <= high))
+    )
+    result["population, number of wrong labels known, width"] = float(np.mean(high - low))
     low, high = score_interval(hits, np.full(repeats, n), level=LEVEL)
-    result["rate known, width"] = float(np.mean(np.minimum(high + rate, 1) - np.maximum(low - rate, 0)))
+    result["score interval widened by the rate, width"] = float(
+        np.mean(np.minimum(high + rate, 1) - np.maximum(low - rate, 0))
+    )
     return result
 
 

@@ -160,13 +160,13 @@ def shared_audit(test_set: World, design: str, size: int, *, seed: int, pool: In
 
 # --- how often the bounds of the audited comparison fail ------------------------------------------------------------
 
-LEVEL_KINDS: tuple[Kind, ...] = ("uniform", "class", "feature", "adversarial")
+LEVEL_KINDS: tuple[Kind, ...] = ("adversarial", "feature", "uniform", "class")
 LEVEL_RATES = (0.01, 0.05, 0.2, 0.3)
-LEVEL_SIZES = ((500, 25), (500, 100), (2000, 25), (2000, 100), (2000, 500), (10_000, 500))
+LEVEL_SIZES = ((2000, 100), (2000, 500), (500, 25), (10_000, 500))
 TAILS = (0.025, 0.001)
 
 
-def levels(repeats: int = 200) -> None:
+def levels(repeats: int = 100) -> None:
     """Count how often the lower bound of a difference exceeds it: each claim at a threshold that it just misses."""
     path = RESULTS / "audited_level.csv"
     done = _done(path)
@@ -176,7 +176,9 @@ def levels(repeats: int = 200) -> None:
                 for rate in LEVEL_RATES:
                     if (str(n), str(size), design, kind, f"{rate:g}") in done:
                         continue
-                    missed = bound_failures(n, size, design, kind, rate, repeats=repeats)
+                    # An attack makes one bound at a time.
+                    often = 10 * repeats if kind == "adversarial" else repeats
+                    missed = bound_failures(n, size, design, kind, rate, repeats=often)
                     row: dict[str, object] = {
                         "n": n,
                         "labels": size,

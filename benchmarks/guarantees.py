@@ -176,7 +176,9 @@ def main() -> None:
     path = RESULTS / "guarantees.jsonl"
     if sys.argv[1:] != ["summary"]:
         with Store(path, {"what": "guarantees", "level": str(LEVEL)}) as store:
-            todo = [cell for cell in everything if (cell.name,) not in store]
+            # In a random order, so that what is there of an interrupted run speaks for the whole grid.
+            mixed = [everything[place] for place in rng_for(0, "order").permutation(len(everything))]
+            todo = [cell for cell in mixed if (cell.name,) not in store]
             print(f"{len(everything) - len(todo)} of {len(everything)} cells are done", file=sys.stderr)
             for done, row in enumerate(completed(measured, todo, n_jobs=int(sys.argv[1]) if sys.argv[1:] else 2), 1):
                 store.append([((Cell(**row["cell"]).name,), row)])

@@ -47,8 +47,8 @@ class Variant:
     2 and 1 for label with the candidate and with neither, else 1 for all. ``money``: exponent of the share in the money
     on it. ``rule``: rows with label = established are left out above this. ``floor``: what the doubt leaves as it is;
     ``close_only``: only where these rows are not left out. ``hindsight``: the best single share for each pair, which no
-    method can know: a limit. ``start``: "always"; "open", unless the labels clearly show the contrary; "shown", only if the
-    labels, were they right, would show the claim.
+    method can know: a limit. ``start``: "always"; "open", unless the labels clearly show the contrary; "shown", only if
+    the labels, were they right, would show the claim.
     """
 
     capacity: bool = True

@@ -218,6 +218,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
     matrix[0] = [0.4, 0.2, 0.2, 0.2]
     np.save("transposed.npy", matrix.T)
     np.save("half.npy", matrix / 2)
+    pd.DataFrame(matrix).to_csv("matrix.csv", index_label="true")
     np.save("three.npy", np.eye(3))
     pd.DataFrame(np.eye(4), index=WORDS, columns=WORDS).to_csv("words.csv", index_label="true")
     for name, rows, labels in (
@@ -272,8 +273,8 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         ((*PLAIN, "--audit", "how.csv"), "how.csv: how were these rows chosen? --audit-design uniform"),
         ((*PLAIN, "--audit", "chosen.csv"), "give --noise-rate as well, which bounds these, or an audit of rows drawn"),
         (
-            (*PLAIN, "--audit", "how.csv", "--audit-design", "uniform", "--noise-rate", "0.1"),
-            "--noise-rate and --audit",
+            (*PLAIN, "--audit", "how.csv", "--audit-design", "uniform", "--transition", "matrix.csv"),
+            "--transition and --audit: beside a random audit, only a rate that the noise does not exceed can be used",
         ),
         ((*PLAIN, "--audit-design", "uniform"), "--audit-design: says how the rows of --audit were chosen"),
         ((*PLAIN, "--true-labels", "short.csv::true"), "--true-labels: expected 600 rows, as many as LABELS, got 100"),

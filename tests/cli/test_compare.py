@@ -548,7 +548,11 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
             (*PAIR, "--prudence", "2", "--method", "prudent-v2", "--difficulty", "old.npy"),
             "--prudence: expected a share",
         ),
-        ((*PAIR, "--difficulty", "names.csv::old"), "--difficulty: expected 600 numbers, one per instance"),
+        (
+            (*PAIR, "--method", "prudent-v2", "--difficulty", "names.csv::old"),
+            "--difficulty: expected 600 numbers, one per instance",
+        ),
+        ((*PAIR, "--difficulty", "old.npy"), "--difficulty: only method 'prudent-v2' uses it, and no method was named"),
         ((*PAIR, "--method", "label-free", "--reference", "short.csv::new"), "--reference: expected 600 rows, as many"),
         ((*PAIR, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
         ((*PAIR, "--correction", "holm"), "--correction: is for several models"),

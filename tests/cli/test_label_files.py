@@ -63,8 +63,8 @@ def test_a_table_of_probabilities_is_no_column_of_classes(labels_folder: Path, w
     for name in ("probabilities.npy", "probabilities.csv"):
         with pytest.raises(InputError, match=rf"^{name}: .*4 columns of numbers.*argmax\(axis=1\)"):
             column(name, warned.append)
-    with pytest.raises(InputError, match=r"^probabilities\.npy: expected a column of classes per model.*argmax"):
-        models("probabilities.npy", warned.append)
+        with pytest.raises(InputError, match=rf"^{name}: expected a column of classes per model.*argmax"):
+            models(name, warned.append)
 
 
 def test_one_column_has_to_be_picked(labels_folder: Path, warned: list[str]) -> None:

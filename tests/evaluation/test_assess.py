@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -421,6 +422,7 @@ def test_asking_for_an_estimate_that_is_not_there() -> None:
         found["f1"]
 
 
+EYE = TransitionMatrix(np.eye(2))
 UNIFORM = Audit([0], [1], design="uniform")
 
 
@@ -442,7 +444,14 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([0, 1], [0, 1], {"noise": np.eye(2)}, InputTypeError, "wrap an array in TransitionMatrix"),
         ([0, 1], [0, 1], {"noise": TransitionMatrix(np.eye(3))}, InputError, "noise: expected 2 classes"),
         ([0, 1], [0, 1], {"noise": TransitionCounts(np.eye(3, dtype=int))}, InputError, "noise: expected 2 classes"),
-        ([0, 1], [0, 1], {"noise": 0.1, "audit": UNIFORM}, InputError, "noise and audit: a random audit says"),
+        ([0, 1], [0, 1], {"noise": EYE, "audit": UNIFORM}, InputError, "beside a random audit, only a rate"),
+        (
+            [0, 1],
+            [0, 1],
+            {"noise": 0.1, "audit": Audit([0], [1], design="uniform")},
+            InputError,
+            "noise: allows 0 wrong",
+        ),
         ([0, 1], [0, 1], {"noise": UNIFORM, "audit": UNIFORM}, InputError, "both are audits"),
         ([0, 1], [0, 1], {"noise": 0.1, "true_labels": [0, 1]}, InputError, "true_labels and noise"),
         ([0, 1], [0, 1], {"audit": UNIFORM, "true_labels": [0, 1]}, InputError, "true_labels and audit"),
@@ -450,6 +459,7 @@ UNIFORM = Audit([0], [1], design="uniform")
         ([0, 1], [0, 1], {"audit": Audit([9], [1], design="uniform")}, InputError, "rows that do not exist"),
         ([0, 1], [0, 1], {"audit": Audit([1], [4], design="uniform")}, InputError, "audit.labels: 1 of 1 values"),
         ([0, 1], [0, 1], {"audit": Audit([1], [1], design="selective")}, InputError, "chosen for a reason"),
+        ([0, 1], pd.Series([0, 1]), {"true_labels": pd.Series([0, 1])[::-1]}, InputError, "another order"),
         ([0, 1], [0, 1], {"true_labels": [0]}, InputError, "true_labels: expected 2 rows"),
         ([0, 1], [0, 1], {"true_labels": [0, 5]}, InputError, "true_labels: 1 of 2 values are none"),
         ([0, 1], [0, 1], {"classes": [0]}, InputError, "labels: 1 of 2 values are none of the 1 classes"),
@@ -575,3 +585,24 @@ def test_true_labels_restore_the_coverage() -> None:
         covered.append(found.corrected.low <= 0.8 <= found.corrected.high)
     # Apparent accuracy 0.74: its interval is wider than that of 0.8 by sqrt(0.1924 / 0.16), so it covers 96.9%.
     assert_mean(np.array(covered, float), 0.9685)
+
+
+@pytest.mark.parametrize("design", ["uniform", "weighted"])
+def test_a_rate_sharpens_a_random_audit(design: str) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 2000)
+    predicted = np.where(rng.random(2000) < 0.8, truth, (truth + 1) % 4)
+    labels = np.where(rng.random(2000) < 0.02, (truth + 2) % 4, truth)
+    plan = draw_audit(2000, 60, doubt=None if design == "uniform" else rng.random(2000), seed=0)
+    audit = plan.answered(truth[plan.rows])
+    alone, both = assess(predicted, labels, audit=audit), assess(predicted, labels, audit=audit, noise=0.03)
+    for measure in ("accuracy", "error"):
+        wide, narrow = alone[measure].corrected, both[measure].corrected
+        assert wide is not None
+        assert narrow is not None
+        assert narrow.high - narrow.low < 0.9 * (wide.high - wide.low)
+    for before, after in zip(alone.estimates, both.estimates, strict=True):
+        if before.corrected is not None and after.corrected is not None:
+            width = before.corrected.high - before.corrected.low
+            assert after.corrected.high - after.corrected.low <= width + 1e-9
+    assert any("At most 60" in sentence for sentence in both.assumptions)

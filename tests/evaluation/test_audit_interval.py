@@ -69,6 +69,38 @@ def test_no_error_seen_does_not_mean_no_error() -> None:
     assert found.high > 0.91
 
 
+def test_a_known_number_of_wrong_labels_bounds_every_cell() -> None:
+    # At most 2 of 100 are wrong: with nothing audited, 1 lost and 1 won are as far as each other, in quadrature.
+    none = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, target="sample")
+    assert_close([none.low, none.high], [0.88, 0.92], SOLVER)
+    # 10 rows are misses, so that 20 wrong labels bound nothing there; 20 of 90 hits bound the loss.
+    loose = audit_interval(90, 100, 0, 0, 0, 0, wrong=20, target="sample")
+    assert_close([loose.low, loose.high], [0.70, 1.00], SOLVER)
+    exact = audit_interval(90, 100, 0, 0, 0, 0, wrong=2, target="sample", exact=True)
+    assert_close([exact.low, exact.high], [0.88, 0.92], SOLVER)
+
+
+@given(st.integers(1, 199), st.integers(0, 200), st.data())
+@settings(max_examples=100, deadline=None)
+def test_knowing_more_never_widens(hits: int, wrong: int, data: st.DataObject) -> None:
+    from demele.evaluation.intervals import score_interval
+
+    n = 200
+    audited = data.draw(st.integers(0, hits)), data.draw(st.integers(0, n - hits))
+    lost = data.draw(st.integers(0, min(audited[0], wrong)))
+    won = data.draw(st.integers(0, min(audited[1], wrong - lost)))
+    counts = (hits, n, audited[0], lost, audited[1], won)
+    for exact in (False, True):
+        plain = audit_interval(*counts, exact=exact, target="sample")
+        told = audit_interval(*counts, wrong=wrong, exact=exact, target="sample")
+        if lost + won == 0:  # else the estimate may move to what is possible
+            assert told.high - told.low <= plain.high - plain.low + 1e-9
+    low, high = score_interval([max(hits - wrong, 0), min(hits + wrong, n)], [n, n])
+    found = audit_interval(*counts, wrong=wrong)
+    assert found.low >= low[0] - 1e-9
+    assert found.high <= high[1] + 1e-9
+
+
 def test_the_exact_variant_is_wider_and_right() -> None:
     # Oracle: try every number of lost and of won.
     h, n, kh, x, km, w, tail = 30, 40, 12, 2, 4, 1, 0.0125
@@ -135,6 +167,10 @@ def test_other_mistakes_are_named() -> None:
         audit_interval(5, 10, 3, 0, 1, 0, target="overlap")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="level"):
         audit_interval(5, 10, 3, 0, 1, 0, level=95)
+    with pytest.raises(InputError, match="wrong: at most 1 labels are said to be wrong, but the audit shows 2"):
+        audit_interval(5, 10, 3, 2, 1, 0, wrong=1)
+    with pytest.raises(InputError, match="wrong: expected a count between 0 and n = 10, got 11"):
+        audit_interval(5, 10, 3, 2, 1, 0, wrong=11)
 
 
 MEASURES = ("accuracy", "error", "precision", "recall", "f1")
@@ -207,10 +243,14 @@ def test_coverage_of_accuracy(n: int, size: int, rate: float) -> None:
     found = coverage(n, size, rate, 0.9, 0.6, 0.3, repeats=repeats)
     error = 3 * math.sqrt(0.95 * 0.05 / repeats)
     for target in ("sample", "population"):
-        assert found[f"{target}, default, coverage"] >= 0.93 - error
-        assert found[f"{target}, exact, coverage"] >= 0.95 - error
+        assert found[f"{target} default coverage"] >= 0.93 - error
+        assert found[f"{target} exact coverage"] >= 0.95 - error
+    known = "population, number of wrong labels known"
+    widened = found["score interval widened by the rate, width"]
+    assert found[f"{known}, coverage"] >= 0.93 - error
+    assert found[f"{known}, width"] < widened
     if size >= 200 and rate >= 0.05:  # not even knowing the noise rate gives as much
-        assert found["population, default, width"] < found["rate known, width"]
+        assert found["population default width"] < widened
 
 
 @pytest.mark.parametrize("design", ["uniform", "weighted"])

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -275,6 +276,7 @@ def test_many_classes_without_the_cube() -> None:
         (([0, 1], [0, None], [0, 1]), InputError, "labels: 1 missing values, first at row 1"),
         (([0, 1], [0, 1], [0, math.nan]), InputError, "true_labels: 1 missing"),
         (([0, 1], [0, 1], None), InputTypeError, "true_labels"),
+        (([0, 1], pd.Series([0, 1]), pd.Series([0, 1])[::-1]), InputError, "true_labels and labels: .*another order"),
     ],
 )
 def test_bad_input(arguments: tuple[Any, Any, Any], error: type[Exception], message: str) -> None:

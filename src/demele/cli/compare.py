@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -385,8 +386,10 @@ def _progress(comparison: "SequentialComparison", waiting: int, path: Path) -> s
             return f"{answers}, undecided, and more of them would hardly decide it"
         return f"{answers} decide it; no more are needed"
     more = comparison.expected_labels
-    hope = f"about {math.ceil(more):,} more to expect" if math.isfinite(more) else "at this rate, more decide nothing"
-    return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
+    if math.isfinite(more):
+        hope = f"about {math.ceil(more):,} more to expect"
+        return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
+    return f"{answers}, undecided, and more like them would not decide it; to go on, label {rows} in {path}"
 
 
 def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first: int, key: str) -> None:
@@ -398,7 +401,7 @@ def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first:
         held = held if held.endswith("\n") else held + "\n"
     more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)
     # Written beside it first: an interrupted write must not cost an expert's answers.
-    beside = path.with_name(f"{path.name}.new")
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(held + more, encoding="utf-8")
     beside.replace(path)
 

@@ -74,6 +74,8 @@ _WORDS = {
     "noise=": "--noise-rate R",
     r"and labels(?=:)": "and LABELS",
     r"as many as labels": "as many as LABELS",
+    r"got TransitionMatrix": "got transition probabilities",
+    r"got TransitionCounts": "got transition counts",
     r"leave out noise": "leave out --noise-rate",
     r"leave out audit": "leave out --audit",
     r"give probabilities=": f"give column {PROBABILITY}",
@@ -101,6 +103,10 @@ _HEADS = {
         )
     },
 }
+_PROBABILITIES = (
+    "of probabilities or scores, write the class of the largest in each row, such as "
+    "numpy.save('classes.npy', table.argmax(axis=1))"
+)
 #: Classes that a message lists for the user to copy.
 MOST_SUGGESTED = 12
 told_as: Words = (_WORDS, _HEADS)
@@ -220,7 +226,7 @@ def models(text: str, warn: Warn, *, labels: str | None = None) -> dict[str, Any
     table = read_table(text, warn=warn)
     if isinstance(table, np.ndarray):
         if table.ndim > 2 or (table.dtype.kind == "f" and _fractions(table)):
-            raise InputError(f"{text}: expected a column of classes per model; {_probabilities(text)}")
+            raise InputError(f"{text}: expected a column of classes per model; {_PROBABILITIES}")
         return {f"model {index + 1}": table[:, index] for index in range(table.shape[1])}
     read = {str(name): table[name] for name in table}
     path, picked = split_name(text)
@@ -230,6 +236,8 @@ def models(text: str, warn: Warn, *, labels: str | None = None) -> dict[str, Any
             raise InputError(f"{text}: {own[0]} is given as a model and as LABELS; it would be compared with itself")
         warn(f"{path}: column {own[0]} was left out of the models: it is LABELS")
         del read[own[0]]
+    if all(values.dtype.kind == "f" and _fractions(values.to_numpy()) for values in read.values()):
+        raise InputError(f"{text}: expected a column of classes per model; {_PROBABILITIES}")
     for values in read.values():
         _refuse_missing_words(text, values)
     return read
@@ -290,7 +298,7 @@ def name_of(text: str) -> str:
 def _too_many(text: str, table: Any) -> str:
     values = table if isinstance(table, np.ndarray) else table.to_numpy()
     if values.dtype.kind == "f" and _fractions(values):
-        return f"expected one column of classes, got {table.shape[1]} columns of numbers; {_probabilities(text)}"
+        return f"expected one column of classes, got {table.shape[1]} columns of numbers; {_PROBABILITIES}"
     if isinstance(table, np.ndarray):
         pick = f"; pick one, such as {text}::1" if Path(text).suffix.lower() in (".csv", ".tsv", ".txt") else ""
         return f"expected one class per row, got shape {table.shape}{pick or '; write one column to a file of its own'}"
@@ -302,13 +310,6 @@ def _too_many(text: str, table: Any) -> str:
 def _fractions(values: NDArray[Any]) -> bool:
     known = values[np.isfinite(values)]
     return bool((known != np.floor(known)).any())
-
-
-def _probabilities(text: str) -> str:
-    return (
-        "of probabilities or scores, write the class of the largest in each row, such as "
-        "numpy.save('classes.npy', table.argmax(axis=1))"
-    )
 
 
 def _refuse_missing_words(text: str, values: "pd.Series[Any]") -> None:

@@ -99,7 +99,7 @@ def _classes(console: "Console", by_class: Mapping[Any, Mapping[str, Content]], 
 
 def decision_table(content: Content, *, output: Path | None = None, words: Words = str) -> str:
     """Write a decision: the verdict in a sentence, the two estimates, what it rests on."""
-    from demele.report.labels_sentences import as_text, bears_sentence, decision_headline
+    from demele.report.labels_sentences import bears_sentence, decision_headline
 
     console, text = _console(output)
     _headline(console, decision_headline(content))
@@ -129,7 +129,7 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
             f"{content['names'][1]} on {counts[0]:,}, with {content['names'][0]} on {counts[1]:,}, "
             f"with neither on {counts[2]:,}",
         )
-    bears = as_text(bears_sentence(content))
+    bears = _text(bears_sentence(content))
     if bears:
         _indented(console, bears)
     p_value = "" if content["p_value"] is None else f", p = {content['p_value']:.3g}"
@@ -184,10 +184,15 @@ def _won(pairs: Sequence[Content] | None) -> dict[str, int] | None:
 
 def _headline(console: "Console", html: str) -> None:
     """Print the sentence that the HTML page begins with."""
+    _indented(console, _text(html), style="bold", indent="")
+    console.print()
+
+
+def _text(html: str) -> str:
+    """Return a sentence as plain text, with minus signs as tables have them."""
     from demele.report.labels_sentences import as_text
 
-    _indented(console, as_text(html), style="bold", indent="")
-    console.print()
+    return as_text(html).replace("\N{MINUS SIGN}", "-")
 
 
 def _indented(console: "Console", text: str, *, style: str = "", indent: str = "  ") -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.inputs import check_same_order
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note, plain
 from demele.core.signature import Signature
@@ -185,7 +186,8 @@ def assess(
         What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The
         bias is then bounded.
     audit : Audit, optional
-        Expert labels of some rows. Of rows drawn at random, they estimate the correct measures. Of rows chosen for a
+        Expert labels of some rows. Of rows drawn at random, they estimate the correct measures, and with a rate as
+        ``noise`` more sharply. Of rows chosen for a
         reason (``design="selective"``), they prove what they show and nothing more: give ``noise`` as well, to bound
         the other rows.
     true_labels : array-like of shape (n,), optional
@@ -262,6 +264,7 @@ def assess(
         rate = rate.ordered(data.vocabulary.classes)
     table = ConfusionCounts(_table(data), data.vocabulary.classes)
     knowledge = _knowledge(data, table, rate, expert, true_labels, level)
+    check_same_order(true_labels, labels, ("true_labels", "labels"))
     every = _Estimates(data, table, knowledge, level)
     estimates = [every.accuracy, every.error]
     if per_class:
@@ -444,10 +447,18 @@ class _Audited(_Knowledge):
     kind = "design"
     method = "audit"
 
-    def __init__(self, data: Labelled, table: ConfusionCounts, audit: "CodedAudit", level: float) -> None:
+    def __init__(
+        self, data: Labelled, table: ConfusionCounts, audit: "CodedAudit", level: float, rate: float | None
+    ) -> None:
         self.data, self.table, self.level = data, table, level
         self.audit: CodedAudit = audit
         wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
+        self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
+        if self.most is not None and wrong > self.most:
+            raise InputError(
+                f"noise: allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
+                "or leave it out"
+            )
         drawn = {
             "uniform": "uniformly at random, without replacement",
             "weighted": "at random, with the probabilities supplied",
@@ -456,6 +467,7 @@ class _Audited(_Knowledge):
             _Knowledge.assumptions[0],
             f"The {audit.k} audited rows were drawn {drawn}, without regard to what the expert would say.",
             "The expert is right on all of them.",
+            *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
         )
         message = f"the expert changed {wrong} of {audit.k} audited labels"
         self.notes = (Note(code="audit", message=message),)
@@ -479,12 +491,11 @@ class _Audited(_Knowledge):
         from demele.evaluation.audit_interval import audited_estimate, cell_interval
 
         if measure != "accuracy" and self.audit.design == "uniform":
-            ends = cell_interval(
-                _cells(self.data, self.table, self.audit, measure), level=self.level, exact=False, target=target
-            )
+            cells = replace(_cells(self.data, self.table, self.audit, measure), wrong=self.most)
+            ends = cell_interval(cells, level=self.level, exact=False, target=target)
             return as_value(ends[0], measure), as_value(ends[1], measure)
         found = [
-            audited_estimate(self.data, self.audit, measure, of, self.level, target=target)[1]
+            audited_estimate(self.data, self.audit, measure, of, self.level, target=target, wrong=self.most)[1]
             for of in ([None] if measure == "accuracy" else range(self.data.k))
         ]
         low, high = (np.array([getattr(interval, end) for interval in found]) for end in ("low", "high"))
@@ -544,12 +555,13 @@ def _separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
             "audit: its rows were chosen for a reason (design='selective'), so it says nothing of the other rows; give "
             "noise= as well, a rate that bounds these, or an audit of rows drawn at random (demele.labels.draw_audit)"
         )
-    if audit is not None and noise is not None and not selective:
+    known = read_noise(noise)
+    if audit is not None and known is not None and not selective and not isinstance(known, float):
         raise InputError(
-            "noise and audit: a random audit says by itself how wrong the labels are; leave out noise (or, to compare "
-            "the two, assess twice)"
+            "noise and audit: beside a random audit, only a rate that the noise does not exceed can be used, got "
+            f"{type(known).__name__}; leave one of them out"
         )
-    return read_noise(noise), audit
+    return known, audit
 
 
 def _knowledge(
@@ -558,9 +570,9 @@ def _knowledge(
     if true_labels is not None:
         return _TrueLabels(data, table, true_labels, level)
     coded = None if audit is None else audit.coded(data.vocabulary, data.n)
-    if noise is not None:
-        return _Bounded(data, table, noise, coded, level)
-    return _Knowledge() if coded is None else _Audited(data, table, coded, level)
+    if coded is not None and coded.design != "selective":
+        return _Audited(data, table, coded, level, noise)
+    return _Knowledge() if noise is None else _Bounded(data, table, noise, coded, level)
 
 
 # ---------------------------------------------------------------------------------------------------------- estimates

@@ -1,7 +1,7 @@
 """One measure of one classifier, from the given labels of all rows and an expert's labels of a random sample."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -35,6 +35,7 @@ def audit_interval(
     won: int,
     *,
     level: float = 0.95,
+    wrong: int | None = None,
     exact: bool = False,
     target: AuditTarget = "population",
 ) -> Interval:
@@ -50,6 +51,9 @@ def audit_interval(
     audited_misses, won : int
         Audited rows among the others, and how many of them the expert makes hits.
     level : float in (0, 1)
+    wrong : int, optional
+        At most so many of the ``n`` given labels are wrong, if that is known. The interval then stays between the ends
+        of the score intervals of ``hits - wrong`` and ``hits + wrong`` of ``n``.
     exact : bool
         Guarantee the level whatever the numbers, at the price of width. Otherwise the coverage is about the level
         (measured: at least 93% for a nominal 95%, from 1 to 20% noise and from 50 audited rows).
@@ -86,6 +90,7 @@ def audit_interval(
         raise InputError(f"target: expected 'population' or 'sample', got {target!r}")
     values = {"hits": hits, "n": n, "audited_hits": audited_hits, "lost": lost}
     values |= {"audited_misses": audited_misses, "won": won}
+    values |= {} if wrong is None else {"wrong": wrong}
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise InputTypeError(f"{name}: expected a count, got {value!r}")
@@ -95,12 +100,15 @@ def audit_interval(
         ("lost", audited_hits, "audited_hits"),
         ("audited_misses", n - hits, "n - hits"),
         ("won", audited_misses, "audited_misses"),
+        *((("wrong", n, "n"),) if wrong is not None else ()),
     ):
         if not 0 <= values[name] <= most:
             raise InputError(f"{name}: expected a count between 0 and {what} = {most}, got {values[name]}")
     if n < 1:
         raise InputError(f"n: expected at least 1 row, got {n}")
-    cells = accuracy_cells(hits, n, audited_hits, lost, audited_misses, won)
+    if wrong is not None and lost + won > wrong:
+        raise InputError(f"wrong: at most {wrong} labels are said to be wrong, but the audit shows {lost + won}")
+    cells = replace(accuracy_cells(hits, n, audited_hits, lost, audited_misses, won), wrong=wrong)
     low, high = cell_interval(cells, level=level, exact=exact, target=target)
     kind = "sampling" if target == "population" else "design"
     return Interval(low=float(low), high=float(high), level=level, method=_METHODS[exact], kind=kind)
@@ -115,6 +123,7 @@ def audited_estimate(
     *,
     target: AuditTarget = "population",
     model: int = 0,
+    wrong: int | None = None,
 ) -> tuple[float, Interval]:
     """Estimate a correct measure of one model from a random audit, with its interval.
 
@@ -133,6 +142,8 @@ def audited_estimate(
         On new instances, or on these rows with right labels.
     model : int
         Row of ``data.predictions``.
+    wrong : int, optional
+        At most so many of the given labels are wrong, if that is known.
 
     Returns
     -------
@@ -160,11 +171,11 @@ def audited_estimate(
         )
     kind = "sampling" if target == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):
-        value, low, high = _one(data, audit, "accuracy", None, level, target, model)
+        value, low, high = _one(data, audit, "accuracy", None, level, target, model, wrong)
         if measure == "error":
             value, low, high = 1 - value, 1 - high, 1 - low
     elif isinstance(of, str):
-        found = np.array([_one(data, audit, measure, k, level, target, model) for k in range(data.k)])
+        found = np.array([_one(data, audit, measure, k, level, target, model, wrong) for k in range(data.k)])
         weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
         known = np.isfinite(found).all(axis=1) & (weights > 0)
         if not known.any():
@@ -172,7 +183,7 @@ def audited_estimate(
         else:
             value, low, high = (float(end) for end in np.average(found[known], axis=0, weights=weights[known]))
     else:
-        value, low, high = _one(data, audit, measure, of, level, target, model)
+        value, low, high = _one(data, audit, measure, of, level, target, model, wrong)
     method = _METHODS[False] if audit.design == "uniform" else "weighted audit, gamma bounds in quadrature"
     return value, Interval(low=low, high=high, level=level, method=method, kind=kind)
 
@@ -186,6 +197,7 @@ class Cells:
 
     A measure is the proportion T / U, with T = ``T_0`` + sum of ``t`` x rows that have the property, and U likewise.
     Arrays of shape (..., n_cells), ``base`` of shape (..., 2) for T_0 and U_0; leading axes are separate problems.
+    ``given`` is the share that the given labels show, which at most ``wrong`` rows contradict, if that is known.
     """
 
     size: Floats
@@ -195,11 +207,20 @@ class Cells:
     u: Floats
     base: Floats
     given: Floats
+    wrong: float | None = None
 
     @property
     def share(self) -> Floats:
         """Estimated share of each cell; what the given labels say where none is audited."""
-        return np.where(self.audited > 0, self.seen / np.maximum(self.audited, 1), self.given)
+        share = np.where(self.audited > 0, self.seen / np.maximum(self.audited, 1), self.given)
+        return np.clip(share, *self.limits())
+
+    def limits(self) -> tuple[Floats, Floats]:
+        """Shares that so few wrong labels allow."""
+        if self.wrong is None:
+            return np.zeros_like(self.size), np.ones_like(self.size)
+        reach = np.minimum(self.wrong / np.maximum(self.size, 1), 1)
+        return np.maximum(self.given - reach, 0), np.minimum(self.given + reach, 1)
 
 
 def accuracy_cells(
@@ -229,9 +250,9 @@ def class_cells(data: Labelled, audit: "CodedAudit", measure: str, of: int, mode
     seen = np.bincount(cell[audit.rows][audit.labels == of], minlength=4).astype(np.float64)
     n_predicted = size[0] + size[1]
     if measure == "precision":
-        base, given = np.array([0.0, n_predicted]), np.array([0.0, 1.0])
+        base, given = np.array([0.0, n_predicted]), np.array([1.0, 0.0])
         return Cells(size[:2], audited[:2], seen[:2], np.ones(2), np.zeros(2), base, given)
-    t, given = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    t, given = np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
     if measure == "recall":
         return Cells(size, audited, seen, t, np.ones(4), np.zeros(2), given)
     return Cells(size, audited, seen, t, 1 - t, np.array([0.0, n_predicted]), given)
@@ -242,8 +263,8 @@ def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarge
     if exact:
         return _exact_interval(cells, level, target)
     tail = (1 - level) / 2
-    low, high = _jeffreys(cells, tail)
-    share = cells.share
+    limits, share = cells.limits(), cells.share
+    low, high = (np.clip(end, *limits) for end in _jeffreys(cells, tail))
     below, above = cells.size * (share - low), cells.size * (high - share)
     t_hat = cells.base[..., 0] + (cells.t * cells.size * share).sum(axis=-1)
     u_hat = cells.base[..., 1] + (cells.u * cells.size * share).sum(axis=-1)
@@ -305,6 +326,8 @@ def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Fl
     size, audited, seen = (np.rint(values).astype(np.int64) for values in (cells.size, cells.audited, cells.seen))
     most = hypergeometric_upper(size, audited, seen, each)
     least = size - hypergeometric_upper(size, audited, audited - seen, each)
+    few, many = (np.rint(end * size).astype(np.int64) for end in cells.limits())
+    most, least = np.clip(most, few, many), np.clip(least, few, many)
 
     def total(count: NDArray[np.int64], other: NDArray[np.int64], of_t: bool) -> tuple[Floats, Floats]:
         """T and U where the cells of T have ``count`` rows and those of U alone have ``other``."""
@@ -378,7 +401,14 @@ def total_bounds(y: Floats, v: Floats, largest: Floats, tail: float | Floats) ->
 
 
 def _weighted_interval(
-    data: Labelled, audit: "CodedAudit", measure: str, of: int | None, level: float, target: AuditTarget, model: int
+    data: Labelled,
+    audit: "CodedAudit",
+    measure: str,
+    of: int | None,
+    level: float,
+    target: AuditTarget,
+    model: int,
+    wrong: int | None,
 ) -> tuple[float, float, float]:
     """Difference estimator of T and U, and the values of T / U that the audit does not reject."""
     tail = (1 - level) / 2
@@ -399,6 +429,7 @@ def _weighted_interval(
             term = amount * weight
             y, v = term.sum(), (term**2 * (1 - audit.inclusion)).sum()
             low, high = total_bounds(np.asarray(y), np.asarray(v), np.asarray(largest), tail)
+            high = high if wrong is None else np.minimum(high, max(wrong, y))  # a wrong label moves it by 1 at most
             reach[index] = y - low if index == 0 else high - y
         return np.asarray((reach**2).sum())
 
@@ -424,10 +455,11 @@ def _one(
     level: float,
     target: AuditTarget,
     model: int,
+    wrong: int | None,
 ) -> tuple[float, float, float]:
     """Value, low and high of one measure of one class."""
     if audit.design == "weighted":
-        value, low, high = _weighted_interval(data, audit, measure, of, level, target, model)
+        value, low, high = _weighted_interval(data, audit, measure, of, level, target, model, wrong)
     else:
         if measure == "accuracy":
             hit = data.labels == data.predictions[model]
@@ -437,6 +469,7 @@ def _one(
             )
         else:
             cells = class_cells(data, audit, measure, int(of or 0), model)
+        cells = replace(cells, wrong=wrong)
         ends = cell_interval(cells, level=level, exact=False, target=target)
         low, high = float(ends[0]), float(ends[1])
         t = float(cells.base[0] + (cells.t * cells.size * cells.share).sum())

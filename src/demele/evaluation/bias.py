@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError
+from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.results import Note, plain
 from demele.core.signature import Signature
@@ -389,6 +390,7 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
         raise InputTypeError(
             "true_labels: expected the true classes, got None; without them use assess(..., noise=...)"
         )
+    check_same_order(true_labels, labels, ("true_labels", "labels"))
     counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
     f_c, f_n, f_r = counts.overall_indicators
     of_class = counts.class_indicators

@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS, method_names
+from demele.evaluation.comparison.several import rank
 from demele.labels.audit import Audit
 from demele.labels.cleaning import Cleaning
 from demele.labels.transition import TransitionCounts, TransitionMatrix
@@ -50,6 +52,44 @@ def test_the_sharpest_method_that_the_rest_allows() -> None:
     assert decide(noise=0.01, measure="recall", of=1).method == "prudent-v1"
     assert decide(audit=audit).method == "audited"
     assert decide(noise=audit).method == "audited"
+
+
+@pytest.mark.parametrize(
+    ("method", "one", "other"),
+    [
+        ("prudent-v2", {"difficulty": np.arange(500.0)}, {"difficulty": -np.arange(500.0)}),
+        ("prudent-v2", {"prudence": 0.0}, {"prudence": 1.0}),
+        ("cleaned", {"cleaning": Cleaning(Case.old != Case.labels)}, {"cleaning": Cleaning(Case.new != Case.labels)}),
+        (
+            "cleaned",
+            {"cleaning": Cleaning(Case.old != Case.labels)},
+            {"cleaning": Cleaning(Case.old != Case.labels, Case.old)},
+        ),
+        ("label-free", {"reference": Case.old}, {"reference": Case.labels}),
+        ("reference", {"true_labels": Case.labels}, {"true_labels": Case.old}),
+    ],
+)
+def test_the_signature_tells_apart_what_changes_the_decision(
+    method: str, one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    first, second = (decide(method=method, **given) for given in (one, other))
+    assert str(first.signature) != str(second.signature)
+    assert str(decide(method=method, **one).signature) == str(first.signature)
+
+
+def test_the_signature_names_the_default_prudence() -> None:
+    hard = {"method": "prudent-v2", "difficulty": np.arange(500.0)}
+    assert str(decide(**hard).signature) == str(decide(**hard, prudence=0.1).signature)
+
+
+def test_the_signature_of_an_audited_pair_tells_how_many_models_voted() -> None:
+    audit = Audit(np.arange(60), Case.labels[:60], design="uniform")
+    third = np.where(np.arange(500) % 3 == 0, (Case.labels + 1) % 3, Case.labels)
+    ranking = rank({"old": Case.old, "new": Case.new, "third": third}, Case.labels, audit=audit)
+    of_three = ranking.decision("old", "new")
+    alone = decide(audit=audit, level=of_three.level)
+    assert of_three.difference != alone.difference
+    assert str(of_three.signature) != str(alone.signature)
 
 
 def test_error_is_accuracy_turned_around() -> None:
@@ -225,14 +265,52 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     ("prudence in percent", {"method": "prudent-v2", "prudence": 10}, InputError, r"prudence: .*\[0, 1\]"),
     ("difficulties of others", {"method": "prudent-v2", "difficulty": [1.0]}, InputError, r"difficulty: expected 500"),
-    ("no difficulty at a row", {"difficulty": np.full(500, np.nan)}, InputError, r"difficulty: .*finite.*row 0"),
+    (
+        "no difficulty at a row",
+        {"method": "prudent-v2", "difficulty": np.full(500, np.nan)},
+        InputError,
+        r"difficulty: .*finite.*row 0",
+    ),
     (
         "a cleaning of others",
         {"method": "cleaned", "cleaning": Cleaning([True])},
         InputError,
         r"cleaning: expected 500",
     ),
-    ("an array as cleaning", {"cleaning": np.zeros(500, bool)}, InputTypeError, r"cleaning: "),
+    ("an array as cleaning", {"method": "cleaned", "cleaning": np.zeros(500, bool)}, InputTypeError, r"cleaning: "),
+    (
+        "a cleaning for no method",
+        {"cleaning": Cleaning(Case.old != Case.labels)},
+        InputError,
+        r"cleaning: only .*'cleaned'",
+    ),
+    ("a difficulty for no method", {"difficulty": np.arange(500.0)}, InputError, r"difficulty: only .*'prudent-v2'"),
+    ("a prudence for no method", {"prudence": 0.0}, InputError, r"prudence: only .*'prudent-v2'"),
+    ("a reference for no method", {"reference": Case.old}, InputError, r"reference: only .*'label-free'"),
+    ("true labels for no method", {"true_labels": Case.labels}, InputError, r"true_labels: only .*'reference'"),
+    ("no labels", {"labels": None}, InputError, r"labels: expected one class per instance, .*NoneType"),
+    (
+        "true labels in another order",
+        {"method": "reference", "labels": pd.Series(Case.labels), "true_labels": pd.Series(Case.labels)[::-1]},
+        InputError,
+        r"true_labels and labels: .*another order",
+    ),
+    (
+        "difficulties in another order",
+        {
+            "method": "prudent-v2",
+            "labels": pd.Series(Case.labels),
+            "difficulty": pd.Series(np.arange(500.0))[::-1],
+        },
+        InputError,
+        r"difficulty and labels: .*another order",
+    ),
+    (
+        "a reference in another order",
+        {"method": "label-free", "labels": pd.Series(Case.labels), "reference": pd.Series(Case.old)[::-1]},
+        InputError,
+        r"reference and labels: .*another order",
+    ),
     ("true labels of others", {"method": "reference", "true_labels": [0, 1]}, InputError, r"true_labels: expected 500"),
     ("a reference of others", {"method": "label-free", "reference": [0, 1]}, InputError, r"reference: expected 500"),
     ("one name for both", {"names": ("a", "a")}, InputError, r"names: expected two different"),

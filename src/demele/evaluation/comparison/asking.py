@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
+from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, shown
 from demele.evaluation.comparison.base import Question, Target
 from demele.evaluation.comparison.methods import MethodSpec, resolved
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     Noise = float | TransitionMatrix | TransitionCounts | Audit
 
 __all__ = ["Knowledge", "ask", "classes_of", "coded_like", "read_noise"]
+
+
+#: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
+_ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +88,11 @@ def ask(
     given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
     given |= {"audit"} if audit is not None else set()
     inner = "accuracy" if measure == "error" else measure
+    if method is None:
+        _refuse_unused(knowledge)
     spec = resolved(method, measure=inner, target=target, given=frozenset(given))
     # Compared without labels, the reference stands in their place; messages call it by its name.
-    argument = "reference" if labels is knowledge.reference else "labels"
+    argument = "reference" if labels is not None and labels is knowledge.reference else "labels"
     data = read_labelled(models, labels, classes=classes_of(noise, audit, classes), argument=argument)
     words = data.vocabulary
     if isinstance(noise, TransitionCounts | TransitionMatrix):
@@ -125,6 +132,8 @@ def ask(
         reference=coded_like(knowledge.reference, data, "reference"),
         seed=seed,
     )
+    for name in ("true_labels", "difficulty", "reference"):
+        check_same_order(getattr(knowledge, name), labels, (name, argument))
     return spec, question, data
 
 
@@ -171,6 +180,15 @@ def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
     if read.size != data.n:
         raise InputError(f"{argument}: expected {data.n} rows, as many as labels, got {read.size}")
     return data.vocabulary.encode(read, argument)
+
+
+def _refuse_unused(knowledge: Knowledge) -> None:
+    """Refuse what the method chosen by default would not look at."""
+    for name, method in _ONLY_FOR.items():
+        if getattr(knowledge, name) is not None:
+            raise InputError(
+                f"{name}: only method {method!r} uses it, and no method was named; name that one, or drop it"
+            )
 
 
 def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:

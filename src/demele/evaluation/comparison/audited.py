@@ -35,6 +35,8 @@ Positions = NDArray[np.intp]
 CELLS_AT_ONCE = 1 << 22
 #: Every class has half a vote more than it got, so that none is impossible.
 HALF_VOTE = 0.5
+#: Log-odds that every model is granted at least, so that none is without a vote.
+LEAST_SKILL = 0.1
 #: Presumed weights of the logarithm of the votes and of the label, and how firmly, in audited rows of a clear case.
 PRESUMED = np.array([1.0, 2.0])
 PRESUMPTION = 0.1
@@ -69,8 +71,9 @@ def audited(question: Question) -> Outcomes:
     Notes
     -----
     Guess: P(true class = c) proportional to (votes for c + 1/2)^a exp(b [label = c]), a and b fitted to the audited
-    rows. Accuracy of a model: mean guess of its predictions, plus the sum over the audit of ([right] - guess) / (n pi).
-    The difference of two models is the difference of these. Precision, recall, F1: the same for the linearised ratio.
+    rows; a model votes with the squared log-odds of agreeing with the given labels. Accuracy of a model: mean guess of
+    its predictions, plus the sum over the audit of ([right] - guess) / (n pi). The difference of two models is the
+    difference of these. Precision, recall, F1: the same for the linearised ratio.
 
     With y the sum of the terms against a claim and v its variance, the upper bound of y is that of Fay and Feuer
     (1997), which counts one term more. For a uniform audit, that is the largest possible one; for a weighted audit, the
@@ -123,12 +126,44 @@ def _audit(question: Question) -> "CodedAudit":
 # --- the guess of every row's true class ----------------------------------------------------------------------------
 
 
-def _scores(data: Labelled, rows: Positions) -> tuple[Floats, Floats]:
-    """Logarithm of the votes for each class, and whether it is the label; both of shape (rows, classes)."""
-    predictions = data.predictions[:, rows]
-    places = np.arange(rows.size) * data.k
-    counts = np.bincount((predictions + places).ravel(), minlength=rows.size * data.k).reshape(rows.size, data.k)
-    return np.log((counts + HALF_VOTE) / (len(predictions) + HALF_VOTE * data.k)), np.eye(data.k)[data.labels[rows]]
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """Guessed probabilities of the true class of a row, from given labels and votes.
+
+    ``votes``: of each model, 1 on average. ``weights``: of the logarithm of the votes, and of the given label.
+    """
+
+    data: Labelled
+    votes: Floats
+    weights: Floats
+
+    def scores(self, rows: Positions) -> tuple[Floats, Floats]:
+        """Logarithm of the votes for each class, and whether it is the label; both of shape (rows, classes)."""
+        data = self.data
+        predictions = data.predictions[:, rows]
+        places = (predictions + np.arange(rows.size) * data.k).ravel()
+        sums = np.bincount(places, np.repeat(self.votes, rows.size), rows.size * data.k).reshape(rows.size, data.k)
+        return np.log((sums + HALF_VOTE) / (len(predictions) + HALF_VOTE * data.k)), np.eye(data.k)[data.labels[rows]]
+
+    def of(self, rows: Positions) -> Floats:
+        """Return the probabilities of some rows, shape (rows, classes)."""
+        votes, label = self.scores(rows)
+        return _probabilities(self.weights[0] * votes + self.weights[1] * label)
+
+    def everywhere(self) -> Iterator[tuple[Positions, Floats]]:
+        """Return those of all rows, some at a time: rows, and shape (rows, classes)."""
+        size = max(1, CELLS_AT_ONCE // max(self.data.k, len(self.data.predictions)))
+        for start in range(0, self.data.n, size):
+            rows = np.arange(start, min(start + size, self.data.n))
+            yield rows, self.of(rows)
+
+
+def _votes(data: Labelled) -> Floats:
+    """Return the vote of each model: the squared log-odds of agreeing with the given labels, 1 on average."""
+    hits = np.count_nonzero(data.predictions == data.labels, axis=1)
+    skill = np.maximum(np.log((hits + 1) / (data.n - hits + 1)), LEAST_SKILL) ** 2
+    votes: Floats = skill / skill.mean()
+    return votes
 
 
 def _probabilities(logits: Floats) -> Floats:
@@ -137,9 +172,10 @@ def _probabilities(logits: Floats) -> Floats:
     return found
 
 
-def _fitted(data: Labelled, audit: "CodedAudit") -> Floats:
-    """Weights of votes and label that make the expert's labels likeliest, by Newton's method (concave, two numbers)."""
-    tables = np.stack(_scores(data, audit.rows), axis=-1)
+def _fitted(data: Labelled, audit: "CodedAudit") -> _Guess:
+    """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
+    guess = _Guess(data, _votes(data), PRESUMED)
+    tables = np.stack(guess.scores(audit.rows), axis=-1)
     told = tables[np.arange(audit.k), audit.labels]
     weights = PRESUMED.copy()
 
@@ -162,20 +198,7 @@ def _fitted(data: Labelled, audit: "CodedAudit") -> Floats:
         best = likelihood(weights)
         if np.abs(step).max() < 1e-9:
             break
-    return weights
-
-
-def _guesses(data: Labelled, weights: Floats) -> Iterator[tuple[Positions, Floats]]:
-    """Guessed probabilities of all rows, some at a time: rows, and shape (rows, classes)."""
-    size = max(1, CELLS_AT_ONCE // max(data.k, len(data.predictions)))
-    for start in range(0, data.n, size):
-        rows = np.arange(start, min(start + size, data.n))
-        yield rows, _guess(data, rows, weights)
-
-
-def _guess(data: Labelled, rows: Positions, weights: Floats) -> Floats:
-    votes, label = _scores(data, rows)
-    return _probabilities(weights[0] * votes + weights[1] * label)
+    return replace(guess, weights=weights)
 
 
 # --- what guess and audit say of every model ------------------------------------------------------------------------
@@ -329,16 +352,16 @@ def _effects(measure: str, value: Floats, trials: Floats) -> Floats:
 
 def _accuracy_view(question: Question, models: Positions) -> _AccuracyView:
     data, audit = question.data, _audit(question)
-    weights = _fitted(data, audit)
+    fitted = _fitted(data, audit)
     sums, same = np.zeros(models.size), np.zeros((models.size, models.size))
-    for rows, guess in _guesses(data, weights):
+    for rows, guess in fitted.everywhere():
         block = data.predictions[np.ix_(models, rows)]
         sums += guess[np.arange(rows.size), block].sum(axis=1)
         for k in np.unique(block):
             here = (block == k).astype(np.float32)
             same += here @ here.T
     at = data.predictions[np.ix_(models, audit.rows)]
-    own = _guess(data, audit.rows, weights)[np.arange(audit.k), at]
+    own = fitted.of(audit.rows)[np.arange(audit.k), at]
     error = ((at == audit.labels) - own) / data.n
     value = sums / data.n + error @ (1 / audit.inclusion)
     return _AccuracyView(np.clip(value, 0, 1), np.full(models.size, float(data.n)), error, at, own, data.n - same)
@@ -346,8 +369,7 @@ def _accuracy_view(question: Question, models: Positions) -> _AccuracyView:
 
 def _class_view(question: Question, models: Positions) -> _ClassView:
     data, audit, of = question.data, _audit(question), int(question.of or 0)
-    weights = _fitted(data, audit)
-    q = np.concatenate([guess[:, of] for _, guess in _guesses(data, weights)])
+    q = np.concatenate([guess[:, of] for _, guess in _fitted(data, audit).everywhere()])
     predicted = (data.predictions[models] == of).astype(np.float64)
     at, truth, q_at = predicted[:, audit.rows].astype(np.intp), audit.labels == of, q[audit.rows]
     news = (truth - q_at) / audit.inclusion

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from demele.core.errors import InputError
 from demele.core.labelled import Labelled
 from demele.core.results import Interval
 from demele.core.signature import Signature
@@ -116,6 +117,10 @@ def compare(
     'undecided'
     """
     first, second = _names(names)
+    if method is None and true_labels is not None:
+        raise InputError(
+            "true_labels: only method 'reference' uses them, and no method was named; name that one, or drop them"
+        )
     knowledge = Knowledge(
         noise=noise,
         audit=audit,
@@ -250,8 +255,10 @@ def decision(
 
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
-    """Everything beside the data that changes a decision."""
+    """Everything beside the data that changes a decision; arrays that a method looks at by their digest."""
     from demele import __version__
+    from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
+    from demele.labels.transition import digest
 
     arguments: dict[str, object] = {"method": spec.name, "measure": measure}
     if question.of is not None:
@@ -260,9 +267,23 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     for name in ("noise", "audit", "prudence"):
         if getattr(question, name) is not None:
             arguments[name] = getattr(question, name)
+    if spec.name == "prudent-v2":
+        arguments.setdefault("prudence", DEFAULT_PRUDENCE)
     if question.seed:
         arguments["seed"] = question.seed
-    return Signature("compare", arguments, {"n": str(question.data.n), "demele": __version__})
+    looked_at: dict[str, tuple[str, tuple[object, ...]]] = {
+        "prudent-v2": ("difficulty", (question.difficulty,)),
+        "cleaned": ("cleaning", (question.suspects, question.suggested)),
+        "label-free": ("reference", (question.reference,)),
+        "reference": ("true_labels", (question.true_labels,)),
+    }
+    met = {"n": str(question.data.n)}
+    if spec.name in looked_at:
+        name, parts = looked_at[spec.name]
+        met[name] = digest(*parts)
+    if spec.name == "audited":  # all models of a ranking vote on the true classes, so a pair alone is another question
+        met["models"] = str(len(question.data.predictions))
+    return Signature("compare", arguments, {**met, "demele": __version__})
 
 
 def estimate(
@@ -311,8 +332,6 @@ def _by_class(data: Labelled, established: int, candidate: int) -> tuple[dict[st
 
 
 def _names(names: Any) -> tuple[str, str]:
-    from demele.core.errors import InputError
-
     if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
         raise InputError(f"names: expected two different names, got {names!r}")
     return str(names[0]), str(names[1])

@@ -20,8 +20,8 @@ from demele.core.results import Interval, Note, plain
 from demele.core.signature import Signature
 from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
 from demele.evaluation.comparison.base import Outcomes, Question
-from demele.evaluation.comparison.compare import estimate as estimate
 from demele.evaluation.comparison.compare import decision, signature
+from demele.evaluation.comparison.compare import estimate as estimate
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
 from demele.evaluation.intervals import checked_level
 from demele.evaluation.results import Decision, Estimate, Measure
