@@ -207,7 +207,7 @@ class Cells:
     u: Floats
     base: Floats
     given: Floats
-    wrong: float | None = None
+    wrong: "float | NDArray[Any] | None" = None
 
     @property
     def share(self) -> Floats:

@@ -359,3 +359,15 @@ def test_the_matrix_is_read_in_the_order_of_its_own_classes() -> None:
 def test_names_of_methods() -> None:
     assert method_names() == tuple(METHODS)
     assert {"classic", "prudent-v1", "prudent-v2", "cleaned", "label-free", "bounded", "audited"} <= set(method_names())
+
+
+@pytest.mark.parametrize(
+    ("method", "unused"), [("classic", {"noise", "audit"}), ("bounded", {"audit"}), (None, {"noise"})]
+)
+def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[str]) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 400)
+    old, new = (np.where(rng.random(400) < p, truth, (truth + 1) % 3) for p in (0.7, 0.9))
+    audit = Audit(np.arange(0, 400, 4), truth[::4], design="uniform")
+    told = compare(old, new, truth, method=method, noise=0.01, audit=audit).notes
+    assert {note.subject[0] for note in told if note.code == "unused"} == unused

@@ -338,11 +338,12 @@ def _reach_by_class(question: Question, budget: "NoiseBudget") -> Reach:
 
 
 def _moved_interval(successes: Floats, question: Question, budget: "NoiseBudget") -> tuple[Floats, Floats]:
-    """Union of the score intervals over the numbers right that the noise allows."""
+    """Union of the score intervals over the numbers right that the noise allows; limits of it share the error."""
     n = question.data.n
     trials = np.full(successes.size, float(n))
-    low, _ = score_interval(np.maximum(successes - budget.wrong, 0), trials, level=question.level)
-    _, high = score_interval(np.minimum(successes + budget.wrong, n), trials, level=question.level)
+    level = question.level if budget.level is None else (1 + question.level) / 2
+    low, _ = score_interval(np.maximum(successes - budget.wrong, 0), trials, level=level)
+    _, high = score_interval(np.minimum(successes + budget.wrong, n), trials, level=level)
     return low, high
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from demele.core.errors import InputError
 from demele.core.labelled import Labelled
-from demele.core.results import Interval
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.evaluation.comparison.asking import Knowledge, ask
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 #: Methods that judge by other labels than the given ones: an audit of these would change nothing.
 _NO_PROSPECT = ("reference", "cleaned", "label-free")
+#: Methods that look at an audit.
+_AUDITED = ("audited", "sequential")
 
-__all__ = ["compare", "compare_without_labels", "decision", "estimate"]
+__all__ = ["compare", "compare_without_labels", "decision", "estimate", "signature", "unused"]
 
 
 def compare(
@@ -248,9 +250,25 @@ def decision(
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
         breakdown=bears,
-        notes=outcomes.notes,
+        notes=(*outcomes.notes, *unused(spec, question)),
         details=details,
         signature=signature(spec, question, measure),
+    )
+
+
+def unused(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
+    """Say what was given and is not looked at."""
+    selective = question.audit is not None and question.audit.design == "selective"
+    uses = {"noise": ("prudent-v1", "bounded", "sequential", *(("audited",) if selective else ())), "audit": _AUDITED}
+    return tuple(
+        Note(
+            code="unused",
+            message=f"method {spec.name!r} does not use {name}; the verdict would be the same without it",
+            subject=(name,),
+            severity="warning",
+        )
+        for name, methods in uses.items()
+        if getattr(question, name) is not None and spec.name not in methods
     )
 
 

@@ -20,8 +20,7 @@ from demele.core.results import Interval, Note, plain
 from demele.core.signature import Signature
 from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
 from demele.evaluation.comparison.base import Outcomes, Question
-from demele.evaluation.comparison.compare import decision, signature
-from demele.evaluation.comparison.compare import estimate as estimate
+from demele.evaluation.comparison.compare import decision, estimate, signature, unused
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
 from demele.evaluation.intervals import checked_level
 from demele.evaluation.results import Decision, Estimate, Measure
@@ -287,7 +286,7 @@ def rank(
     wins = _square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
     order = _order(asked.outcomes.difference, question, m)
-    notes = asked.outcomes.notes + _correction_notes(spec, correction, asked.correction)
+    notes = asked.outcomes.notes + unused(spec, question) + _correction_notes(spec, correction, asked.correction)
     made = signature(spec, question, measure)
     names = tuple(data.names[model] for model in order)
     return Ranking(
@@ -397,8 +396,9 @@ def _answered(spec: MethodSpec, question: Question, correction: Correction) -> _
     off = ~np.eye(m, dtype=np.bool_)
     verdicts = {"candidate": shown_better[off], "established": shown_better.T[off]}
     if (verdicts["candidate"] != outcomes.candidate).any():
-        # One tail for all that gives these verdicts: the k-th rejected p-value is at most error / (claims - k + 1), so
-        # all are, and the first that is not rejected exceeds error / (claims - k).
+        # One tail for the intervals of all, that gives these verdicts: the k-th rejected p-value is at most
+        # error / (claims - k + 1), so all are, and the first that is not rejected exceeds error / (claims - k). Where a
+        # method spends a share of its tail on estimating the noise, an interval may touch 0 beside a verdict.
         strict = _at_tail(question, error / (claims - max(int(shown_better.sum()), 1) + 1))
         outcomes = replace(spec(strict), p_value=outcomes.p_value)
     return _Asked(spec, strict, replace(outcomes, **verdicts), "holm")  # type: ignore[arg-type]
