@@ -126,6 +126,13 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     assert any(line.startswith("assumes: At most 30 of the 600 labels are wrong") for line in lines)
 
 
+def test_what_is_not_defined_is_a_dash(demele: Program, labels_folder: Path) -> None:
+    table = demele("assess", *PLAIN, "--classes", "0,1,2,3,4", "--noise-rate", 0.05, "--format", "table").out
+    assert table.isascii()
+    empty = next(line.split() for line in table.splitlines() if line.startswith("4 "))
+    assert empty[:3] == ["4", "0", "-"]
+
+
 def test_only_the_weakest_of_many_classes_are_shown(demele: Program, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(40), 25)

@@ -171,6 +171,14 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     assert "assumes: at most 12 of the 600 labels are wrong (a rate of 0.02), whichever they are" in text
 
 
+def test_numbers_of_a_table_are_typed_on_every_terminal(demele: Program, labels_folder: Path) -> None:
+    worse = ("data.csv::new", "data.csv::old", "data.csv::label", "--names", "new,old")
+    difference = json.loads(demele("compare", *worse).out)["difference"]
+    table = demele("compare", *worse, "--format", "table").out
+    assert table.isascii()
+    assert f"difference: -{-100 * difference:.1f} [-" in table
+
+
 def test_names_are_never_markup(demele: Program, labels_folder: Path) -> None:
     run = demele("compare", *PAIR, "--names", "[bold]a<b>,x & y", "--format", "table", "--report", "page.html")
     assert "[bold]a<b>" in run.out
@@ -600,5 +608,6 @@ def test_help_has_methods_and_examples(demele: Program) -> None:
     run = demele("compare", "--help")
     assert run.status == 0
     assert "demele compare --demo --report demo.html" in run.out
+    assert "of a ranking a row per model: the verdicts on its pairs are in JSON." in run.out
     for method in evaluation.method_names():
         assert f"  {method} " in run.out

@@ -8,15 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from demele.cli.audit_files import Answers, answers_text, read_audit
 from demele.cli.label_files import (
-    answers_text,
     classes_named,
     column,
     in_one_vocabulary,
     models,
     name_of,
-    read_answers,
-    read_audit,
     read_cleaning,
     read_transition,
 )
@@ -304,7 +302,7 @@ def test_what_is_no_audit_is_refused(
 def test_a_file_without_names_is_no_audit(tmp_path: Path, warned: list[str]) -> None:
     np.save(tmp_path / "a.npy", np.zeros((3, 2), int))
     with pytest.raises(FormatError, match="got no names of columns"):
-        read_answers(str(tmp_path / "a.npy"), NUMBERS, warned.append)
+        Answers(str(tmp_path / "a.npy"), NUMBERS, warned.append)
 
 
 # Cleanings -------------------------------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ from demele.core.labelled import read_labelled
 from demele.core.signature import Signature
 from demele.evaluation.assess import Assessment, assess
 from demele.evaluation.audit_interval import audited_estimate
-from demele.evaluation.bias import bias, bias_bounds
+from demele.evaluation.bias import bias
+from demele.evaluation.bias_bounds import bias_bounds
 from demele.evaluation.intervals import score_interval
 from demele.labels.audit import Audit, draw_audit
 from demele.labels.budget import noise_budget

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.evaluation.average_bounds import average_bounds
-from demele.evaluation.bias import correct_bounds
+from demele.evaluation.bias_bounds import correct_bounds
 from demele.evaluation.confusion import ConfusionCounts
 from tests.evaluation.test_bias import budget_of, table_of, truths_within
 from tests.tolerances import ROUNDING, assert_close

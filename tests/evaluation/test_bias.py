@@ -16,16 +16,14 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.evaluation.bias import (
     BiasCounts,
     accuracy_bias,
-    apparent_measure,
     bias,
-    bias_bounds,
-    correct_bounds,
     f1_bias,
     independent_accuracy_bias,
     independent_precision_bias,
     precision_bias,
     recall_bias,
 )
+from demele.evaluation.bias_bounds import apparent_measure, bias_bounds, correct_bounds
 from demele.labels.budget import NoiseBudget
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -190,10 +190,10 @@ def test_floor_and_no_doubt() -> None:
     assert_close(plan.probabilities, np.full(4, 0.4), ROUNDING)  # type: ignore[arg-type]
     level = draw_audit(10, 4, doubt=np.arange(10), floor=1)
     assert_close(level.probabilities, np.full(4, 0.4), ROUNDING)  # type: ignore[arg-type]
-    # floor 0.2, doubt 0 or 2 in halves (mean 1): weights 0.2 and 1.8, so 0.04 and 0.36 with 2 of 10.
+    # floor 0.4, doubt 0 or 2 in halves (mean 1): weights 0.4 and 1.6, so 0.08 and 0.32 with 2 of 10.
     half = draw_audit(10, 2, doubt=np.repeat([0.0, 2.0], 5), seed=1)
     assert half.probabilities is not None
-    assert_close(half.probabilities, np.where(half.rows < 5, 0.04, 0.36), ROUNDING)
+    assert_close(half.probabilities, np.where(half.rows < 5, 0.08, 0.32), ROUNDING)
     frame = half.to_frame()
     assert list(frame.columns) == ["row", "probability"]
 

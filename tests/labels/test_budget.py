@@ -14,7 +14,7 @@ from scipy.stats import binom, hypergeom
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
 from demele.labels import NoiseBudget, TransitionCounts, TransitionMatrix, noise_budget
-from demele.labels.budget import _binomial_limit, _class_proportions, _hypergeometric_limit, _largest
+from demele.labels.budget import _binomial_limit, _class_proportions, _largest
 from tests.tolerances import assert_exact
 
 TAIL = 0.05
@@ -318,17 +318,6 @@ def test_a_sample_by_given_label_is_noticed_and_still_holds() -> None:
     assert budget.wrong_given[1] >= 500
     assert budget.wrong >= 500
     assert "within each given label" in budget.assumptions[0]
-
-
-def test_hypergeometric_limit_against_a_search() -> None:
-    rng = np.random.default_rng(2)
-    sizes = rng.integers(1, 60, 80)
-    sampled = np.array([rng.integers(0, size + 1) for size in sizes])
-    wrong = np.array([rng.integers(0, drawn + 1) for drawn in sampled])
-    found = _hypergeometric_limit(sizes, sampled, wrong, 0.03)
-    for size, drawn, hits, limit in zip(sizes, sampled, wrong, found, strict=True):
-        totals = np.arange(hits, size - (drawn - hits) + 1)
-        assert limit == totals[hypergeom.cdf(hits, size, totals, drawn) > 0.03].max()
 
 
 def test_binomial_limit_is_the_smallest() -> None:

@@ -2,26 +2,28 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
+from demele.cli.audit_files import read_audit
 from demele.cli.files import split_name
 from demele.cli.label_files import (
-    add_knowledge,
-    checked_knowledge,
-    checked_targets,
     classes_named,
     column,
     in_one_vocabulary,
     name_of,
-    option_words,
-    read_audit,
     read_transition,
     suggesting_classes,
+)
+from demele.cli.label_options import (
+    add_knowledge,
+    add_output,
+    checked_knowledge,
+    checked_targets,
+    option_words,
     told_as,
     warned,
 )
-from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, warnings_in_one_line
 
 __all__ = ["add_command"]
 
@@ -59,12 +61,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("labels", metavar="LABELS", help="the given label of each row")
     add_knowledge(parser)
     parser.add_argument("--level", type=float, metavar="L", help="nominal coverage of the intervals (default: 0.95)")
-    out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
-    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
-    out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
-    out.add_argument("--quiet", action="store_true", help="no warnings; the results still hold them")
+    add_output(parser.add_argument_group("output"))
     parser.set_defaults(run=_run, told_as=told_as)
 
 

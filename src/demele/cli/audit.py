@@ -4,8 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from demele.cli.audit_files import answers_text
 from demele.cli.files import check_writable, split_name
-from demele.cli.label_files import TRUE, answers_text, column, in_file, in_one_vocabulary, models, told_as, warned
+from demele.cli.label_files import column, in_one_vocabulary, models
+from demele.cli.label_options import TRUE, in_file, told_as, warned
 from demele.cli.output import emit, log
 from demele.core.errors import InputError
 

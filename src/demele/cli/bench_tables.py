@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.tables import _clipped, _console, _group, _table, _trimmed
+from demele.cli.tables import add_group, clipped, console_for, indented, plain_table, trimmed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +59,7 @@ def verdict_tables(content: Content, *, curves: "Iterable[Curve]" = (), output: 
     output : Path, optional
         File that the text is for; a terminal's colours are then left out.
     """
-    console, text = _console(output)
+    console, text = console_for(output)
     if not console.is_terminal:
         console.width = _WIDTH
     signs = _signs(output)
@@ -82,7 +82,7 @@ def verdict_tables(content: Content, *, curves: "Iterable[Curve]" = (), output: 
     for row in _explained(content):
         _reasons(console, content, row, signs)
     _failures(console, content, curves)
-    return _trimmed(text)
+    return trimmed(text)
 
 
 def _signs(output: Path | None) -> Mapping[str, str]:
@@ -131,19 +131,19 @@ def _tables(console: "Console", content: Content, criteria: Sequence[Content], s
 
     shown: set[str] = set()
     found = {(item["row"], item["criterion"]): _status(item) for item in content["verdicts"]}
-    names = {row["name"]: _clipped(row["name"], _NAME_WIDTH) for row in content["rows"]}
+    names = {row["name"]: clipped(row["name"], _NAME_WIDTH) for row in content["rows"]}
     first = max(len("metric"), *map(len, names.values())) + 1
     for number, columns in enumerate(_blocks(criteria, console.width - first)):
         if number:
             console.print()
-        table = _table("metric", *("\n".join(_head(item)) for item in columns), gap=1)
+        table = plain_table("metric", *("\n".join(_head(item)) for item in columns), gap=1)
         for column in table.columns[1:]:
             column.justify, column.no_wrap = "center", True
         for beside in (False, True):
             rows = [row for row in content["rows"] if bool(row.get("beside")) == beside]
             rows = [row for row in rows if any((row["name"], item["name"]) in found for item in columns)]
             if beside and rows:
-                _group(table, "stored")
+                add_group(table, "stored")
             for row in rows:
                 cells = [found.get((row["name"], item["name"]), _NOT_RUN) for item in columns]
                 shown.update(cells)
@@ -207,7 +207,7 @@ def _reasons(console: "Console", content: Content, row: Content, signs: Mapping[
     metrics = [item for item in content["metrics"] if item["row"] == row["name"] and item["own"]]
     for metric in metrics:
         if metric["properties"] is None or metric["discretises"] is None:
-            _indented(console, _not_said(metric))
+            indented(console, _not_said(metric))
     console.print(table)
     for metric in metrics:
         _changes(console, metric["card"]["invariances"])
@@ -237,14 +237,14 @@ def _changes(console: "Console", invariances: Sequence[Content]) -> None:
     unmoved = sum(item["status"] == "holds" for item in invariances)
     if unmoved == len(invariances):
         changes = "the change" if unmoved == 1 else f"all {unmoved} changes"
-        _indented(console, f"Changes that say the same in another form: unmoved by {changes}")
+        indented(console, f"Changes that say the same in another form: unmoved by {changes}")
         return
-    _indented(console, f"Changes that say the same in another form: unmoved by {unmoved} of {len(invariances)}")
+    indented(console, f"Changes that say the same in another form: unmoved by {unmoved} of {len(invariances)}")
     for item in invariances:
         if item["status"] == "fails":
-            _indented(console, f"{item['change']}: moves it by {item['difference']:.3f}", by=4)
+            indented(console, f"{item['change']}: moves it by {item['difference']:.3f}", by=4)
         elif item["status"] != "holds":
-            _indented(console, f"{item['change']}: by {item['difference']:.3f}, too few seeds to tell", by=4)
+            indented(console, f"{item['change']}: by {item['difference']:.3f}, too few seeds to tell", by=4)
 
 
 def _failures(console: "Console", content: Content, curves: "Iterable[Curve]") -> None:
@@ -269,17 +269,10 @@ def _failures(console: "Console", content: Content, curves: "Iterable[Curve]") -
         console.print("no value", style="bold")
     for metric in failing:
         of = f"{calls[metric]:,} {'call' if calls[metric] == 1 else 'calls'}"
-        _indented(console, f"{metric} gave no value in {reasons[metric].total():,} of {of}:")
+        indented(console, f"{metric} gave no value in {reasons[metric].total():,} of {of}:")
         for reason, number in reasons[metric].most_common(_MOST_REASONS):
             times = "once, in" if number == 1 else f"{number:,} times, first in"
-            _indented(console, f"{times} {first[metric, reason]}: {reason}", by=4)
+            indented(console, f"{times} {first[metric, reason]}: {reason}", by=4)
         more = len(reasons[metric]) - _MOST_REASONS
         if more > 0:
-            _indented(console, f"and {more:,} more {'reason' if more == 1 else 'reasons'}", by=4)
-
-
-def _indented(console: "Console", text: str, *, by: int = 2) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Padding(Text(text), (0, 0, 0, by)))
+            indented(console, f"and {more:,} more {'reason' if more == 1 else 'reasons'}", by=4)

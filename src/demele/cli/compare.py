@@ -2,42 +2,39 @@
 
 import argparse
 import json
-import math
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.files import check_writable, first_row, split_name
+from demele.cli.ask import add_ask, asked_labels, checked_ask
+from demele.cli.audit_files import read_audit
+from demele.cli.files import check_writable, split_name
 from demele.cli.label_files import (
-    TRUE,
-    Warn,
-    add_knowledge,
-    answers_text,
-    checked_knowledge,
-    checked_targets,
     classes_named,
     column,
-    in_file,
     in_one_vocabulary,
     models,
     name_of,
-    option_words,
-    read_answers,
-    read_audit,
     read_cleaning,
     read_transition,
     suggesting_classes,
+)
+from demele.cli.label_options import (
+    Warn,
+    add_knowledge,
+    add_output,
+    checked_knowledge,
+    checked_targets,
+    option_words,
     told_as,
     warned,
 )
-from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.core.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from demele.evaluation import Decision, Ranking, SequentialComparison
+    from demele.evaluation import Decision, Ranking
 
 __all__ = ["add_command"]
 
@@ -71,13 +68,12 @@ examples:
   demele compare --demo --report demo.html
 
 Results go to stdout (a table on a terminal, JSON otherwise), warnings to stderr.
+CSV has a row for two classifiers, and of a ranking a row per model: the verdicts on its pairs are in JSON.
 Exit status: 0 done, whatever the verdict; 2 a mistake in the arguments or the data.
 """
 
 #: Options that name files to read.
 _FROM_FILES = ("transition", "audit", "true_labels", "difficulty", "suspects", "reference")
-#: Column of a file for experts that says which comparison asks.
-_COMPARISON = "comparison"
 _DEMO_AUDIT = 500
 _DEMO_TITLE = "Which differences between ten language models survive the label errors of MMLU?"
 
@@ -121,22 +117,12 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         "--suspects", metavar="FILE", help="cleaned: flags, and perhaps a second column of right classes"
     )
     special.add_argument("--reference", metavar="FILE", help="label-free: the predictions of a third classifier")
-    special.add_argument(
-        "--ask",
-        type=Path,
-        metavar="FILE",
-        help="sequential: write here which rows an expert should label next, and read the answers on the next run",
-    )
-    special.add_argument("--batch", type=int, metavar="K", help="rows that --ask writes at a time (default: 20)")
+    add_ask(special)
     special.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
 
     out = parser.add_argument_group("output")
     out.add_argument("--names", metavar="A,B", help="what to call the two (default: their columns or files)")
-    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
-    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
-    out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
-    out.add_argument("--quiet", action="store_true", help="no warnings; the results still hold them")
+    add_output(out)
     parser.set_defaults(run=_run, told_as=told_as)
 
 
@@ -176,10 +162,7 @@ def _check(arguments: argparse.Namespace) -> None:
             f"{'file' if len(files) == 1 else 'files'} (see demele compare --help)"
         )
     checked_knowledge(arguments)
-    if arguments.ask is not None:
-        _check_ask(arguments)
-    elif arguments.batch is not None:
-        raise InputError("--batch: is for --ask")
+    checked_ask(arguments)
     if arguments.seed is not None and arguments.seed < 0:
         raise InputError(f"--seed: expected a whole number from 0, got {arguments.seed}")
     if len(files) == 3 and arguments.correction is not None:
@@ -192,24 +175,6 @@ def _check(arguments: argparse.Namespace) -> None:
         check_writable(arguments.ask, force=True, inputs=inputs)  # its answers are kept
         inputs.append(arguments.ask)
     checked_targets(arguments, inputs)
-
-
-def _check_ask(arguments: argparse.Namespace) -> None:
-    if len(arguments.files) != 3:
-        raise InputError("--ask: is for one established classifier and one candidate")
-    if arguments.method not in (None, "sequential"):
-        raise InputError(f"--ask: is for --method sequential, got {arguments.method}")
-    if arguments.measure not in (None, "accuracy"):
-        raise InputError(f"--measure: labels are asked one at a time for accuracy, got {arguments.measure}")
-    if arguments.audit is not None:
-        raise InputError("--audit: --ask keeps the expert's answers itself; leave one of them out")
-    for name in ("of", "true_labels", "difficulty", "prudence", "suspects", "reference"):
-        if getattr(arguments, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')}: has no part in --ask; leave it out")
-    if arguments.batch is not None and arguments.batch < 1:
-        raise InputError(f"--batch: expected a number of rows from 1, got {arguments.batch}")
-    if arguments.ask.suffix.lower() not in (".csv", ".tsv"):
-        raise InputError(f"--ask: expected a file called .csv, for the expert to fill in, got {arguments.ask}")
 
 
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:
@@ -283,6 +248,23 @@ def _compared(arguments: argparse.Namespace) -> "Decision":
         return evaluation.compare(**read, labels=labels, names=_names(arguments), **known)
 
 
+def _asked(arguments: argparse.Namespace) -> "Decision":
+    """Decide with the answers so far, and ask for more if the verdict is open."""
+    from demele import evaluation
+    from demele.core.labelled import read_labels
+
+    warn = warned(arguments.quiet)
+    read, labels, known = _pair(arguments, warn)
+    known.pop("method", None)
+    known.pop("measure", None)
+    with suggesting_classes([*read.values(), labels]):
+        comparison = evaluation.SequentialComparison(**read, labels=labels, names=_names(arguments), **known)
+    progress = asked_labels(comparison, arguments.ask, read_labels(labels, "labels"), warn, batch=arguments.batch)
+    if not arguments.quiet:
+        log(f"demele: {progress}")
+    return comparison.decision()
+
+
 def _ranked(arguments: argparse.Namespace) -> "Ranking":
     from demele import evaluation
 
@@ -330,80 +312,6 @@ def _demonstration(arguments: argparse.Namespace) -> "Ranking":
         title=_DEMO_TITLE,
         **{"classes": questions.classes, **known},
     )
-
-
-# One label at a time ---------------------------------------------------------------------------------------------
-
-
-def _asked(arguments: argparse.Namespace) -> "Decision":
-    """Read the answers so far, decide, and ask for more if the verdict is open."""
-    from demele import evaluation
-    from demele.core.labelled import read_labels
-
-    warn = warned(arguments.quiet)
-    read, labels, known = _pair(arguments, warn)
-    known.pop("method", None)
-    known.pop("measure", None)
-    with suggesting_classes([*read.values(), labels]):
-        comparison = evaluation.SequentialComparison(**read, labels=labels, names=_names(arguments), **known)
-    given = read_labels(labels, "labels")
-    path, batch = arguments.ask, arguments.batch or 20
-    key = str(comparison.to_dict()["digest"])
-    asked, waiting = 0, 0
-    if path.exists():
-        answers = read_answers(str(path), given, warn)
-        asked = answers.rows.size
-        if answers.single(_COMPARISON) != key or answers.rows.tolist() != comparison.ask(asked).tolist():
-            raise InputError(
-                f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
-                "--target, noise or --seed); give the same ones, or another --ask FILE"
-            )
-        if answers.known.any():
-            with in_file(str(path), labels=f"column {TRUE}"):
-                comparison.tell(answers.rows[answers.known], answers.labels[answers.known])
-        waiting = int((~answers.known).sum())
-        later = int(answers.known[comparison.labels_used :].sum())
-        if later and not comparison.done:
-            warn(
-                f"{path}: row {answers.rows[comparison.labels_used]} has no answer; the {later} after it count once "
-                "it has"
-            )
-    if not comparison.done and waiting < batch:
-        rows = comparison.ask(batch)[waiting:]
-        waiting += rows.size
-        _add_rows(path, rows, given, first=asked + 1, key=key)
-    if not arguments.quiet:
-        log(f"demele: {_progress(comparison, waiting, path)}")
-    return comparison.decision()
-
-
-def _progress(comparison: "SequentialComparison", waiting: int, path: Path) -> str:
-    used = comparison.labels_used
-    answers = f"{used} answer{'' if used == 1 else 's'}"
-    rows = f"the row that has no {TRUE}" if waiting == 1 else f"the {waiting} rows that have no {TRUE}"
-    if comparison.done:
-        if comparison.decision().verdict == "undecided":
-            return f"{answers}, undecided, and more of them would hardly decide it"
-        return f"{answers} decide it; no more are needed"
-    more = comparison.expected_labels
-    if math.isfinite(more):
-        hope = f"about {math.ceil(more):,} more to expect"
-        return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
-    return f"{answers}, undecided, and more like them would not decide it; to go on, label {rows} in {path}"
-
-
-def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first: int, key: str) -> None:
-    """Add rows to the file, below those that it has, whatever program wrote it last."""
-    held, head, delimiter = "", None, "\t" if path.suffix.lower() == ".tsv" else ","
-    if path.exists():
-        held = path.read_text(encoding="utf-8-sig")
-        delimiter, head = first_row(path)
-        held = held if held.endswith("\n") else held + "\n"
-    more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)
-    # Written beside it first: an interrupted write must not cost an expert's answers.
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(held + more, encoding="utf-8")
-    beside.replace(path)
 
 
 # Output ----------------------------------------------------------------------------------------------------------

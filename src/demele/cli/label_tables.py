@@ -5,7 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.tables import _clipped, _console, _table, _trimmed
+from demele.cli.tables import clipped, console_for, plain_table, trimmed
+from demele.report.labels_sentences import (
+    as_text,
+    assessment_headline,
+    bears_sentence,
+    decision_headline,
+    ranking_headline,
+)
+from demele.report.labels_words import digits_for, points, points_range, span_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,6 +23,8 @@ __all__ = ["assessment_table", "decision_table", "ranking_table"]
 Content = Mapping[str, Any]
 Words = Callable[[str], str]
 
+#: Signs of the page as they are typed: every terminal has these, and a number that is copied is one to programs.
+_TYPED = {ord("\N{MINUS SIGN}"): "-", ord("\N{EN DASH}"): "-"}
 #: Classes of an assessment shown in a table, worst first.
 _MOST_CLASSES = 20
 _CLASS_MEASURES = ("precision", "recall", "f1")
@@ -29,9 +39,7 @@ _KINDS = {
 
 def assessment_table(content: Content, *, name: str, output: Path | None = None, words: Words = str) -> str:
     """Write an assessment: what holds for all classes, then class by class, worst F1 first."""
-    from demele.report.labels_sentences import assessment_headline
-
-    console, text = _console(output)
+    console, text = console_for(output)
     _headline(console, assessment_headline(content))
     console.print(
         f"{name}: {content['n']:,} rows, {len(content['classes'])} classes, level {content['level']:g}; percent",
@@ -48,7 +56,7 @@ def assessment_table(content: Content, *, name: str, output: Path | None = None,
         *(["bias"] if bounded else []),
         *(["on right labels"] if corrected else []),
     ]
-    table = _table(*heads, numbers=len(heads) - 1)
+    table = plain_table(*heads, numbers=len(heads) - 1)
     for item in whole:
         cells = [_what(item), _percent(item["value"], digits), _span(item["interval"], digits)]
         cells += [_bias(item["bias"], digits)] if bounded else []
@@ -60,7 +68,7 @@ def assessment_table(content: Content, *, name: str, output: Path | None = None,
     if by_class:
         _classes(console, by_class, corrected=corrected)
     _footnotes(console, content, words)
-    return _trimmed(text)
+    return trimmed(text)
 
 
 def _parted(content: Content) -> tuple[list[Content], dict[Any, dict[str, Content]]]:
@@ -81,10 +89,10 @@ def _classes(console: "Console", by_class: Mapping[Any, Mapping[str, Content]], 
     order = [of for _, of in sorted(scored, key=lambda pair: (pair[0] is not None, pair[0] or 0.0))]
     kind = "corrected" if corrected else "interval"
     console.print()
-    table = _table("class", "labelled", "precision", "recall", "F1", numbers=4)
+    table = plain_table("class", "labelled", "precision", "recall", "F1", numbers=4)
     for of in order[:_MOST_CLASSES]:
         items = by_class[of]
-        cells = [_clipped(str(of), 12), f"{items['recall']['trials'] or 0:,.0f}"]
+        cells = [clipped(str(of), 12), f"{items['recall']['trials'] or 0:,.0f}"]
         cells += [f"{_percent(items[m]['value'], 1)} {_span(items[m][kind], 1)}".rstrip() for m in _CLASS_MEASURES]
         table.add_row(*map(_plain, cells))
     console.print(table)
@@ -99,17 +107,15 @@ def _classes(console: "Console", by_class: Mapping[Any, Mapping[str, Content]], 
 
 def decision_table(content: Content, *, output: Path | None = None, words: Words = str) -> str:
     """Write a decision: the verdict in a sentence, the two estimates, what it rests on."""
-    from demele.report.labels_sentences import bears_sentence, decision_headline
-
-    console, text = _console(output)
+    console, text = console_for(output)
     _headline(console, decision_headline(content))
     sides = [content[side] for side in ("established", "candidate")]
     digits = _digits([*(item["interval"] for item in sides), content["interval"]])
     corrected = any(item["corrected"] is not None for item in sides)
     heads = [_what(sides[0]), "apparent", "interval", *(["on right labels"] if corrected else [])]
-    table = _table(*heads, numbers=len(heads) - 1)
+    table = plain_table(*heads, numbers=len(heads) - 1)
     for role, name, item in zip(("established", "candidate"), content["names"], sides, strict=True):
-        told = _clipped(str(name), 28)
+        told = clipped(str(name), 28)
         cells = [f"{told} ({role})" if name != role else told, _percent(item["value"], digits)]
         cells += [_span(item["interval"], digits), *([_span(item["corrected"], digits)] if corrected else [])]
         table.add_row(*map(_plain, cells))
@@ -135,14 +141,12 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
     p_value = "" if content["p_value"] is None else f", p = {content['p_value']:.3g}"
     _indented(console, f"method {content['method']}, level {content['level']:g}{p_value}", style="dim")
     _footnotes(console, content, words)
-    return _trimmed(text)
+    return trimmed(text)
 
 
 def ranking_table(content: Content, *, output: Path | None = None, words: Words = str) -> str:
     """Write a ranking: each model with the ranks that the labels leave open."""
-    from demele.report.labels_sentences import ranking_headline
-
-    console, text = _console(output)
+    console, text = console_for(output)
     if content["title"] is not None:
         _indented(console, content["title"], style="dim")
     _headline(console, ranking_headline(content))
@@ -150,10 +154,10 @@ def ranking_table(content: Content, *, output: Path | None = None, words: Words 
     won, held = (_won(content[kind]) for kind in ("pairs", "reference"))
     digits = _digits(model["interval"] for model in shown)
     heads = ["model", "ranks", _what(shown[0]), "interval", "beats"]
-    table = _table(*heads, *(["truly"] if held is not None else []), numbers=5)
+    table = plain_table(*heads, *(["truly"] if held is not None else []), numbers=5)
     for model in shown:
         best, worst, name = model["best_rank"], model["worst_rank"], model["name"]
-        cells = [_clipped(str(name), 26), str(best) if best == worst else f"{best}-{worst}"]
+        cells = [clipped(str(name), 26), str(best) if best == worst else f"{best}-{worst}"]
         cells += [_percent(model["value"], digits), _span(model["interval"], digits)]
         cells += [str(counts.get(name, 0)) for counts in (won, held) if counts is not None]
         table.add_row(*map(_plain, cells))
@@ -165,7 +169,7 @@ def ranking_table(content: Content, *, output: Path | None = None, words: Words 
     shared = "each by itself" if content["correction"] == "none" else f"all verdicts together ({content['correction']})"
     _indented(console, f"method {content['method']}, level {content['level']:g} for {shared}", style="dim")
     _footnotes(console, content, words)
-    return _trimmed(text)
+    return trimmed(text)
 
 
 def _won(pairs: Sequence[Content] | None) -> dict[str, int] | None:
@@ -190,8 +194,6 @@ def _headline(console: "Console", html: str) -> None:
 
 def _text(html: str) -> str:
     """Return a sentence as plain text, with minus signs as tables have them."""
-    from demele.report.labels_sentences import as_text
-
     return as_text(html).replace("\N{MINUS SIGN}", "-")
 
 
@@ -218,30 +220,22 @@ def _what(item: Content) -> str:
 
 def _digits(intervals: Any) -> int:
     """Return how many decimals of a percent are worth showing, for the narrowest of some intervals."""
-    from demele.report.labels_words import digits_for, span_of
-
     return min(2, max((digits_for(span_of(interval)) for interval in intervals), default=1))
 
 
 def _percent(value: float | None, digits: int, *, sign: bool = False) -> str:
-    if value is None:
-        return "-"
-    text = f"{100 * value:{'+' if sign else ''}.{digits}f}"
-    return text.lstrip("+-") if float(text) == 0 else text
+    return points(value, digits, sign=sign).translate(_TYPED)
+
+
+def _span(interval: Content | None, digits: int, *, sign: bool = False) -> str:
+    return points_range(span_of(interval), digits, sign=sign).translate(_TYPED)
 
 
 def _bias(bias: Sequence[float | None] | None, digits: int) -> str:
     if bias is None or bias[0] is None:
         return ""
-    low, high = (_percent(end, digits, sign=True) for end in bias)
-    return low if bias[0] == bias[1] else f"[{low}, {high}]"
-
-
-def _span(interval: Content | None, digits: int, *, sign: bool = False) -> str:
-    if interval is None or interval["low"] is None or interval["high"] is None:
-        return ""
-    low, high = (_percent(interval[end], digits, sign=sign) for end in ("low", "high"))
-    return f"[{low}, {high}]"
+    low, high = bias
+    return _percent(low, digits, sign=True) if low == high else _span({"low": low, "high": high}, digits, sign=True)
 
 
 def _plain(text: str) -> Any:

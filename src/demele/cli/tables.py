@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
     from demele.core.spec import MetricSpec
 
-__all__ = ["metrics_table", "scores_table"]
+__all__ = [
+    "add_group",
+    "clipped",
+    "console_for",
+    "indented",
+    "metrics_table",
+    "plain_table",
+    "scores_table",
+    "trimmed",
+]
 
 Evaluation = Mapping[str, Any]
 _OTHER = "other"
@@ -46,7 +55,7 @@ def scores_table(
     words : callable, optional
         Says a message in the words of the reader.
     """
-    console, text = _console(output)
+    console, text = console_for(output)
     for heading, names in _headings(evaluations).items():
         console.print(f"{', '.join(names)}: {heading}", markup=False)
     table = _single(evaluations[0], families) if len(evaluations) == 1 else None
@@ -57,15 +66,15 @@ def scores_table(
     if details:
         for evaluation in evaluations:
             _details(console, evaluation, named=len(evaluations) > 1)
-    return _trimmed(text)
+    return trimmed(text)
 
 
 def metrics_table(specs: Sequence["MetricSpec"]) -> str:
     """Write the catalogue, grouped by family."""
-    console, text = _console(None)
-    table = _table("metric", "measures", "per", "range", "source", gap=1)
+    console, text = console_for(None)
+    table = plain_table("metric", "measures", "per", "range", "source", gap=1)
     for family in dict.fromkeys(spec.family for spec in specs):
-        _group(table, family)
+        add_group(table, family)
         for spec in (spec for spec in specs if spec.family == family):
             low, high = (f"{end:g}" if math.isfinite(end) else "any" for end in spec.range)
             span = "any" if low == high else f"{low} to {high}"
@@ -79,10 +88,11 @@ def metrics_table(specs: Sequence["MetricSpec"]) -> str:
     )
     console.print("holistic: more than one of modularity, compactness, explicitness.", style="dim")
     console.print("--format json has definitions and whole references.", style="dim")
-    return _trimmed(text)
+    return trimmed(text)
 
 
-def _console(output: Path | None) -> tuple["Console", io.StringIO]:
+def console_for(output: Path | None) -> tuple["Console", io.StringIO]:
+    """Return a console as wide as the terminal, or 80 columns for a file or a pipe, and the text it prints into."""
     from rich.console import Console
 
     text = io.StringIO()
@@ -95,7 +105,8 @@ def _console(output: Path | None) -> tuple["Console", io.StringIO]:
     return console, text
 
 
-def _trimmed(text: io.StringIO) -> str:
+def trimmed(text: io.StringIO) -> str:
+    """Return what a console printed, without the spaces at the ends of its lines."""
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
@@ -113,9 +124,9 @@ def _single(evaluation: Evaluation, families: Mapping[str, str]) -> "Table":
     scores = evaluation["scores"]
     has = {key: any(score[key] is not None for score in scores) for key in ("interval", "spread", "chance")}
     heads = {"interval": "interval", "spread": "std", "chance": "chance"}
-    table = _table("metric", "value", *(name for key, name in heads.items() if has[key]), numbers=4)
+    table = plain_table("metric", "value", *(name for key, name in heads.items() if has[key]), numbers=4)
     for family, group in _by_family([score["metric"] for score in scores], families):
-        _group(table, family)
+        add_group(table, family)
         for score in (score for score in scores if score["metric"] in group):
             cells = {
                 "interval": _interval(score),
@@ -134,9 +145,11 @@ def _several(evaluations: Sequence[Evaluation], families: Mapping[str, str], wid
     tables = []
     for start in range(0, len(evaluations), room):
         shown = evaluations[start : start + room]
-        table = _table("metric", *(_clipped(item["name"], 13 if wide else 12) for item in shown), numbers=len(shown))
+        table = plain_table(
+            "metric", *(clipped(item["name"], 13 if wide else 12) for item in shown), numbers=len(shown)
+        )
         for family, group in _by_family(metrics, families):
-            _group(table, family)
+            add_group(table, family)
             for metric in group:
                 scores = [_score(item, metric) for item in shown]
                 best = _best([_score(item, metric) for item in evaluations])
@@ -191,7 +204,7 @@ def _footnotes(console: "Console", evaluations: Sequence[Evaluation], words: Cal
             names = ", ".join(metric for metric in about if metric)
             some = f" ({', '.join(who)})" if several and len(who) < len(evaluations) else ""
             lead = f"{names}{some}: " if names else f"{some.strip()} " if some else ""
-            _indented(console, lead + words(message))
+            indented(console, lead + words(message))
 
 
 def _details(console: "Console", evaluation: Evaluation, *, named: bool) -> None:
@@ -204,7 +217,7 @@ def _details(console: "Console", evaluation: Evaluation, *, named: bool) -> None
         room = max(1, (console.width - first - 2) // 12)
         for start in range(0, len(columns), room):
             shown = columns[start : start + room]
-            table = _table("metric", *(_clipped(name, 10) for name in shown), numbers=len(shown))
+            table = plain_table("metric", *(clipped(name, 10) for name in shown), numbers=len(shown))
             for score in scores:
                 table.add_row(score["metric"], *(_number(score["native"].get(name)) for name in shown))
             console.print()
@@ -217,14 +230,15 @@ def _details(console: "Console", evaluation: Evaluation, *, named: bool) -> None
         console.print(f"  {score['signature']}", markup=False, soft_wrap=True)
 
 
-def _indented(console: "Console", text: str) -> None:
+def indented(console: "Console", text: str, *, by: int = 2) -> None:
+    """Print a text in lines that all begin some spaces from the edge; what looks like markup in it is text."""
     from rich.padding import Padding
     from rich.text import Text
 
-    console.print(Padding(Text(text), (0, 0, 0, 2)))
+    console.print(Padding(Text(text), (0, 0, 0, by)))
 
 
-def _table(*heads: str, numbers: int = 0, gap: int = 2) -> "Table":
+def plain_table(*heads: str, numbers: int = 0, gap: int = 2) -> "Table":
     """Make a table without lines, whose columns after the first hold numbers, as many as said."""
     from rich.table import Table
     from rich.text import Text
@@ -236,12 +250,13 @@ def _table(*heads: str, numbers: int = 0, gap: int = 2) -> "Table":
     return table
 
 
-def _group(table: "Table", family: str) -> None:
+def add_group(table: "Table", title: str) -> None:
+    """Begin a group of rows: an empty row if there are others above, then its title."""
     from rich.text import Text
 
     if table.row_count:
         table.add_row("")
-    table.add_row(Text(family, style="italic"))
+    table.add_row(Text(title, style="italic"))
 
 
 def _by_family(metrics: Iterable[str], families: Mapping[str, str]) -> list[tuple[str, list[str]]]:
@@ -284,5 +299,6 @@ def _number(value: float | None) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
-def _clipped(name: str, most: int) -> str:
+def clipped(name: str, most: int) -> str:
+    """Cut a name to so many characters, the last two of them dots."""
     return name if len(name) <= most else name[: most - 2] + ".."

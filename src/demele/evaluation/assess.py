@@ -20,11 +20,11 @@ from demele.evaluation.average_bounds import average_bounds
 from demele.evaluation.bias import (
     BiasCounts,
     accuracy_bias,
-    correct_bounds,
     f1_bias,
     precision_bias,
     recall_bias,
 )
+from demele.evaluation.bias_bounds import correct_bounds
 from demele.evaluation.comparison.asking import classes_of, coded_like, read_noise
 from demele.evaluation.comparison.base import as_value
 from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts, confusion_counts

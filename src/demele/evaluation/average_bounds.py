@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.bias import Moves, apparent_measure, class_measure, corner, correct_bounds
+from demele.evaluation.bias_bounds import Moves, apparent_measure, corner, correct_bounds
+from demele.evaluation.confusion import class_measure
 
 if TYPE_CHECKING:
     from demele.labels.budget import NoiseBudget
@@ -30,7 +31,7 @@ def average_bounds(
     average : {"macro", "weighted", "micro"}
         Over the classes for which the measure is defined; ``"weighted"`` by their true instances.
     confusion, budget, doubtful
-        As in :func:`demele.evaluation.bias.correct_bounds`.
+        As in :func:`demele.evaluation.bias_bounds.correct_bounds`.
 
     Returns
     -------

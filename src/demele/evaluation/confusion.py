@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from demele.core.labelled import Indices, read_labelled, vocabulary
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Average", "ConfusionCounts", "Rows", "confusion", "confusion_counts"]
+__all__ = ["Average", "ConfusionCounts", "Rows", "class_measure", "confusion", "confusion_counts", "ratio"]
 
 #: What the rows stand for: the given labels, which may be wrong, or the true ones.
 Rows = Literal["label", "true"]
@@ -115,7 +115,7 @@ class ConfusionCounts:
     @property
     def accuracy(self) -> float:
         """Share of instances predicted as their class, in [0, 1]; NaN without an instance."""
-        return float(_ratio(self.right.sum(), self.counts.sum()))
+        return float(ratio(self.right.sum(), self.counts.sum()))
 
     @property
     def error(self) -> float:
@@ -125,12 +125,12 @@ class ConfusionCounts:
     @property
     def precision(self) -> Floats:
         """Right of those predicted as the class, of shape (n_classes,); NaN for a class never predicted."""
-        return _ratio(self.right, self.predicted)
+        return self.measure("precision")
 
     @property
     def recall(self) -> Floats:
         """Right of those of the class, of shape (n_classes,); NaN for a class without an instance."""
-        return _ratio(self.right, self.support)
+        return self.measure("recall")
 
     @property
     def f1(self) -> Floats:
@@ -139,7 +139,7 @@ class ConfusionCounts:
         As 2 right / (predicted + support): 0 for a class never predicted though it has instances, NaN only for a
         class with neither.
         """
-        return _ratio(2 * self.right, self.predicted + self.support)
+        return self.measure("f1")
 
     def measure(self, name: str) -> Floats:
         """Return ``precision``, ``recall`` or ``f1`` of every class by its name.
@@ -150,8 +150,7 @@ class ConfusionCounts:
         """
         if name not in ("precision", "recall", "f1"):
             raise UnknownNameError(f"measure: expected 'precision', 'recall' or 'f1', got {name!r}")
-        values: Floats = getattr(self, name)
-        return values
+        return class_measure(name, self.right, self.predicted, self.support)
 
     def undefined(self, name: str) -> tuple[int | str, ...]:
         """Return the classes that a measure is not defined for, and that its averages leave out.
@@ -202,7 +201,7 @@ class ConfusionCounts:
         if average not in get_args(Average):
             raise UnknownNameError(f"average: expected 'macro', 'micro' or 'weighted', got {average!r}")
         weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else 1)
-        return float(_ratio(weights @ np.nan_to_num(values), weights.sum()))
+        return float(ratio(weights @ np.nan_to_num(values), weights.sum()))
 
     def merge(self, other: "ConfusionCounts") -> "ConfusionCounts":
         """Return the counts of both sets of instances together; changes neither.
@@ -312,10 +311,36 @@ def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:
     return total.reshape(k, k)
 
 
-def _ratio(part: NDArray[np.generic] | np.generic, whole: NDArray[np.generic] | np.generic) -> Floats:
-    """Divide counts; NaN where there is nothing to divide by."""
+def class_measure(measure: str, right: Any, predicted: Any, support: Any) -> Floats:
+    """Return precision, recall or f1 from counts; NaN where it is not defined.
+
+    Parameters
+    ----------
+    measure : {"precision", "recall", "f1"}
+    right, predicted, support : arrays of the same shape
+        Of each class, the instances predicted so and rightly, predicted so, and of the class.
+
+    Examples
+    --------
+    >>> class_measure("f1", np.array([8, 0]), np.array([9, 0]), np.array([11, 0]))
+    array([0.8, nan])
+    """
+    if measure == "precision":
+        return ratio(right, predicted)
+    return ratio(right, support) if measure == "recall" else ratio(2 * right, predicted + support)
+
+
+def ratio(part: Any, whole: Any) -> Floats:
+    """Divide counts; NaN where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> ratio([1, 0], [4, 0])
+    array([0.25,  nan])
+    """
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.asarray(part, dtype=np.float64) / np.asarray(whole, dtype=np.float64))
+        return np.where(whole > 0, part / whole, np.nan)
 
 
 def _checked_counts(values: object) -> Counts:

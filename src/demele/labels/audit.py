@@ -16,7 +16,7 @@ from demele.labels.transition import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "AuditPlan", "CodedAudit", "Design", "doubt", "draw_audit"]
+__all__ = ["Audit", "AuditPlan", "CodedAudit", "Design", "doubt", "draw_audit", "read_doubt"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -199,7 +199,7 @@ class AuditPlan:
         return pd.DataFrame(columns)
 
 
-def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.2, seed: int = 0) -> AuditPlan:
+def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, seed: int = 0) -> AuditPlan:
     """Draw rows for an expert to label.
 
     Parameters
@@ -248,9 +248,9 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.2, s
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
     if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor <= 1:
         raise InputError(
-            f"floor: expected a number in (0, 1], such as 0.2, got {floor!r}; at 0 some rows could never be drawn"
+            f"floor: expected a number in (0, 1], such as 0.4, got {floor!r}; at 0 some rows could never be drawn"
         )
-    chances = inclusion_probabilities(_weights(_read_doubt(doubt, n), float(floor)), size)
+    chances = inclusion_probabilities(_weights(read_doubt(doubt, n), float(floor)), size)
     draws = rng_for(int(seed), "draw_audit", "weighted", n).random(n)
     with np.errstate(divide="ignore"):
         ranks = np.where(chances >= 1, 0.0, draws / (1 - draws) * (1 / chances - 1))
@@ -320,6 +320,40 @@ def doubt(predictions: object, labels: object = None) -> Floats:
             terms = np.where(counts > 0, -shares * np.log(shares), 0.0)
         result[start : start + step] = terms.sum(axis=1) ** 2
     return result
+
+
+def read_doubt(values: object, n: int) -> Floats:
+    """Check numbers that say where labels are worth most, one per row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Finite numbers >= 0, in any unit.
+    n : int
+        Rows of the test set.
+
+    Returns
+    -------
+    array of float64 of shape (n,)
+
+    Raises
+    ------
+    InputError
+        If there are not n of them, or some are missing, infinite or negative.
+
+    Examples
+    --------
+    >>> read_doubt([0, 2, 1], 3)
+    array([0., 2., 1.])
+    """
+    array = as_column(values, "doubt")
+    if array.shape != (n,) or array.dtype.kind not in "biuf":
+        raise InputError(f"doubt: expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}")
+    array = array.astype(np.float64)
+    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if odd.size:
+        raise InputError(f"doubt: expected finite numbers >= 0, got {odd.size} others, first at row {odd[0]}")
+    return array
 
 
 def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
@@ -411,17 +445,6 @@ def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
             f"probabilities: expected numbers in (0, 1], got {odd.size} others, first {array[odd[0]]:g} at "
             f"entry {odd[0]}"
         )
-    return array
-
-
-def _read_doubt(values: object, n: int) -> Floats:
-    array = as_column(values, "doubt")
-    if array.shape != (n,) or array.dtype.kind not in "biuf":
-        raise InputError(f"doubt: expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}")
-    array = array.astype(np.float64)
-    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if odd.size:
-        raise InputError(f"doubt: expected finite numbers >= 0, got {odd.size} others, first at row {odd[0]}")
     return array
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.labelled import Indices
+from demele.labels.limits import hypergeometric_limit
 from demele.labels.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["NoiseBudget", "noise_budget"]
@@ -192,10 +193,9 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> NoiseBudg
     pairs = max(k * (k - 1), 1)
 
     def limit(sizes: Any, sampled: Any, wrong: Any, error: float) -> Counts:
-        sizes, sampled, wrong = np.broadcast_arrays(sizes, sampled, wrong)
         if within:
-            return _hypergeometric_limit(sizes, sampled, wrong, error)
-        found: Counts = _hypergeometric_limit(sizes + sampled, sampled, wrong, error) - wrong
+            return hypergeometric_limit(sizes, sampled, wrong, error)
+        found: Counts = hypergeometric_limit(sizes + sampled, sampled, wrong, error) - wrong
         return found
 
     by_given = limit(given, columns, mistakes.sum(axis=0), tail / 6 / k)
@@ -325,24 +325,6 @@ def _binomial_limit(n: int, shares: Floats, error: float) -> Counts:
     from scipy.stats import binom
 
     limits: Counts = np.maximum(binom.isf(error, n, np.clip(shares, 0, 1)), 0).astype(np.int64)
-    return limits
-
-
-def _hypergeometric_limit(sizes: Counts, sampled: Counts, wrong: Counts, error: float) -> Counts:
-    """Most wrong ones among ``sizes``, ``sampled`` of which were drawn and ``wrong`` of these were wrong.
-
-    The largest W with P(Hypergeometric(sizes, W, sampled) <= wrong) > error, by bisection.
-    """
-    from scipy.stats import hypergeom
-
-    cases, back = np.unique(np.stack([np.ravel(x) for x in (sizes, sampled, wrong)]), axis=1, return_inverse=True)
-    size, drawn, hits = cases
-    low, high = hits.copy(), size - (drawn - hits)
-    while (low < high).any():
-        middle = (low + high + 1) // 2
-        possible = hypergeom.cdf(hits, size, middle, drawn) > error
-        low, high = np.where(possible, middle, low), np.where(possible, high, middle - 1)
-    limits: Counts = low[back.reshape(-1)].reshape(sizes.shape)
     return limits
 
 

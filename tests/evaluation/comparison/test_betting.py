@@ -166,6 +166,18 @@ def test_all_draws_refute_what_is_false_and_nothing_else(scores: list[int], shif
     assert not np.isnan(evidence).any()
 
 
+def test_what_is_certainly_false_is_taken_back() -> None:
+    # Five draws of 0 speak against a sum of -6; the rest then brings it to -8.
+    weights = np.ones(9)
+    drawn = np.array([0.0, 0, 0, 0, 0, -2, -2, -2, -2])
+    early = Draws(drawn[:5], weights[:5], 9, 9.0, 2.0, 2.0)
+    assert early.evidence(-6) == early.log_wealth(-6).max() > np.log(5)
+    late = Draws(drawn, weights, 9, 9.0, 2.0, 2.0)
+    assert late.log_wealth(-6).max() == early.evidence(-6)
+    assert late.evidence(-6) == 0
+    assert late.exceeds(0.2) == -9
+
+
 def test_against_is_the_mirror() -> None:
     scores = np.array([-2, 0, 1, 0, -1])
     assert_exact(log_wealth_against(scores, 50, -10), log_wealth(-scores, 50, 10))
@@ -202,7 +214,7 @@ def test_largest_sum_excluded_is_found_by_bisection() -> None:
     scores, weights = rng.choice([-2.0, 0.0, 0.0, 0.0, 2.0], 60), np.full(60, 2.0)
     draws = Draws(scores, weights, 200, 400.0, 1.0, 1.0)
     for alpha in (0.05, 0.001):
-        shown = [t for t in range(-401, 401) if draws.log_wealth(t).max() >= -np.log(alpha)]
+        shown = [t for t in range(-401, 401) if draws.log_wealth(t).max() >= -np.log(alpha)]  # nothing ruled out here
         assert draws.exceeds(alpha) == max(shown)
     assert Draws(np.zeros(0), np.zeros(0), 10, 20.0, 1.0, 1.0).exceeds(0.05) == -21  # nothing beyond what must be
 

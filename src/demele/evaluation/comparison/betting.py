@@ -187,6 +187,16 @@ class Draws:
         paid, refuted = ratios(self.scores, self.weights, self.total_weight, threshold, loss=self.loss, gain=self.gain)
         return np.where(refuted, np.inf, mixed(paid))
 
+    def evidence(self, threshold: float) -> float:
+        """Return the largest log wealth so far for "the sum exceeds the threshold"; 0 if the draws now rule that out.
+
+        What was shown by chance is taken back once it is certainly false; that can only lower the error.
+        """
+        left = max(self.total_weight - float(self.weights.sum()), 0.0)
+        if float(self.scores.sum()) + self.gain * left <= threshold + 1e-9 * (1.0 + self.gain * self.total_weight):
+            return 0.0
+        return float(self.log_wealth(threshold).max(initial=0.0))
+
     def estimate(self) -> float:
         """Estimate the population's sum: those drawn, and for the others the mean score per weight; 0 before the first.
 
@@ -207,7 +217,7 @@ class Draws:
         surely, open_ = least, int(np.ceil(self.gain * self.total_weight))
         while self.scores.size and open_ - surely > 1:
             middle = (surely + open_) // 2
-            if self.log_wealth(middle).max() >= enough(alpha):
+            if self.evidence(middle) >= enough(alpha):
                 surely = middle
             else:
                 open_ = middle

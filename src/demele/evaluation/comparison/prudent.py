@@ -34,12 +34,12 @@ def prudent_v1(question: Question) -> Outcomes:
     Notes
     -----
     Source: Benjelloun, section 6.5.4 (``prudente-v1``). The bias of accuracy is in [-nu, nu]; the others are bounded by
-    :func:`demele.evaluation.bias.bias_bounds`, which uses all that is known of the noise. An interval is shifted by the
-    opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1].
+    :func:`demele.evaluation.bias_bounds.bias_bounds`, which uses all that is known of the noise. An interval is shifted
+    by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1].
 
     With a transition the bounds fail with probability ``question.tail`` at most, beside the error of the intervals.
     """
-    from demele.evaluation.bias import bias_bounds
+    from demele.evaluation.bias_bounds import bias_bounds
     from demele.evaluation.comparison.bounded import misfit_notes
     from demele.labels.budget import noise_budget
 

@@ -1,0 +1,145 @@
+"""One label at a time: a file asks an expert for labels, and a comparison goes on with the answers."""
+
+import argparse
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.audit_files import Answers, answers_text
+from demele.cli.files import first_row
+from demele.cli.label_options import TRUE, Warn, in_file
+from demele.core.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from demele.evaluation import SequentialComparison
+
+__all__ = ["add_ask", "asked_labels", "checked_ask"]
+
+#: Column of the file that says which comparison asks.
+_COMPARISON = "comparison"
+#: Rows that are asked for at a time.
+_BATCH = 20
+
+
+def add_ask(parser: "argparse._ArgumentGroup") -> None:
+    """Add the options that ask for labels."""
+    parser.add_argument(
+        "--ask",
+        type=Path,
+        metavar="FILE",
+        help="sequential: write here which rows an expert should label next, and read the answers on the next run",
+    )
+    parser.add_argument("--batch", type=int, metavar="K", help=f"rows that --ask writes at a time (default: {_BATCH})")
+
+
+def checked_ask(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be asked for one label at a time, and options that have no part in it."""
+    if arguments.ask is None:
+        if arguments.batch is not None:
+            raise InputError("--batch: is for --ask")
+        return
+    if len(arguments.files) != 3:
+        raise InputError("--ask: is for one established classifier and one candidate")
+    if arguments.method not in (None, "sequential"):
+        raise InputError(f"--ask: is for --method sequential, got {arguments.method}")
+    if arguments.measure not in (None, "accuracy"):
+        raise InputError(f"--measure: labels are asked one at a time for accuracy, got {arguments.measure}")
+    if arguments.audit is not None:
+        raise InputError("--audit: --ask keeps the expert's answers itself; leave one of them out")
+    for name in ("of", "true_labels", "difficulty", "prudence", "suspects", "reference"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')}: has no part in --ask; leave it out")
+    if arguments.batch is not None and arguments.batch < 1:
+        raise InputError(f"--batch: expected a number of rows from 1, got {arguments.batch}")
+    if arguments.ask.suffix.lower() not in (".csv", ".tsv"):
+        raise InputError(f"--ask: expected a file called .csv, for the expert to fill in, got {arguments.ask}")
+
+
+def asked_labels(
+    comparison: "SequentialComparison", path: Path, given: "NDArray[Any]", warn: Warn, *, batch: int | None = None
+) -> str:
+    """Tell a comparison the answers that the file holds, and add rows to it if the verdict is open.
+
+    Parameters
+    ----------
+    comparison : SequentialComparison
+        A new one; it has the answers afterwards.
+    path : Path
+        The file of rows for the expert; it is made if there is none. Answers that it holds are kept.
+    given : ndarray, shape (n,)
+        What LABELS holds.
+    warn : callable
+        Tells of answers that do not count yet.
+    batch : int, optional
+        Rows that should wait for an answer; 20 if not given.
+
+    Returns
+    -------
+    str
+        How far the comparison is, and what to do next.
+
+    Raises
+    ------
+    InputError
+        If the rows of the file were asked for another comparison.
+    """
+    batch = batch or _BATCH
+    key = str(comparison.to_dict()["digest"])
+    asked, waiting = 0, 0
+    if path.exists():
+        answers = Answers(str(path), given, warn)
+        asked, waiting = answers.rows.size, int((~answers.known).sum())
+        if answers.single(_COMPARISON) != key or answers.rows.tolist() != comparison.ask(asked).tolist():
+            raise InputError(
+                f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
+                "--target, noise or --seed); give the same ones, or another --ask FILE"
+            )
+        _tell(comparison, answers, warn)
+    if not comparison.done and waiting < batch:
+        rows = comparison.ask(batch)[waiting:]
+        waiting += rows.size
+        _add_rows(path, rows, given, first=asked + 1, key=key)
+    return _progress(comparison, waiting, path)
+
+
+def _tell(comparison: "SequentialComparison", answers: Answers, warn: Warn) -> None:
+    """Tell the comparison the answers that there are; those after a gap wait until it is filled."""
+    if answers.known.any():
+        with in_file(answers.text, labels=f"column {TRUE}"):
+            comparison.tell(answers.rows[answers.known], answers.labels[answers.known])
+    used = comparison.labels_used
+    later = int(answers.known[used:].sum())
+    if later and not comparison.done:
+        warn(f"{answers.text}: row {answers.rows[used]} has no answer; the {later} after it count once it has")
+
+
+def _progress(comparison: "SequentialComparison", waiting: int, path: Path) -> str:
+    used = comparison.labels_used
+    answers = f"{used} answer{'' if used == 1 else 's'}"
+    rows = f"the row that has no {TRUE}" if waiting == 1 else f"the {waiting} rows that have no {TRUE}"
+    if comparison.done:
+        if comparison.decision().verdict == "undecided":
+            return f"{answers}, undecided, and more of them would hardly decide it"
+        return f"{answers} decide it; no more are needed"
+    more = comparison.expected_labels
+    if math.isfinite(more):
+        hope = f"about {math.ceil(more):,} more to expect"
+        return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
+    return f"{answers}, undecided, and more like them would not decide it; to go on, label {rows} in {path}"
+
+
+def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first: int, key: str) -> None:
+    """Add rows to the file, below those that it has, whatever program wrote it last."""
+    held, head, delimiter = "", None, "\t" if path.suffix.lower() == ".tsv" else ","
+    if path.exists():
+        held = path.read_text(encoding="utf-8-sig")
+        delimiter, head = first_row(path)
+        held = held if held.endswith("\n") else held + "\n"
+    more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)
+    # Written beside it first: an interrupted write must not cost an expert's answers.
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(held + more, encoding="utf-8")
+    beside.replace(path)

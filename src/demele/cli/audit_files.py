@@ -1,0 +1,186 @@
+"""Files of rows for experts: written for them to fill in, read back in the order in which they were drawn."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.cli.files import read_table
+from demele.cli.label_files import class_text, classes_like
+from demele.cli.label_options import DESIGN, DRAW, GIVEN, PROBABILITY, ROW, TRUE, Warn, in_file
+from demele.core.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.labels.audit import Audit
+
+__all__ = ["Answers", "answers_text", "read_audit"]
+
+
+class Answers:
+    """Rows for experts as a file holds them, in the order in which they were drawn, answered or not.
+
+    ``given``: what LABELS holds; a file that was made for other labels is refused.
+    """
+
+    def __init__(self, text: str, given: NDArray[Any], warn: Warn) -> None:
+        table = read_table(text, warn=warn)
+        if isinstance(table, np.ndarray) or any(name not in table for name in (ROW, TRUE)):
+            has = "no names of columns" if isinstance(table, np.ndarray) else ", ".join(str(name) for name in table)
+            raise FormatError(f"{text}: expected columns {ROW} (counted from 0) and {TRUE}, got {has}")
+        if DRAW in table:
+            order = _whole_numbers(text, table, DRAW)
+            if np.unique(order).size < order.size:
+                raise FormatError(f"{text}: column {DRAW}: expected each number once")
+            table = table.iloc[np.argsort(order)]
+        self.text, self.table = text, table
+        self.rows = _whole_numbers(text, table, ROW)
+        self.labels = _answered(text, table, given)
+        self.known: NDArray[np.bool_] = self.labels.notna().to_numpy()
+        self._check_given(given)
+
+    def _check_given(self, given: NDArray[Any]) -> None:
+        """Refuse a file that was made for other labels."""
+        inside = (self.rows >= 0) & (self.rows < given.size)
+        if GIVEN not in self.table or not inside.all():
+            return
+        held = [class_text(value) for value in self.table[GIVEN]]
+        other = [i for i, row in enumerate(self.rows) if held[i] != class_text(given[row])]
+        if other:
+            row = int(self.rows[other[0]])
+            raise InputError(
+                f"{self.text}: column {GIVEN} is not what LABELS holds in {len(other)} of {len(held)} rows, first row "
+                f"{row} ({held[other[0]]}, LABELS has {class_text(given[row])}); was it made for other labels?"
+            )
+
+    def single(self, name: str) -> str | None:
+        """Return what a column says of all rows alike; None if there is none."""
+        if name not in self.table:
+            return None
+        values = [str(value) for value in self.table[name].dropna().unique()]
+        if len(values) != 1 or self.table[name].isna().any():
+            raise FormatError(f"{self.text}: column {name}: expected the same in all rows, got {values[:3]}")
+        return values[0]
+
+
+def read_audit(text: str, design: str | None, given: NDArray[Any], warn: Warn) -> "Audit":
+    """Read the answers of experts. Of a uniform draw, the first answers are one too; other gaps are refused."""
+    from demele.labels import Audit
+
+    answers = Answers(text, given, warn)
+    named = answers.single(DESIGN)
+    if named == "sequential":
+        raise InputError(
+            f"{text}: these rows were asked for one comparison with --ask and are no random sample of all rows; "
+            "go on with --ask, or draw a sample with demele audit"
+        )
+    if named is not None and design is not None and named != design:
+        raise InputError(f"--audit-design {design}: column {DESIGN} of {text} says {named}; leave one of them out")
+    design = named or design
+    if design is None:
+        raise InputError(
+            f"{text}: how were these rows chosen? --audit-design uniform (at random, in this order), weighted (at "
+            f"random, with the probabilities of column {PROBABILITY}) or selective (because something looked wrong)"
+        )
+    size = _usable(answers, design, warn)
+    if design == "weighted" and PROBABILITY not in answers.table:
+        raise FormatError(
+            f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was to be drawn"
+        )
+    chances = answers.table[PROBABILITY].to_numpy()[:size] if design == "weighted" else None
+    columns = {"rows": ROW, "labels": TRUE, "probabilities": PROBABILITY, "design": DESIGN}
+    with in_file(text, **{name: f"column {held}" for name, held in columns.items()}):
+        return Audit(
+            answers.rows[:size],
+            answers.labels.iloc[:size],
+            design=design,  # type: ignore[arg-type]
+            probabilities=chances,
+        )
+
+
+def _usable(answers: Answers, design: str, warn: Warn) -> int:
+    """Return how many of the first rows are used; rows without an answer may only come last."""
+    missing = np.flatnonzero(~answers.known)
+    last = int(np.flatnonzero(answers.known).max(initial=-1))
+    if last < 0:
+        raise InputError(f"{answers.text}: no row has an answer in column {TRUE}")
+    if missing.size and (design == "weighted" or missing[0] < last):
+        order = ", in the order drawn" if design == "uniform" else ""
+        raise FormatError(
+            f"{answers.text}: {missing.size} rows have no {TRUE}, first row {answers.rows[missing[0]]}; what is hard "
+            f"to label is not missing at random: fill them in{order}"
+        )
+    if missing.size:
+        warn(f"{answers.text}: the last {missing.size} rows have no answer; the first {last + 1} are used")
+    return last + 1
+
+
+def _whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int64]:
+    values = table[name]
+    missing = np.flatnonzero(values.isna())
+    if missing.size:
+        raise FormatError(f"{text}: column {name}: {missing.size} lines have no number, first line {missing[0] + 2}")
+    array = values.to_numpy()
+    if array.dtype.kind not in "iuf" or (array != np.floor(array)).any():
+        odd = next(value for value in array.tolist() if isinstance(value, str | bool) or value != int(value))
+        raise FormatError(f"{text}: column {name}: expected whole numbers, got {odd!r}")
+    return array.astype(np.int64)
+
+
+def _answered(text: str, table: "pd.DataFrame", given: NDArray[Any]) -> "pd.Series[Any]":
+    """Return the answers as names or as numbers, as the labels are; missing where there is none."""
+    import pandas as pd
+
+    said = [None if pd.isna(value) or not str(value).strip() else class_text(value) for value in table[TRUE]]
+    known = [value for value in said if value is not None]
+    if given.dtype.kind != "O" and known:
+        read = classes_like(known, given)
+        odd = [i for i, value in enumerate(said) if value is not None and not _is_whole(value)]
+        if odd and isinstance(read[0], str):
+            row = table[ROW].iloc[odd[0]]
+            raise InputError(
+                f"{text}: column {TRUE}: {len(odd)} answers are no numbers, as the classes of LABELS are, first "
+                f"{said[odd[0]]!r} for row {row}; write a class, and name it in --classes if LABELS has it nowhere"
+            )
+        numbers = iter(read)
+        return pd.Series([None if value is None else next(numbers) for value in said], dtype=object)
+    return pd.Series(said, dtype=object)
+
+
+def _is_whole(value: str) -> bool:
+    return value.lstrip("+-").isdigit()
+
+
+def answers_text(
+    rows: Sequence[int] | NDArray[Any],
+    given: Sequence[object] | NDArray[Any],
+    design: str,
+    *,
+    probabilities: NDArray[np.float64] | None = None,
+    first: int = 1,
+    more: Mapping[str, str] | None = None,
+    head: Sequence[str] | None = None,
+    delimiter: str = ",",
+) -> str:
+    """Write rows for experts, in the order in which they were drawn.
+
+    ``head``: the columns of a file that these rows are added to; None writes the line of names too.
+    """
+    extra = dict(more or {})
+    names = [DRAW, ROW, GIVEN, TRUE, DESIGN, *([PROBABILITY] if probabilities is not None else []), *extra]
+    text = io.StringIO()
+    writer = csv.DictWriter(
+        text, list(head or names), restval="", extrasaction="ignore", lineterminator="\n", delimiter=delimiter
+    )
+    if head is None:
+        writer.writeheader()
+    for index, row in enumerate(rows):
+        line = {DRAW: first + index, ROW: int(row), GIVEN: given[int(row)], TRUE: "", DESIGN: design, **extra}
+        if probabilities is not None:
+            line[PROBABILITY] = repr(float(probabilities[index]))
+        writer.writerow(line)
+    return text.getvalue()
