@@ -18,8 +18,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@ $(VENV)/.demo
 
-demo: $(VENV)/.demo  ## Score the bundled codes of real images; write demele-demo.html
+demo: $(VENV)/.demo  ## Score bundled codes, rank bundled language models; write demele-demo.html and demele-compare.html
 	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
+	$(BIN)/demele compare --demo --format table --report demele-compare.html --force
 
 test: lint types docs test-fast  ## Everything that CI runs
 

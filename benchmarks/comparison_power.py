@@ -122,7 +122,7 @@ def _by_audit(test_set: World, labels: Indices, design: str, size: int) -> Calla
 
 def _by_sequence(test_set: World, labels: Indices, cap: int) -> Callable[[], tuple[Flags, str]]:
     def decide() -> tuple[Flags, str]:
-        from demele.evaluation.comparison.sequential import sequential_many
+        from demele.evaluation.comparison.sequential_simulation import sequential_many
 
         pairs = all_pairs(len(test_set.predictions))
         certified, used = sequential_many(

@@ -25,7 +25,7 @@ from demele.core.labelled import read_labelled
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.sequential import sequential_many
+from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.comparison.several import rank
 from demele.labels import Audit, doubt, draw_audit, estimate_transition
 

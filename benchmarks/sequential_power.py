@@ -25,7 +25,8 @@ from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.base import pair_counts
 from demele.evaluation.comparison.betting import FRACTIONS, mixed, ratios
-from demele.evaluation.comparison.sequential import overlap_gap, sequential_many
+from demele.evaluation.comparison.sequential_simulation import sequential_many
+from demele.evaluation.intervals import overlap_gap
 from demele.labels.audit import doubt as pool_doubt
 
 Floats = NDArray[np.float64]
@@ -158,7 +159,7 @@ def summary(runs: list[tuple[Flags, NDArray[np.int64], int, Flags]]) -> dict[str
 def required(world: World, labels: Indices, wrong: int) -> Floats:
     """Return the gap that each pair must show for the overlap of intervals."""
     first, second = question(world, labels).sides()
-    return overlap_gap(first.successes, second.successes, world.n, wrong, LEVEL)
+    return overlap_gap(first.successes, second.successes, world.n, wrong=wrong, level=LEVEL)
 
 
 def variants() -> list[dict[str, object]]:

@@ -28,3 +28,10 @@ def assert_mean(values: Any, expected: float) -> None:
     values = np.asarray(values, float)
     error = values.std(ddof=1) / np.sqrt(len(values))
     assert abs(values.mean() - expected) <= 5 * error + 1e-12, (values.mean(), expected, error)
+
+
+def assert_at_most(actual: ArrayLike, bound: ArrayLike, tolerance: dict[str, float]) -> None:
+    """Nowhere above a bound by more than one of the named tolerances."""
+    actual, bound = np.broadcast_arrays(np.asarray(actual, float), np.asarray(bound, float))
+    beyond = actual > bound + tolerance["atol"] + tolerance["rtol"] * np.abs(bound)
+    assert not beyond.any(), (actual[beyond][:3], bound[beyond][:3])

@@ -14,7 +14,7 @@ import pytest
 
 from demele import evaluation
 from demele.data import label_set
-from demele.labels import Audit, Cleaning, draw_audit, estimate_transition
+from demele.labels import Audit, Cleaning, doubt, draw_audit, estimate_transition
 from tests.cli.conftest import WORDS, Program, Run
 from tests.tolerances import assert_exact
 
@@ -283,7 +283,7 @@ def test_demonstration(demele: Program, labels_folder: Path) -> None:
     found = json.loads(run.out)
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
-    plan = draw_audit(questions.n, 500)
+    plan = draw_audit(questions.n, 500, doubt=doubt(questions.predictions))
     expected = evaluation.rank(
         questions.predictions,
         questions.labels,

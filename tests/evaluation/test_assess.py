@@ -24,7 +24,8 @@ from demele.core.errors import (
 )
 from demele.core.labelled import read_labelled
 from demele.core.signature import Signature
-from demele.evaluation.assess import Assessment, assess
+from demele.evaluation.assess import assess
+from demele.evaluation.assessment import Assessment
 from demele.evaluation.audit_interval import audited_estimate
 from demele.evaluation.bias import bias
 from demele.evaluation.bias_bounds import bias_bounds

@@ -1,6 +1,8 @@
 """The interval of one measure from an audit: worked cases, an independent oracle, and simulated coverage."""
 
 import math
+import sys
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -8,20 +10,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, hypergeom
+from scipy.stats import beta, binom, hypergeom
 
 from benchmarks.audit_interval import coverage
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.audit_interval import (
+    Cells,
+    WeightedSample,
     audit_interval,
     audited_estimate,
-    hypergeometric_upper,
+    cell_interval,
+    class_cells,
+    class_estimates,
     total_bounds,
+    weighted_interval,
+    weighted_sample,
 )
+from demele.evaluation.comparison.base import as_value
 from demele.labels.audit import CodedAudit, draw_audit
-from tests.tolerances import SOLVER, assert_close, assert_exact
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 
 def labelled(labels: Any, predictions: Any, k: int) -> Labelled:
@@ -94,11 +103,11 @@ def test_knowing_more_never_widens(hits: int, wrong: int, data: st.DataObject) -
         plain = audit_interval(*counts, exact=exact, target="sample")
         told = audit_interval(*counts, wrong=wrong, exact=exact, target="sample")
         if lost + won == 0:  # else the estimate may move to what is possible
-            assert told.high - told.low <= plain.high - plain.low + 1e-9
+            assert_at_most(told.high - told.low, plain.high - plain.low, ROUNDING)
     low, high = score_interval([max(hits - wrong, 0), min(hits + wrong, n)], [n, n])
     found = audit_interval(*counts, wrong=wrong)
-    assert found.low >= low[0] - 1e-9
-    assert found.high <= high[1] + 1e-9
+    assert_at_most(low[0], found.low, ROUNDING)
+    assert_at_most(found.high, high[1], ROUNDING)
 
 
 def test_the_exact_variant_is_wider_and_right() -> None:
@@ -117,19 +126,87 @@ def test_the_exact_variant_is_wider_and_right() -> None:
     assert wider.high > found.high
 
 
-@given(st.integers(1, 30), st.data())
-@settings(max_examples=50, deadline=None)
-def test_hypergeometric_upper_is_the_largest_count_not_rejected(size: int, data: st.DataObject) -> None:
-    drawn = data.draw(st.integers(0, size))
-    seen = data.draw(st.integers(0, drawn))
-    tail = data.draw(st.sampled_from([0.001, 0.025, 0.2]))
-    possible = [
-        count
-        for count in range(seen, size - (drawn - seen) + 1)
-        if count == seen or hypergeom.cdf(seen, size, count, drawn) > tail
-    ]
-    found = hypergeometric_upper(np.array(size), np.array(drawn), np.array(seen), tail)
-    assert_exact(found, max(possible))
+def test_cells_without_an_audited_row_are_as_labelled() -> None:
+    # Class 0 of 10 rows: predicted and labelled 3, predicted only 2, labelled only 1, neither 4. One row is audited: it
+    # is predicted 0 and labelled 1, and the expert says 0. The other cells count as they are labelled: 3 + 2 predicted
+    # rows right, 1 true row missed, none among the others.
+    labels, predictions = [0] * 3 + [1] * 2 + [0] + [1] * 4, [0] * 5 + [1] * 5
+    data, audit = labelled(labels, predictions, 2), uniform([4], [0] * 6 + [1] * 4, 10)
+    cells = class_cells(data, audit, "f1")
+    assert_exact(cells.size[0], [3, 2, 1, 4])
+    assert_exact(cells.audited[0], [0, 1, 0, 0])
+    assert_exact(cells.share[0], [1, 1, 1, 0])
+    # Class 1 of the same rows: its audited row, labelled only, is not of it.
+    assert_exact(cells.size[1], [4, 1, 2, 3])
+    assert_exact(cells.share[1], [1, 0, 0, 0])
+    expected = {"precision": (5 / 5, 4 / 5), "recall": (5 / 6, 4 / 4), "f1": (10 / 11, 8 / 9)}
+    for measure, values in expected.items():
+        found = class_estimates(data, audit, measure, 0.95, target="sample")
+        assert_close(found[0], values, ROUNDING)
+        # Nothing bounds a cell without an audited row but the rows that it has.
+        assert_at_most(found[1], found[0], ROUNDING)
+        assert_at_most(found[0], found[2], ROUNDING)
+    assert_exact(class_cells(data, audit, "precision").share, [[1, 1], [1, 0]])
+    low = class_estimates(data, audit, "precision", 0.95, target="sample")[1]
+    assert low[1] == 0  # all of the 4 predicted and labelled rows may be wrong
+
+
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
+def test_all_classes_at_once_are_counted_as_one_by_one(measure: str) -> None:
+    rng = rng_for(0, "cells", measure)
+    truth, given_labels, predicted = rng.integers(0, 4, (3, 70))
+    data, rows = labelled(given_labels, predicted, 5), rng.permutation(70)[:25]
+    found = class_cells(data, uniform(rows, truth, 70), measure)
+    for of in range(5):
+        parts = (
+            [(predicted == of) == says for says in (True, False)],
+            [(given_labels == of) == has for has in (True, False)],
+        )
+        cells = [one & other for one in parts[0] for other in parts[1]][: 2 if measure == "precision" else 4]
+        assert_exact(found.size[of], [cell.sum() for cell in cells])
+        assert_exact(found.audited[of], [cell[rows].sum() for cell in cells])
+        assert_exact(found.seen[of], [(cell & (truth == of))[rows].sum() for cell in cells])
+
+
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
+def test_weighted_audits_of_all_classes_in_blocks(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = rng_for(0, "blocks", measure)
+    truth, given_labels, predicted = rng.integers(0, 4, (3, 200))
+    data = labelled(given_labels, predicted, 5)
+    plan = draw_audit(200, 60, doubt=rng.random(200))
+    audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, 200)
+    at_once = class_estimates(data, audit, measure, 0.95)
+    # Oracle of the estimate: sums over all rows and, weighted, over the audited ones.
+    weight = 1 / audit.inclusion
+    for of in range(4):
+        t, u = _sums(given_labels, predicted, measure, of)
+        was, is_ = (
+            _sums(given_labels[plan.rows], predicted[plan.rows], measure, of),
+            _sums(truth[plan.rows], predicted[plan.rows], measure, of),
+        )
+        total = [part.sum() + (weight * (new - old)).sum() for part, old, new in zip((t, u), was, is_, strict=True)]
+        assert_close(at_once[0][of], np.clip(as_value(total[0] / total[1], measure), 0, 1), ROUNDING)
+    assert np.isnan(at_once[0][4])
+    monkeypatch.setattr(sys.modules[class_estimates.__module__], "VALUES_AT_ONCE", 130)  # 2 classes of 60 rows
+    assert_exact(class_estimates(data, audit, measure, 0.95), at_once)
+
+
+def _sums(labels: Any, predictions: Any, measure: str, of: int) -> tuple[Any, Any]:
+    said, there = predictions == of, labels == of
+    among = {"precision": said, "recall": there, "f1": said | there}[measure]
+    return (said & there).astype(int), among.astype(int)
+
+
+def test_a_weighted_audit_allows_for_one_unseen_row_as_heavy_as_the_heaviest_drawn() -> None:
+    # No label of 4 changes, the heaviest has a weight of 10: each bound of the total is (10 - 1) ln(1 / tail) away.
+    data = labelled([0] * 60 + [1] * 40, [0] * 100, 2)
+    audit = CodedAudit(
+        np.array([0, 1, 2, 70]), np.array([0, 0, 0, 1], np.int32), np.array([0.1, 0.5, 1, 1]), "weighted", 100
+    )
+    value, interval = audited_estimate(data, audit, "accuracy", None, 0.5, target="sample")
+    assert value == 0.6
+    reach = 9 * math.log(4) / 100
+    assert_close([interval.low, interval.high], [0.6 - reach, 0.6 + reach], SOLVER)
 
 
 def test_total_bounds_are_exact_for_equal_weights() -> None:
@@ -253,20 +330,53 @@ def test_coverage_of_accuracy(n: int, size: int, rate: float) -> None:
         assert found["population default width"] < widened
 
 
-@pytest.mark.parametrize("design", ["uniform", "weighted"])
-@pytest.mark.parametrize(("measure", "of"), [("accuracy", None), ("precision", 0), ("recall", 0), ("f1", 0)])
-def test_coverage_of_every_measure(design: str, measure: str, of: int | None) -> None:
-    rng = rng_for(0, "coverage", design, measure)
-    n, size, repeats, noise = 800, 150, 150, 0.1
-    covered = []
-    for repeat in range(repeats):
-        truth = (rng.random(n) < 0.6).astype(np.int32)
-        hard = rng.random(n) < 0.3
-        given_labels = np.where(rng.random(n) < np.where(hard, 3, 1 / 7) * noise, 1 - truth, truth)
-        predicted = np.where(rng.random(n) < np.where(hard, 0.4, 0.1), 1 - truth, truth)
-        data = labelled(given_labels, predicted, 2)
-        plan = draw_audit(n, size, doubt=hard.astype(float) if design == "weighted" else None, seed=repeat)
-        audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, n)
-        _, interval = audited_estimate(data, audit, measure, of, 0.95, target="sample")
-        covered.append(interval.low <= right_value(truth, predicted, measure, 0) <= interval.high)
-    assert np.mean(covered) >= 0.93 - 3 * math.sqrt(0.07 * 0.93 / repeats)
+REPEATS = 1500
+
+
+@pytest.mark.parametrize(("design", "doubted"), [("uniform", None), ("weighted", "hard"), ("weighted", "easy")])
+def test_coverage_of_every_measure(design: str, doubted: str | None) -> None:
+    """Of class 0, and of all rows, in worlds where predictions are wrong where labels are.
+
+    A weighted audit looks where the wrong labels are, or elsewhere; then the few that it meets weigh most.
+    """
+    rng, n, size = rng_for(0, "coverage", design), 800, 150
+    truth = (rng.random((REPEATS, n)) < 0.6).astype(np.int32)
+    hard = rng.random((REPEATS, n)) < 0.3
+    given_labels = np.where(rng.random((REPEATS, n)) < np.where(hard, 0.3, 0.1 / 7), 1 - truth, truth)
+    predicted = np.where(rng.random((REPEATS, n)) < np.where(hard, 0.4, 0.1), 1 - truth, truth)
+    found: dict[str, list[Any]] = {measure: [] for measure in MEASURES if measure != "error"}
+    for repeat in range(REPEATS):
+        data = labelled(given_labels[repeat], predicted[repeat], 2)
+        doubt = None if doubted is None else hard[repeat] == (doubted == "hard")
+        plan = draw_audit(n, size, doubt=doubt, seed=repeat)
+        audit = plan.answered(truth[repeat][plan.rows]).coded(data.vocabulary, n)
+        for measure, parts in found.items():
+            if design == "weighted":
+                parts.append(weighted_sample(data, audit, measure, None if measure == "accuracy" else np.array([0])))
+            elif measure != "accuracy":  # test_coverage_of_accuracy looks at it
+                parts.append(class_cells(data, audit, measure))
+    for measure, parts in found.items():
+        if not parts:
+            continue
+        low, high = (as_value(end.ravel(), measure) for end in intervals_of(parts))
+        right = np.array([right_value(*rows, measure, 0) for rows in zip(truth, predicted, strict=True)])
+        covered = np.count_nonzero((low <= right) & (right <= high))
+        print(design, measure, covered / REPEATS, np.mean(high-low), np.std(.5*(high+low)-right))
+        assert covered >= binom.ppf(0.001, REPEATS, 0.95), measure
+
+
+def intervals_of(parts: list[Any]) -> tuple[Any, Any]:
+    """Intervals of many audits at once, as they come one by one."""
+    first = parts[0]
+    if isinstance(first, Cells):
+        fields = {
+            name: np.stack([getattr(part, name)[0] for part in parts]) for name in ("size", "audited", "seen", "base")
+        }
+        return cell_interval(replace(first, **fields), level=0.95, exact=False, target="sample")
+    fields = {
+        name: np.stack([getattr(part, name) for part in parts])
+        for name in ("t_given", "u_given", "t_change", "u_change")
+    }
+    inclusion = np.stack([part.inclusion for part in parts])
+    inclusion = inclusion if first.t_change.ndim == 1 else inclusion[:, None]
+    return weighted_interval(WeightedSample(**fields, inclusion=inclusion), level=0.95, target="sample")

@@ -292,18 +292,21 @@ def _demonstration(arguments: argparse.Namespace) -> "Ranking":
 
     from demele import evaluation
     from demele.data import label_set
-    from demele.labels import draw_audit
+    from demele.labels import doubt, draw_audit
 
     questions = label_set("mmlu_redux")
     truth = np.asarray(questions.true_labels)
     known = _knowledge(arguments, questions.labels, warned(arguments.quiet))
     if "noise" not in known and known.get("method") in (None, "audited", "sequential"):
-        plan = draw_audit(questions.n, _DEMO_AUDIT, seed=known.get("seed", 0))
+        # One label at a time is read in the order of a uniform sample only.
+        likely = None if known.get("method") == "sequential" else doubt(questions.predictions)
+        plan = draw_audit(questions.n, _DEMO_AUDIT, doubt=likely, seed=known.get("seed", 0))
         known["audit"] = plan.answered(truth[plan.rows])
         if not arguments.quiet:
             log(
                 f"demele: {len(questions.models)} language models on {questions.n:,} questions of MMLU-Redux, whose "
-                f"published answers are partly wrong; experts corrected {_DEMO_AUDIT} questions drawn at random"
+                f"published answers are partly wrong; experts corrected {_DEMO_AUDIT} questions drawn at "
+                "random" + (", more often where the models disagree" if likely is not None else "")
             )
     return evaluation.rank(
         questions.predictions,

@@ -8,7 +8,8 @@
 """
 
 # Functions and the modules that hold them may share a name: these imports make the name the function's.
-from demele.evaluation.assess import Assessment, assess
+from demele.evaluation.assess import assess
+from demele.evaluation.assessment import Assessment
 from demele.evaluation.audit_interval import audit_interval
 from demele.evaluation.bias import Bias, bias
 from demele.evaluation.comparison.compare import compare, compare_without_labels

@@ -1,11 +1,8 @@
 """One classifier on labels that may be wrong: what its measures look like, and what they may really be."""
 
-import importlib
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -14,152 +11,28 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Labelled, read_labelled, shown
-from demele.core.results import Interval, Note, plain
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.evaluation.average_bounds import average_bounds
-from demele.evaluation.bias import (
-    BiasCounts,
-    accuracy_bias,
-    f1_bias,
-    precision_bias,
-    recall_bias,
-)
-from demele.evaluation.bias_bounds import correct_bounds
-from demele.evaluation.comparison.asking import classes_of, coded_like, read_noise
+from demele.evaluation.assessment import Assessment
+from demele.evaluation.comparison.asking import classes_of
 from demele.evaluation.comparison.base import as_value
-from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts, confusion_counts
-from demele.evaluation.correction import union_interval, worst_case_interval
+from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts
+from demele.evaluation.correction import union_interval
 from demele.evaluation.intervals import checked_level, score_interval
+from demele.evaluation.knowledge import LabelKnowledge, knowledge_of, mean_of_ends, separated, table_of, trials_of
 from demele.evaluation.results import Estimate
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from demele.labels.audit import Audit, CodedAudit
-    from demele.labels.budget import NoiseBudget
+    from demele.labels.audit import Audit
     from demele.labels.transition import TransitionCounts, TransitionMatrix
 
-__all__ = ["Assessment", "assess"]
+__all__ = ["assess"]
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 CLASS_MEASURES = ("precision", "recall", "f1")
 #: Classes with fewer labelled instances are named: their recall and F1 say little.
 SMALL_CLASS = 20
-#: Values at which the width of an interval is looked at, between two bounds.
-STEPS = 33
-#: A confusion matrix of more classes is not written into reports.
-MAX_REPORTED_CLASSES = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Assessment:
-    """Every measure of one classifier, with its interval, the bias that wrong labels may cause, and what follows.
-
-    ``assessment["accuracy"]`` and ``assessment["precision", "cat"]`` are single estimates; averages are asked for as
-    ``assessment["f1", "macro"]`` (a class of that name comes first).
-
-    Attributes
-    ----------
-    estimates : tuple of Estimate
-        Accuracy, error, then precision, recall and F1 of each class, then the averages.
-    n : int
-        Number of instances.
-    classes : tuple
-    level : float
-        Nominal coverage of every interval, each by itself.
-    confusion : ConfusionCounts
-        Against the given labels.
-    assumptions : tuple of str
-        What must hold for the corrected intervals to keep their level, in sentences.
-    notes : tuple of Note
-    signature : Signature
-    """
-
-    estimates: tuple[Estimate, ...]
-    n: int
-    classes: tuple[int | str, ...]
-    level: float
-    confusion: ConfusionCounts
-    assumptions: tuple[str, ...]
-    notes: tuple[Note, ...]
-    signature: Signature
-
-    def __getitem__(self, key: object) -> Estimate:
-        measure, of = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
-        for estimate in self.estimates:
-            if estimate.measure == measure and estimate.of == of:
-                return estimate
-        measures = list(dict.fromkeys(estimate.measure for estimate in self.estimates))
-        over = list(dict.fromkeys(estimate.of for estimate in self.estimates if estimate.of is not None))
-        raise UnknownNameError(
-            f"{key!r} is not among the estimates: measures {', '.join(measures)}; precision, recall and f1 are of one "
-            f"of {shown(over, 12)}, such as ['f1', {(over or ['cat'])[0]!r}]"
-        )
-
-    def __iter__(self) -> Any:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
-
-    def to_frame(self) -> "pd.DataFrame":
-        """One row per estimate, in a fixed order of columns."""
-        import pandas as pd
-
-        return pd.DataFrame([estimate.row() for estimate in self.estimates])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None).
-
-        The confusion counts are left out (None) for more than 50 classes.
-        """
-        few = len(self.classes) <= MAX_REPORTED_CLASSES
-        table = {"rows": self.confusion.rows, "classes": self.classes, "counts": self.confusion.counts}
-        data = {
-            "kind": "assessment",
-            "demele": dict(self.signature.context).get("demele"),
-            "n": self.n,
-            "classes": self.classes,
-            "level": self.level,
-            "estimates": [estimate.to_dict() for estimate in self.estimates],
-            "confusion": table if few else None,
-            "assumptions": self.assumptions,
-            "notes": [asdict(note) for note in self.notes],
-            "signature": str(self.signature),
-        }
-        cleaned: dict[str, Any] = plain(data)
-        return cleaned
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page.
-
-        Raises
-        ------
-        MissingExtraError
-            If plotly is not installed: the extra ``report`` brings it.
-        """
-        report = importlib.import_module("demele.report.assessment_html")
-        written: Path = report.write_assessment(self.to_dict(), Path(path))
-        return written
-
-    def __repr__(self) -> str:
-        lines = [f"Assessment of {self.n} instances, {len(self.classes)} classes, intervals at {self.level:.4g}"]
-        of_classes = set(self.classes)
-        shown_ones = [estimate for estimate in self.estimates if estimate.of is None or estimate.of not in of_classes]
-        lines += [f"  {_line(estimate)}" for estimate in shown_ones]
-        hidden = len(self.estimates) - len(shown_ones)
-        lines += [f"  {hidden} estimates of single classes: to_frame()"] * (hidden > 0)
-        lines += [f"  {note.message}" for note in self.notes if note.severity != "info"]
-        return "\n".join(lines)
 
 
 def assess(
@@ -233,7 +106,8 @@ def assess(
 
     A correct measure lies in [0, 1]: parts of an interval outside are cut off, and a note says it. The interval of a
     macro average is the average of the ends, which covers more than its level; a weighted precision or F1 gets none,
-    because its weights vary with the sample too. The micro averages and the weighted recall are the accuracy.
+    because its weights vary with the sample too. With a random audit, the bias of a macro average is that of the
+    classes with an apparent value and an interval. The micro averages and the weighted recall are the accuracy.
 
     Cost: O(n + n_classes^2).
 
@@ -253,7 +127,7 @@ def assess(
     level, averages = checked_level(level), _averages(average)
     if not isinstance(per_class, bool):
         raise InputTypeError(f"per_class: expected True or False, got {per_class!r}")
-    rate, expert = _separated(noise, audit, true_labels)
+    rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
     if data.k > MAX_CLASSES:
         raise InputError(
@@ -262,8 +136,8 @@ def assess(
         )
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
-    table = ConfusionCounts(_table(data), data.vocabulary.classes)
-    knowledge = _knowledge(data, table, rate, expert, true_labels, level)
+    table = ConfusionCounts(table_of(data), data.vocabulary.classes)
+    knowledge = knowledge_of(data, table, rate, expert, true_labels, level)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     every = _Estimates(data, table, knowledge, level)
     estimates = [every.accuracy, every.error]
@@ -283,305 +157,13 @@ def assess(
     )
 
 
-# --------------------------------------------------------------------------------------- what is known of the labels
-
-
-class _Knowledge:
-    """What is known of the labels: it corrects measures. This one knows nothing, and believes every label."""
-
-    assumptions: tuple[str, ...] = (
-        "The instances are a random sample of those that the classifier is for.",
-        "Every given label is right.",
-    )
-    notes: tuple[Note, ...] = ()
-    kind: str | None = None
-    method = "score"
-    #: Level of the apparent interval that is moved by the bias.
-    inner: float = math.nan
-    audit: "CodedAudit | None" = None
-
-    def bias(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Bounds of apparent minus correct: shape () for accuracy, else (n_classes,)."""
-        return None
-
-    def average_bias(self, measure: str, average: str) -> tuple[float, float] | None:
-        """Bounds for an average over classes."""
-        return None
-
-    def worst(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Return the union of the score intervals on every true labels that are possible."""
-        return None
-
-    def average_worst(self, measure: str) -> tuple[float, float] | None:
-        """Return about the same for a macro average."""
-        return None
-
-    def direct(self, measure: str) -> tuple[Floats, Floats] | None:
-        """Return the interval of the correct measure, where it does not come from the apparent one."""
-        return None
-
-
-class _TrueLabels(_Knowledge):
-    """The true labels of every instance: the bias is exact."""
-
-    kind = "shifted"
-
-    def __init__(self, data: Labelled, table: ConfusionCounts, true_labels: object, level: float) -> None:
-        truth = coded_like(true_labels, data, "true_labels")
-        if truth is None:
-            raise InputTypeError("true_labels: expected the true classes, got None")
-        self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
-        self.apparent = table
-        self.correct = ConfusionCounts(_table(data.relabelled(truth)), data.vocabulary.classes, "true")
-        self.inner = level
-        self.assumptions = (
-            _Knowledge.assumptions[0],
-            "The true labels are true.",
-            "The bias is that of these instances, taken as a constant; the shifted interval keeps the width of the "
-            "apparent one.",
-        )
-        message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
-        message += "is best assessed against these directly: assess(predictions, true_labels)"
-        self.notes = (Note(code="true-labels", message=message),)
-
-    def bias(self, measure: str) -> tuple[Floats, Floats]:
-        if measure == "accuracy":
-            _, f_n, f_r = self.counts.overall_indicators
-            value = np.asarray(accuracy_bias(self.counts.rate, f_n, f_r))
-        else:
-            value = {"precision": precision_bias, "recall": recall_bias, "f1": f1_bias}[measure](self.counts)
-        return value, value
-
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
-        value = self.apparent.averaged(measure, average) - self.correct.averaged(measure, average)
-        return value, value
-
-
-class _Bounded(_Knowledge):
-    """At most so many labels are wrong: the bias is bounded."""
-
-    kind = "bias-union"
-
-    def __init__(
-        self, data: Labelled, table: ConfusionCounts, noise: Any, audit: "CodedAudit | None", level: float
-    ) -> None:
-        from demele.labels.budget import noise_budget
-
-        self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
-        self.audit = audit
-        tail = (1 - level) / 2
-        self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
-        self.inner = level if self.budget.level is None else 1 - tail
-        known = tuple(_sentence(text) for text in self.budget.assumptions)
-        if self.budget.level is not None:
-            known += (
-                f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
-                f"is shared evenly between them and the sampling of instances (score intervals at {1 - tail:.4g}).",
-            )
-        notes = [
-            Note(
-                code="wrong-labels",
-                message=f"at most {self.budget.wrong} of {data.n} labels are taken to be wrong",
-            )
-        ]
-        if self.budget.out_of_domain:
-            message = "what was supplied of the noise contradicts these labels; its limits are as wide as safety needs"
-            notes.append(Note(code="out-of-domain", message=message, severity="warning"))
-        if audit is not None:
-            known += (f"The expert is right on the {audit.k} audited rows.",)
-            notes.append(self._prove(data, audit))
-        self.assumptions = (_Knowledge.assumptions[0], *known)
-        self.notes = tuple(notes)
-
-    def _prove(self, data: Labelled, audit: "CodedAudit") -> Note:
-        """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
-        given, seen = data.labels[audit.rows], audit.labels
-        found = np.bincount(seen.astype(np.int64) * data.k + given, minlength=data.k**2).reshape(data.k, data.k)
-        np.fill_diagonal(found, 0)
-        if found.sum() > self.budget.wrong:
-            raise InputError(
-                f"noise: allows {self.budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
-                "give a larger rate"
-            )
-        labels = data.labels.copy()
-        labels[audit.rows] = seen
-        known = data.relabelled(labels)
-        self.believed = _table(known)
-        self.doubtful = self.believed - _table(known.take(audit.rows))
-        self.budget = replace(
-            self.budget,
-            wrong=self.budget.wrong - int(found.sum()),
-            wrong_given=np.maximum(self.budget.wrong_given - found.sum(axis=0), 0),
-            wrong_true=np.maximum(self.budget.wrong_true - found.sum(axis=1), 0),
-            joint=np.maximum(self.budget.joint - found, 0),
-        )
-        message = (
-            f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, and say "
-            f"nothing of the other {data.n - audit.k} rows, of which at most {self.budget.wrong} are taken to be wrong"
-        )
-        return Note(code="selective-audit", message=message, severity="warning")
-
-    def bias(self, measure: str) -> tuple[Floats, Floats]:
-        lowest, highest = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
-        value = np.asarray(self.apparent.accuracy if measure == "accuracy" else self.apparent.measure(measure))
-        return value - highest, value - lowest
-
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
-        low, high = average_bounds(measure, average, self.believed, self.budget, doubtful=self.doubtful)
-        value = self.apparent.averaged(measure, average)
-        return value - high, value - low
-
-    def worst(self, measure: str) -> tuple[Floats, Floats]:
-        return worst_case_interval(measure, self.believed, self.budget, level=self.inner, doubtful=self.doubtful)
-
-    def average_worst(self, measure: str) -> tuple[float, float]:
-        low, high = average_bounds(measure, "macro", self.believed, self.budget, doubtful=self.doubtful)
-        ends = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
-        down, up = _widest(measure, self.apparent, ends, self.inner)
-        return low - down, high + up
-
-
-class _Audited(_Knowledge):
-    """Expert labels of a random sample of rows: the correct measures are estimated."""
-
-    kind = "design"
-    method = "audit"
-
-    def __init__(
-        self, data: Labelled, table: ConfusionCounts, audit: "CodedAudit", level: float, rate: float | None
-    ) -> None:
-        self.data, self.table, self.level = data, table, level
-        self.audit: CodedAudit = audit
-        wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
-        self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
-        if self.most is not None and wrong > self.most:
-            raise InputError(
-                f"noise: allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
-                "or leave it out"
-            )
-        drawn = {
-            "uniform": "uniformly at random, without replacement",
-            "weighted": "at random, with the probabilities supplied",
-        }[audit.design]
-        self.assumptions = (
-            _Knowledge.assumptions[0],
-            f"The {audit.k} audited rows were drawn {drawn}, without regard to what the expert would say.",
-            "The expert is right on all of them.",
-            *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
-        )
-        message = f"the expert changed {wrong} of {audit.k} audited labels"
-        self.notes = (Note(code="audit", message=message),)
-
-    def bias(self, measure: str) -> tuple[Floats, Floats]:
-        value = np.asarray(self.table.accuracy if measure == "accuracy" else self.table.measure(measure))
-        low, high = self._ends(measure, "sample")
-        return value - high, value - low
-
-    def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
-        if average != "macro":
-            return None
-        low, high = _mean_of_ends(self._ends(measure, "sample"))
-        value = self.table.averaged(measure, average)
-        return value - high, value - low
-
-    def direct(self, measure: str) -> tuple[Floats, Floats]:
-        return self._ends(measure, "population")
-
-    def _ends(self, measure: str, target: Any) -> tuple[Floats, Floats]:
-        from demele.evaluation.audit_interval import audited_estimate, cell_interval
-
-        if measure != "accuracy" and self.audit.design == "uniform":
-            cells = replace(_cells(self.data, self.table, self.audit, measure), wrong=self.most)
-            ends = cell_interval(cells, level=self.level, exact=False, target=target)
-            return as_value(ends[0], measure), as_value(ends[1], measure)
-        found = [
-            audited_estimate(self.data, self.audit, measure, of, self.level, target=target, wrong=self.most)[1]
-            for of in ([None] if measure == "accuracy" else range(self.data.k))
-        ]
-        low, high = (np.array([getattr(interval, end) for interval in found]) for end in ("low", "high"))
-        return (low[0], high[0]) if measure == "accuracy" else (low, high)
-
-
-def _cells(data: Labelled, table: ConfusionCounts, audit: "CodedAudit", measure: str) -> Any:
-    """Split by whether a row is predicted, and labelled, as a class: all classes at once, from confusion counts."""
-    from demele.evaluation.audit_interval import Cells
-
-    predicted, given, seen = data.predictions[0][audit.rows], data.labels[audit.rows], audit.labels
-
-    def four(counts: Counts) -> Floats:
-        right, columns, rows = np.diag(counts), counts.sum(axis=0), counts.sum(axis=1)
-        return np.stack([right, columns - right, rows - right, counts.sum() - rows - columns + right], axis=-1).astype(
-            np.float64
-        )
-
-    truly = [
-        np.bincount(seen[((predicted == seen) == said) & ((given == seen) == labelled)], minlength=data.k)
-        for said, labelled in ((True, True), (True, False), (False, True), (False, False))
-    ]
-    size, audited = four(table.counts), four(_table(data.take(audit.rows)))
-    counted = np.stack(truly, axis=-1).astype(np.float64)
-    n_predicted, none = size[:, 0] + size[:, 1], np.zeros(data.k)
-    given_share = np.array([1.0, 0.0, 1.0, 0.0])
-    hits = np.array([1.0, 1.0, 0.0, 0.0])
-    if measure == "precision":
-        base = np.stack([none, n_predicted], axis=-1)
-        return Cells(size[:, :2], audited[:, :2], counted[:, :2], np.ones(2), np.zeros(2), base, given_share[:2])
-    if measure == "recall":
-        return Cells(size, audited, counted, hits, np.ones(4), np.stack([none, none], axis=-1), given_share)
-    return Cells(size, audited, counted, hits, 1 - hits, np.stack([none, n_predicted], axis=-1), given_share)
-
-
-def _separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
-    """Check that what is known does not overlap; return the noise and the audit."""
-    from demele.labels.audit import Audit
-
-    if isinstance(noise, Audit):
-        if audit is not None:
-            raise InputError("noise and audit: both are audits; give one of them, as audit=")
-        noise, audit = None, noise
-    if audit is not None and not isinstance(audit, Audit):
-        raise InputTypeError(
-            f"audit: expected an Audit, got {type(audit).__name__}; "
-            "wrap expert labels in demele.labels.Audit(rows, labels, design=...)"
-        )
-    if true_labels is not None and (noise is not None or audit is not None):
-        other = "noise" if noise is not None else "audit"
-        raise InputError(
-            f"true_labels and {other}: true labels of every row say all about the noise; leave out {other}"
-        )
-    selective = audit is not None and audit.design == "selective"
-    if selective and noise is None:
-        raise InputError(
-            "audit: its rows were chosen for a reason (design='selective'), so it says nothing of the other rows; give "
-            "noise= as well, a rate that bounds these, or an audit of rows drawn at random (demele.labels.draw_audit)"
-        )
-    known = read_noise(noise)
-    if audit is not None and known is not None and not selective and not isinstance(known, float):
-        raise InputError(
-            "noise and audit: beside a random audit, only a rate that the noise does not exceed can be used, got "
-            f"{type(known).__name__}; leave one of them out"
-        )
-    return known, audit
-
-
-def _knowledge(
-    data: Labelled, table: ConfusionCounts, noise: Any, audit: "Audit | None", true_labels: object, level: float
-) -> _Knowledge:
-    if true_labels is not None:
-        return _TrueLabels(data, table, true_labels, level)
-    coded = None if audit is None else audit.coded(data.vocabulary, data.n)
-    if coded is not None and coded.design != "selective":
-        return _Audited(data, table, coded, level, noise)
-    return _Knowledge() if noise is None else _Bounded(data, table, noise, coded, level)
-
-
 # ---------------------------------------------------------------------------------------------------------- estimates
 
 
 class _Estimates:
     """Turns counts and knowledge into estimates."""
 
-    def __init__(self, data: Labelled, table: ConfusionCounts, knowledge: _Knowledge, level: float) -> None:
+    def __init__(self, data: Labelled, table: ConfusionCounts, knowledge: LabelKnowledge, level: float) -> None:
         self.classes, self.table, self.knowledge, self.level = data.vocabulary.classes, table, knowledge, level
         self.cut: list[tuple[str, Any]] = []
         self.ends: dict[str, tuple[tuple[Floats, Floats], tuple[Floats, Floats] | None]] = {}
@@ -591,8 +173,7 @@ class _Estimates:
 
     def of_classes(self, measure: str) -> list[Estimate]:
         """One estimate per class."""
-        right, predicted, support = (values.astype(float) for values in self._counts())
-        trials = {"precision": predicted, "recall": support, "f1": predicted + support - right}[measure]
+        right, trials = self.table.right.astype(float), trials_of(measure, self.table).astype(float)
         return self._several(measure, right, trials, self.table.measure(measure))
 
     def averaged(self, measure: str, average: Any) -> Estimate:
@@ -606,13 +187,13 @@ class _Estimates:
         if measure not in self.ends:
             self.of_classes(measure)
         apparent, corrected = self.ends[measure]
-        low, high = _mean_of_ends(apparent)
+        low, high = mean_of_ends(apparent)
         interval = self._interval(low, high, "mean of score intervals", "sampling")
         moved = None
         if corrected is not None and self.knowledge.direct(measure) is not None:
-            moved = _mean_of_ends(corrected)
+            moved = mean_of_ends(corrected)
         elif bias is not None:
-            inner = _mean_of_ends(self._score(measure, self.knowledge.inner))
+            inner = mean_of_ends(self._score(measure, self.knowledge.inner))
             joined = _joined(union_interval(*inner, *bias), self.knowledge.average_worst(measure))
             moved = float(joined[0]), float(joined[1])
         return Estimate(
@@ -645,13 +226,8 @@ class _Estimates:
             notes.append(Note(code="nothing-known", message=message, subject=empty, severity="warning"))
         return notes
 
-    def _counts(self) -> tuple[Counts, Counts, Counts]:
-        return self.table.right, self.table.predicted, self.table.support
-
     def _score(self, measure: str, level: float) -> tuple[Floats, Floats]:
-        right, predicted, support = self._counts()
-        trials = {"precision": predicted, "recall": support, "f1": predicted + support - right}[measure]
-        low, high = score_interval(right, trials, level=level)
+        low, high = score_interval(self.table.right, trials_of(measure, self.table), level=level)
         return as_value(low, measure), as_value(high, measure)
 
     def _several(self, measure: str, right: Floats, trials: Floats, values: Floats) -> list[Estimate]:
@@ -720,31 +296,6 @@ def _joined(first: Any, second: Any) -> tuple[Floats, Floats]:
     return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
 
 
-def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], level: float) -> tuple[float, float]:
-    """Mean over classes of the largest distance of both ends of a score interval, for any value within its bounds."""
-    right, predicted, support = table.right, table.predicted, table.support
-    trials = {"precision": predicted, "recall": support, "f1": predicted + support - right}[measure]
-    low, high = (end / (2 - end) if measure == "f1" else end for end in ends)  # of the proportion behind it
-    proportion = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
-    value = as_value(proportion, measure)
-    below, above = (as_value(end, measure) for end in score_interval(proportion * trials, trials, level=level))
-    known = (trials > 0) & ~np.isnan(value[0])
-    if not known.any():
-        return math.nan, math.nan
-    return float((value - below)[:, known].max(axis=0).mean()), float((above - value)[:, known].max(axis=0).mean())
-
-
-def _mean_of_ends(ends: tuple[Floats, Floats]) -> tuple[float, float]:
-    """Average both ends over the classes that have an interval.
-
-    The standard deviation of a mean is at most the mean of the standard deviations, however the classes hang together.
-    """
-    known = ~np.isnan(ends[0])
-    if not known.any():
-        return math.nan, math.nan
-    return float(ends[0][known].mean()), float(ends[1][known].mean())
-
-
 def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
     notes = []
     n_classes = len(table.classes)
@@ -785,13 +336,8 @@ def _averages(average: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _table(data: Labelled) -> Counts:
-    table: Counts = confusion_counts(data.labels, data.predictions[0], data.k)
-    return table
-
-
 def _signature(
-    data: Labelled, noise: Any, knowledge: _Knowledge, level: float, *, per_class: bool, averages: tuple[str, ...]
+    data: Labelled, noise: Any, knowledge: LabelKnowledge, level: float, *, per_class: bool, averages: tuple[str, ...]
 ) -> Signature:
     from demele import __version__
 
@@ -802,24 +348,10 @@ def _signature(
         arguments["audit"] = knowledge.audit
     arguments |= {"per_class": per_class, "average": averages}
     context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
-    if isinstance(knowledge, _TrueLabels):
+    if knowledge.kind == "shifted":
         context["bias"] = "from true labels"
     return Signature("assess", arguments, context)
 
 
-def _sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith(".") else f"{text}."
-
-
 def _named(measure: str, of: object) -> str:
     return measure if of is None else f"{measure} of {of!r}"
-
-
-def _line(estimate: Estimate) -> str:
-    name = estimate.measure if estimate.of is None else f"{estimate.of} {estimate.measure}"
-    text = f"{name} {estimate.value:.4f}" + ("" if estimate.interval is None else f" {estimate.interval}")
-    if estimate.bias is not None:
-        low, high = estimate.bias
-        text += f", bias {low:+.4f}" + (f" to {high:+.4f}" if high != low else "")
-    return text + ("" if estimate.corrected is None else f", corrected {estimate.corrected}")

@@ -1,6 +1,5 @@
 """One measure of one classifier, from the given labels of all rows and an expert's labels of a random sample."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -8,20 +7,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.labelled import Labelled
+from demele.core.labelled import Indices, Labelled
 from demele.core.results import Interval
 from demele.evaluation.comparison.base import as_value
 from demele.evaluation.intervals import checked_level, normal_quantile
+from demele.labels.limits import hypergeometric_limit
 
 if TYPE_CHECKING:
     from demele.labels.audit import CodedAudit
 
-__all__ = ["AuditTarget", "audit_interval", "audited_estimate", "total_bounds"]
+__all__ = [
+    "AuditTarget",
+    "Cells",
+    "WeightedSample",
+    "accuracy_cells",
+    "audit_interval",
+    "audited_estimate",
+    "cell_interval",
+    "class_cells",
+    "class_estimates",
+    "total_bounds",
+    "weighted_interval",
+    "weighted_sample",
+]
 
 Floats = NDArray[np.float64]
 
 #: Accuracy on new instances, or on the instances of this test set with right labels.
 AuditTarget = Literal["population", "sample"]
+
+#: Classes times audited rows looked at together, so that memory stays bounded.
+VALUES_AT_ONCE = 1 << 20
 
 _METHODS = {False: "audit strata, Jeffreys bounds in quadrature", True: "audit strata, exact bounds"}
 
@@ -159,9 +175,10 @@ def audited_estimate(
     -----
     Uniform audits: rows are split by whether they are predicted, and whether they are labelled, as the class; each cell
     gets Jeffreys bounds of its share of true instances. Weighted audits: difference estimator; the losses and the gains
-    get gamma bounds (Fay and Feuer 1997), which allow for one unseen row of the largest weight. Both find the values
-    that are not rejected, with the distances combined in quadrature. The ends of an average are the averages of the
-    ends, which covers more than the level.
+    get gamma bounds (Fay and Feuer 1997), which allow for one unseen row as heavy as the heaviest audited one. Rows
+    that were not drawn may be heavier, but their probabilities are not known. Both find the values that are not
+    rejected, with the distances combined in quadrature. The ends of an average are the averages of the ends, which
+    covers more than the level.
     """
     level = checked_level(level)
     if audit.design == "selective":
@@ -171,21 +188,84 @@ def audited_estimate(
         )
     kind = "sampling" if target == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):
-        value, low, high = _one(data, audit, "accuracy", None, level, target, model, wrong)
+        value, low, high = _accuracy(data, audit, level, target, model, wrong)
         if measure == "error":
             value, low, high = 1 - value, 1 - high, 1 - low
-    elif isinstance(of, str):
-        found = np.array([_one(data, audit, measure, k, level, target, model, wrong) for k in range(data.k)])
-        weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
-        known = np.isfinite(found).all(axis=1) & (weights > 0)
-        if not known.any():
-            value, low, high = math.nan, math.nan, math.nan
-        else:
-            value, low, high = (float(end) for end in np.average(found[known], axis=0, weights=weights[known]))
     else:
-        value, low, high = _one(data, audit, measure, of, level, target, model, wrong)
+        found = np.stack(class_estimates(data, audit, measure, level, target=target, model=model, wrong=wrong), axis=-1)
+        if isinstance(of, str):
+            weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
+            known = np.isfinite(found).all(axis=1) & (weights > 0)
+            found = np.average(found[known], axis=0, weights=weights[known]) if known.any() else np.full(3, np.nan)
+        else:
+            found = found[int(of or 0)]
+        value, low, high = (float(end) for end in found)
     method = _METHODS[False] if audit.design == "uniform" else "weighted audit, gamma bounds in quadrature"
     return value, Interval(low=low, high=high, level=level, method=method, kind=kind)
+
+
+def class_estimates(
+    data: Labelled,
+    audit: "CodedAudit",
+    measure: str,
+    level: float,
+    *,
+    target: AuditTarget = "population",
+    model: int = 0,
+    wrong: int | None = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Estimate precision, recall or F1 of every class, as :func:`audited_estimate` does of one.
+
+    Returns
+    -------
+    value, low, high : arrays of shape (n_classes,)
+        NaN where nothing can be estimated.
+    """
+    if audit.design == "uniform":
+        cells = replace(class_cells(data, audit, measure, model), wrong=wrong)
+        t, u = cells.totals
+        value = _share_of(t, u)
+        low, high = cell_interval(cells, level=level, exact=False, target=target)
+    else:
+        blocks = []
+        step = max(1, VALUES_AT_ONCE // audit.k)
+        for first in range(0, data.k, step):
+            classes = np.arange(first, min(first + step, data.k))
+            sample = weighted_sample(data, audit, measure, classes, model)
+            blocks.append((sample.value, *weighted_interval(sample, level=level, target=target, wrong=wrong)))
+        value, low, high = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return as_value(value, measure), as_value(low, measure), as_value(high, measure)
+
+
+def _accuracy(
+    data: Labelled, audit: "CodedAudit", level: float, target: AuditTarget, model: int, wrong: int | None
+) -> tuple[float, float, float]:
+    """Value, low and high of the accuracy."""
+    if audit.design == "weighted":
+        sample = weighted_sample(data, audit, "accuracy", None, model)
+        low, high = weighted_interval(sample, level=level, target=target, wrong=wrong)
+        return float(sample.value), float(low), float(high)
+    hit = data.labels == data.predictions[model]
+    right, was = audit.labels == data.predictions[model][audit.rows], hit[audit.rows]
+    counts = (hit.sum(), data.n, was.sum(), (was & ~right).sum(), (~was).sum(), (~was & right).sum())
+    cells = replace(accuracy_cells(*counts), wrong=wrong)
+    low, high = cell_interval(cells, level=level, exact=False, target=target)
+    return float(_share_of(*cells.totals)), float(low), float(high)
+
+
+def _true_shares(data: Labelled, audit: "CodedAudit") -> Floats:
+    """Estimated number of instances truly of each class: those labelled so, and what the audit changes."""
+    weight = 1 / audit.inclusion
+    was = np.bincount(data.labels[audit.rows], weights=weight, minlength=data.k)
+    found = np.bincount(audit.labels, weights=weight, minlength=data.k)
+    shares: Floats = np.maximum(np.bincount(data.labels, minlength=data.k) + found - was, 0.0)
+    return shares
+
+
+def _share_of(t: Floats, u: Floats) -> Floats:
+    """T / U; NaN where U is not positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(u > 0, t / u, np.nan)
 
 
 # --- uniform audits: cells of rows, of each of which a random sample is audited ---------------------------------------
@@ -215,6 +295,12 @@ class Cells:
         share = np.where(self.audited > 0, self.seen / np.maximum(self.audited, 1), self.given)
         return np.clip(share, *self.limits())
 
+    @property
+    def totals(self) -> tuple[Floats, Floats]:
+        """Estimates of T and of U."""
+        rows = self.size * self.share
+        return self.base[..., 0] + (self.t * rows).sum(axis=-1), self.base[..., 1] + (self.u * rows).sum(axis=-1)
+
     def limits(self) -> tuple[Floats, Floats]:
         """Shares that so few wrong labels allow."""
         if self.wrong is None:
@@ -241,21 +327,33 @@ def accuracy_cells(
     )
 
 
-def class_cells(data: Labelled, audit: "CodedAudit", measure: str, of: int, model: int) -> Cells:
-    """Split by whether a row is predicted, and labelled, as a class; the property is to be truly of it."""
-    predicted, labelled = data.predictions[model] == of, data.labels == of
-    cell = np.where(predicted, 0, 2) + np.where(labelled, 0, 1)
-    size = np.bincount(cell, minlength=4).astype(np.float64)
-    audited = np.bincount(cell[audit.rows], minlength=4).astype(np.float64)
-    seen = np.bincount(cell[audit.rows][audit.labels == of], minlength=4).astype(np.float64)
-    n_predicted = size[0] + size[1]
-    if measure == "precision":
-        base, given = np.array([0.0, n_predicted]), np.array([1.0, 0.0])
-        return Cells(size[:2], audited[:2], seen[:2], np.ones(2), np.zeros(2), base, given)
+def class_cells(data: Labelled, audit: "CodedAudit", measure: str, model: int = 0) -> Cells:
+    """Split by whether a row is predicted, and labelled, as a class; the property is to be truly of it.
+
+    All classes at once, in the first axis: (n_classes, 4) cells, or the first two of them, predicted rows, for
+    precision. O(n + n_classes).
+    """
+    predictions, seen = data.predictions[model], audit.labels
+    size = _fourfold(data.labels, predictions, data.k)
+    audited = _fourfold(data.labels[audit.rows], predictions[audit.rows], data.k)
+    # Of rows truly of a class: are they predicted, and are they labelled so?
+    cell = np.where(predictions[audit.rows] == seen, 0, 2) + np.where(data.labels[audit.rows] == seen, 0, 1)
+    truly = np.bincount(np.int64(4) * seen + cell, minlength=4 * data.k).reshape(data.k, 4).astype(np.float64)
+    n_predicted, none = size[:, 0] + size[:, 1], np.zeros(data.k)
     t, given = np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    if measure == "precision":
+        base = np.stack([none, n_predicted], axis=-1)
+        return Cells(size[:, :2], audited[:, :2], truly[:, :2], t[:2], np.zeros(2), base, given[:2])
     if measure == "recall":
-        return Cells(size, audited, seen, t, np.ones(4), np.zeros(2), given)
-    return Cells(size, audited, seen, t, 1 - t, np.array([0.0, n_predicted]), given)
+        return Cells(size, audited, truly, t, np.ones(4), np.stack([none, none], axis=-1), given)
+    return Cells(size, audited, truly, t, 1 - t, np.stack([none, n_predicted], axis=-1), given)
+
+
+def _fourfold(labels: Indices, predictions: Indices, k: int) -> Floats:
+    """Rows of each class that are predicted and labelled so, only predicted, only labelled, neither; (k, 4)."""
+    both = np.bincount(labels[labels == predictions], minlength=k)
+    says, has = np.bincount(predictions, minlength=k), np.bincount(labels, minlength=k)
+    return np.stack([both, says - both, has - both, labels.size - says - has + both], axis=-1).astype(np.float64)
 
 
 def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarget) -> tuple[Floats, Floats]:
@@ -266,8 +364,6 @@ def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarge
     limits, share = cells.limits(), cells.share
     low, high = (np.clip(end, *limits) for end in _jeffreys(cells, tail))
     below, above = cells.size * (share - low), cells.size * (high - share)
-    t_hat = cells.base[..., 0] + (cells.t * cells.size * share).sum(axis=-1)
-    u_hat = cells.base[..., 1] + (cells.u * cells.size * share).sum(axis=-1)
 
     def distance(theta: Floats, side: int) -> Floats:
         """Squared distance that T - theta U may lie below (side 1) or above (side -1) its estimate."""
@@ -276,7 +372,7 @@ def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarge
         squared: Floats = (reach**2).sum(axis=-1)
         return squared
 
-    return _inverted(t_hat, u_hat, distance, tail if target == "population" else None)
+    return _inverted(*cells.totals, distance, tail if target == "population" else None)
 
 
 def _inverted(t_hat: Floats, u_hat: Floats, distance: Any, tail: float | None) -> tuple[Floats, Floats]:
@@ -324,8 +420,8 @@ def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Fl
     parts = cells.size.shape[-1] + (1 if target == "population" else 0)
     each = tail / parts
     size, audited, seen = (np.rint(values).astype(np.int64) for values in (cells.size, cells.audited, cells.seen))
-    most = hypergeometric_upper(size, audited, seen, each)
-    least = size - hypergeometric_upper(size, audited, audited - seen, each)
+    most = hypergeometric_limit(size, audited, seen, each)
+    least = size - hypergeometric_limit(size, audited, audited - seen, each)
     few, many = (np.rint(end * size).astype(np.int64) for end in cells.limits())
     most, least = np.clip(most, few, many), np.clip(least, few, many)
 
@@ -347,26 +443,6 @@ def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Fl
         else:
             ends.append(np.where(t >= u, 1.0, betaincinv(t + 1, np.maximum(u - t, 1), 1 - each)))
     return np.minimum(ends[0], 1), np.minimum(ends[1], 1)
-
-
-def hypergeometric_upper(
-    size: NDArray[np.int64], drawn: NDArray[np.int64], seen: NDArray[np.int64], tail: float
-) -> NDArray[np.int64]:
-    """Largest number of marked rows among ``size`` with which ``seen`` or fewer of ``drawn`` are not too few.
-
-    Errs with probability ``tail`` at most.
-    """
-    from scipy.stats import hypergeom
-
-    size, drawn, seen = np.broadcast_arrays(size, drawn, seen)
-    low, high = seen.astype(np.int64), (size - (drawn - seen)).astype(np.int64)  # what is possible at all
-    while True:
-        wide = low < high
-        if not wide.any():
-            return low
-        middle = (low + high + 1) // 2
-        possible = hypergeom.cdf(seen, np.maximum(size, 1), middle, drawn) > tail
-        low, high = np.where(wide & possible, middle, low), np.where(wide & ~possible, middle - 1, high)
 
 
 # --- weighted audits: totals of rows drawn with unequal probabilities -----------------------------------------------
@@ -400,88 +476,88 @@ def total_bounds(y: Floats, v: Floats, largest: Floats, tail: float | Floats) ->
     return np.where(exact, y, low), np.where(exact & (largest <= 0), y, high)
 
 
-def _weighted_interval(
-    data: Labelled,
-    audit: "CodedAudit",
-    measure: str,
-    of: int | None,
-    level: float,
-    target: AuditTarget,
-    model: int,
-    wrong: int | None,
-) -> tuple[float, float, float]:
-    """Difference estimator of T and U, and the values of T / U that the audit does not reject."""
-    tail = (1 - level) / 2
-    t_given, u_given = _proportion(data.labels, data.predictions[model], measure, of)
-    given = data.labels[audit.rows], data.predictions[model][audit.rows]
-    t_was, u_was = _proportion(given[0], given[1], measure, of)
-    t_is, u_is = _proportion(audit.labels, given[1], measure, of)
-    weight = 1 / audit.inclusion
-    t_change, u_change = t_is - t_was, u_is - u_was
-    t_hat = np.asarray(t_given.sum() + (weight * t_change).sum())
-    u_hat = np.asarray(u_given.sum() + (weight * u_change).sum())
-    largest = weight.max() - 1
+@dataclass(frozen=True, slots=True)
+class WeightedSample:
+    """Rows drawn with unequal probabilities, and by how much each changes T and U of a measure T / U.
 
-    def distance(theta: Floats, side: int) -> Floats:
-        change = side * (t_change - float(theta) * u_change)
-        reach = np.zeros(2)
-        for index, amount in enumerate((np.maximum(change, 0), np.maximum(-change, 0))):
-            term = amount * weight
-            y, v = term.sum(), (term**2 * (1 - audit.inclusion)).sum()
-            low, high = total_bounds(np.asarray(y), np.asarray(v), np.asarray(largest), tail)
-            high = high if wrong is None else np.minimum(high, max(wrong, y))  # a wrong label moves it by 1 at most
-            reach[index] = y - low if index == 0 else high - y
-        return np.asarray((reach**2).sum())
+    Attributes
+    ----------
+    t_given, u_given : arrays of shape (...,)
+        T and U by the given labels of all rows.
+    t_change, u_change : arrays of shape (..., n_drawn)
+        What the expert's label of each drawn row adds to these, in {-1, 0, 1}.
+    inclusion : array of shape (n_drawn,) or (..., n_drawn)
+        Probability that the row was to be drawn.
+    """
 
-    low, high = _inverted(t_hat, u_hat, distance, tail if target == "population" else None)
-    value = float(t_hat / u_hat) if u_hat > 0 else math.nan
-    return min(max(value, 0.0), 1.0) if u_hat > 0 else math.nan, float(low), float(high)
+    t_given: Floats
+    u_given: Floats
+    t_change: Floats
+    u_change: Floats
+    inclusion: Floats
+
+    @property
+    def totals(self) -> tuple[Floats, Floats]:
+        """Difference estimators of T and of U."""
+        weight = 1 / self.inclusion
+        t, u = (weight * self.t_change).sum(axis=-1), (weight * self.u_change).sum(axis=-1)
+        return self.t_given + t, self.u_given + u
+
+    @property
+    def value(self) -> Floats:
+        """Estimate of T / U, in [0, 1]; NaN where U is not positive."""
+        return np.clip(_share_of(*self.totals), 0, 1)
 
 
-def _proportion(labels: NDArray[Any], predictions: NDArray[Any], measure: str, of: int | None) -> tuple[Floats, Floats]:
-    """Per row, its share of T and of U."""
-    if measure == "accuracy":
-        return (labels == predictions).astype(np.float64), np.ones(labels.size)
-    predicted, labelled = predictions == of, labels == of
+def weighted_sample(
+    data: Labelled, audit: "CodedAudit", measure: str, of: NDArray[np.intp] | None, model: int = 0
+) -> WeightedSample:
+    """Take a measure of some classes (leading axis), or the accuracy (``of`` None), from an audit."""
+    predictions, given = data.predictions[model], data.labels[audit.rows]
+    predicted = predictions[audit.rows]
+    if of is None:
+        same = predictions == data.labels
+        change = (predicted == audit.labels).astype(np.float64) - same[audit.rows]
+        return WeightedSample(
+            np.asarray(float(same.sum())), np.asarray(float(data.n)), change, np.zeros(audit.k), audit.inclusion
+        )
+    four = _fourfold(data.labels, predictions, data.k)[of]
+    trials = {"precision": (0, 1), "recall": (0, 2), "f1": (0, 1, 2)}[measure]
+    t_was, u_was = _proportion(given, predicted, measure, of)
+    t_is, u_is = _proportion(audit.labels, predicted, measure, of)
+    return WeightedSample(four[:, 0], four[:, list(trials)].sum(axis=-1), t_is - t_was, u_is - u_was, audit.inclusion)
+
+
+def _proportion(labels: Indices, predictions: Indices, measure: str, of: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Per class and row, its share of T and of U."""
+    predicted, labelled = predictions == of[:, None], labels == of[:, None]
     trials = {"precision": predicted, "recall": labelled, "f1": predicted | labelled}[measure]
     return (predicted & labelled).astype(np.float64), trials.astype(np.float64)
 
 
-def _one(
-    data: Labelled,
-    audit: "CodedAudit",
-    measure: str,
-    of: int | None,
-    level: float,
-    target: AuditTarget,
-    model: int,
-    wrong: int | None,
-) -> tuple[float, float, float]:
-    """Value, low and high of one measure of one class."""
-    if audit.design == "weighted":
-        value, low, high = _weighted_interval(data, audit, measure, of, level, target, model, wrong)
-    else:
-        if measure == "accuracy":
-            hit = data.labels == data.predictions[model]
-            right, was = audit.labels == data.predictions[model][audit.rows], hit[audit.rows]
-            cells = accuracy_cells(
-                hit.sum(), data.n, was.sum(), (was & ~right).sum(), (~was).sum(), (~was & right).sum()
-            )
-        else:
-            cells = class_cells(data, audit, measure, int(of or 0), model)
-        cells = replace(cells, wrong=wrong)
-        ends = cell_interval(cells, level=level, exact=False, target=target)
-        low, high = float(ends[0]), float(ends[1])
-        t = float(cells.base[0] + (cells.t * cells.size * cells.share).sum())
-        u = float(cells.base[1] + (cells.u * cells.size * cells.share).sum())
-        value = t / u if u > 0 else math.nan
-    return tuple(float(as_value(np.asarray(end), measure)) for end in (value, low, high))  # type: ignore[return-value]
+def weighted_interval(
+    sample: WeightedSample, *, level: float, target: AuditTarget, wrong: int | None = None
+) -> tuple[Floats, Floats]:
+    """Interval of T / U: the values that the audit does not reject; leading axes of the sample are kept.
 
+    Losses and gains get gamma bounds, with one unseen row as heavy as the heaviest drawn one. Rows that were not drawn
+    may be heavier, up to one over the least probability of the design, but only the probabilities of drawn rows are
+    known.
+    """
+    tail = (1 - level) / 2
+    weight = 1 / sample.inclusion
+    # A row drawn surely has no unseen like: its weight of 1 leaves nothing to add.
+    largest = weight.max(axis=-1) - 1
 
-def _true_shares(data: Labelled, audit: "CodedAudit") -> Floats:
-    """Estimated number of instances truly of each class: those labelled so, and what the audit changes."""
-    weight = 1 / audit.inclusion
-    was = np.bincount(data.labels[audit.rows], weights=weight, minlength=data.k)
-    found = np.bincount(audit.labels, weights=weight, minlength=data.k)
-    shares: Floats = np.maximum(np.bincount(data.labels, minlength=data.k) + found - was, 0.0)
-    return shares
+    def distance(theta: Floats, side: int) -> Floats:
+        change = side * (sample.t_change - theta[..., None] * sample.u_change)
+        squared = np.zeros_like(theta)
+        for index, amount in enumerate((np.maximum(change, 0), np.maximum(-change, 0))):
+            term = amount * weight
+            y, v = term.sum(axis=-1), (term**2 * (1 - sample.inclusion)).sum(axis=-1)
+            low, high = total_bounds(y, v, largest, tail)
+            high = high if wrong is None else np.minimum(high, np.maximum(wrong, y))  # each moves it by 1 at most
+            squared += (y - low if index == 0 else high - y) ** 2
+        return squared
+
+    return _inverted(*sample.totals, distance, tail if target == "population" else None)

@@ -8,7 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
 
-__all__ = ["exact_interval", "normal_quantile", "overlap_level", "overlap_quantile", "score_interval"]
+__all__ = [
+    "exact_interval",
+    "normal_quantile",
+    "overlap_gap",
+    "overlap_level",
+    "overlap_quantile",
+    "overlap_reach",
+    "score_interval",
+]
 
 Floats = NDArray[np.float64]
 
@@ -165,6 +173,78 @@ def overlap_quantile(level: float, *, deviation_ratio: float = 1.0, correlation:
     """
     factor = _overlap_factor(deviation_ratio, correlation)
     return normal_quantile((1 + checked_level(level)) / 2) / factor
+
+
+def overlap_gap(first: ArrayLike, second: ArrayLike, n: int, *, wrong: ArrayLike = 0, level: float = 0.95) -> Floats:
+    """Gap of successes above which the score intervals of two proportions of ``n`` do not overlap.
+
+    Parameters
+    ----------
+    first, second : array-like
+        Successes, in [0, n].
+    n : int
+        Trials of either.
+    wrong : array-like of int
+        Each of the two numbers of successes may be off by so much: the gap is then large enough for all of them.
+    level : float in (0, 1)
+        Of the two intervals.
+
+    Returns
+    -------
+    array
+        Positive. Without a number that is off, the intervals overlap if and only if second - first is not above it.
+
+    Raises
+    ------
+    InputError
+        If the level is not between 0 and 1.
+
+    Notes
+    -----
+    The lower end of k2 of n is above the upper end of k1 of n if and only if k2 - k1 > z (s(k1) + s(k2)), where
+    s(k)^2 = k (n - k) / n + z^2 / 4: both ends have the same denominator n + z^2, and their centres the same shift.
+
+    Examples
+    --------
+    >>> [float(overlap_gap(9000, 9300, 12_000, wrong=wrong).round(1)) for wrong in (0, 600)]
+    [182.7, 194.3]
+    """
+    off = np.asarray(wrong, dtype=np.float64)
+    reaches = [overlap_reach(hits - off, hits + off, n, level=level) for hits in map(np.asarray, (first, second))]
+    return reaches[0] + reaches[1]
+
+
+def overlap_reach(low: ArrayLike, high: ArrayLike, trials: ArrayLike, *, level: float = 0.95) -> Floats:
+    """Return what one score interval adds to :func:`overlap_gap`, at most, if its successes are within limits.
+
+    Parameters
+    ----------
+    low, high : array-like
+        Limits of the successes; need not be whole.
+    trials : array-like
+        NaN where there is no trial.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    array
+        z s(k), largest at the k nearest to half of the trials.
+
+    Raises
+    ------
+    InputError
+        If the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> overlap_reach([9000, 8400], [9000, 9600], 12_000).round(1)
+    array([93. , 98.5])
+    """
+    z = normal_quantile((1 + checked_level(level)) / 2)
+    n = np.asarray(trials, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        k = np.clip(n / 2, low, high)
+        return np.asarray(z * np.sqrt(k * (n - k) / n + z * z / 4))
 
 
 def checked_level(level: Any) -> float:

@@ -14,14 +14,11 @@ from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.evaluation.comparison.base import Question, Target, mirror
 from demele.evaluation.comparison.betting import sampling_gap
 from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.sequential import (
-    SequentialComparison,
-    overlap_gap,
-    plan,
-    sequential,
-    sequential_many,
-)
-from demele.evaluation.intervals import score_interval
+from demele.evaluation.comparison.sequential import SequentialComparison
+from demele.evaluation.comparison.sequential_audit import sequential
+from demele.evaluation.comparison.sequential_plan import plan
+from demele.evaluation.comparison.sequential_simulation import sequential_many
+from demele.evaluation.intervals import overlap_gap
 from demele.labels.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -67,27 +64,6 @@ def _run(comparison: SequentialComparison, truth: Indices, step: int = 7) -> Non
     while not comparison.done:
         rows = comparison.ask(step)
         comparison.tell(rows, truth[rows])
-
-
-# The gap that a claim must show.
-
-
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.998])
-def test_overlap_gap_is_where_score_intervals_part(level: float) -> None:
-    n = 60
-    first, second = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
-    (_, high), (low, _) = (score_interval(k, n, level=level) for k in (first, second))
-    assert_exact(second - first > overlap_gap(first, second, n, 0, level), low > high)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
-def test_overlap_gap_is_safe_for_every_number_of_right_predictions_in_reach(h1: int, h2: int, wrong: int) -> None:
-    n, gap = 60, float(overlap_gap(h1, h2, 60, wrong, 0.95))
-    near = [np.arange(max(0, h - wrong), min(n, h + wrong) + 1) for h in (h1, h2)]
-    k1, k2 = (grid.ravel() for grid in np.meshgrid(*near))
-    shown = k2 - k1 > gap
-    assert (score_interval(k2, n)[0] > score_interval(k1, n)[1])[shown].all()
 
 
 # A fixed audit.
@@ -170,9 +146,9 @@ def test_required_gaps() -> None:
     assert gaps["population"] == sampling_gap(apart, 0.0125)
     known = sequential(_question(case, audit, target="overlap", noise=0.05)).details["required_gap"][0]
     hits = [int((model == case[2]).sum()) for model in case[:2]]
-    assert_close(known, overlap_gap(hits[0], hits[1], 2000, 100, 0.95), ROUNDING)
+    assert_close(known, overlap_gap(hits[0], hits[1], 2000, wrong=100), ROUNDING)
     # Unknown noise is limited by the audit: less than nothing known, more than the truth.
-    assert known < gaps["overlap"] < overlap_gap(hits[0], hits[1], 2000, 2000, 0.95)
+    assert known < gaps["overlap"] < overlap_gap(hits[0], hits[1], 2000, wrong=2000)
 
 
 def test_only_a_uniform_audit_is_taken() -> None:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     Noise = float | TransitionMatrix | TransitionCounts | Audit
 
-__all__ = ["Knowledge", "ask", "classes_of", "coded_like", "read_noise"]
-
+__all__ = ["Knowledge", "ask", "classes_of", "coded_like", "read_noise", "two_names"]
 
 #: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
 _ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
@@ -180,6 +179,19 @@ def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
     if read.size != data.n:
         raise InputError(f"{argument}: expected {data.n} rows, as many as labels, got {read.size}")
     return data.vocabulary.encode(read, argument)
+
+
+def two_names(names: Any) -> tuple[str, str]:
+    """Check what the established classifier and the candidate are called.
+
+    Raises
+    ------
+    InputError
+        If these are not two different names.
+    """
+    if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"names: expected two different names, got {names!r}")
+    return str(names[0]), str(names[1])
 
 
 def _refuse_unused(knowledge: Knowledge) -> None:

@@ -20,7 +20,7 @@ from demele.core.labelled import Indices, Labelled
 from demele.core.results import Note
 from demele.evaluation.audit_interval import total_bounds
 from demele.evaluation.comparison.base import Outcomes, Question
-from demele.evaluation.intervals import normal_quantile, score_interval
+from demele.evaluation.intervals import overlap_reach, score_interval
 
 if TYPE_CHECKING:
     from demele.labels.audit import CodedAudit
@@ -509,14 +509,15 @@ def _margins(view: _View, drawn: _Drawn, question: Question, *, sampled: bool) -
 
 
 def _half_widths(view: _View, ends: tuple[Floats, Floats], level: float) -> Floats:
-    """Widest half of a score interval on right labels, over what each model's value may be."""
-    widest = np.zeros(view.value.size)
-    for value in (*ends, np.clip(0.5, *ends)):
-        low, high = score_interval(value * view.trials, view.trials, level=level)
-        widest = np.fmax(widest, (high - low) / 2)
-    # The centres are drawn towards 1/2 by up to z^2 / (trials + z^2), which the halves must make up for as well.
-    z = normal_quantile((1 + level) / 2)
-    return widest * (1 + z * z / np.maximum(view.trials, 1))
+    """Share of each model in the distance at which score intervals part, at its largest over what its value may be.
+
+    Exact for accuracies. Two precisions have different trials, so that the centres of their intervals are drawn towards
+    1/2 unequally: their distance is then that of the nearest case, equal trials, model by model.
+    """
+    low, high = (end * view.trials for end in ends)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = overlap_reach(low, high, view.trials, level=level) / view.trials
+    return np.where(np.isfinite(found), found, 0.0)
 
 
 # --- selective audits, and what is said of all ----------------------------------------------------------------------
@@ -538,8 +539,9 @@ def _selective(question: Question) -> Outcomes:
                 else ""
             )
         )
-    supplied = isinstance(question.noise, float | int)
-    tail = question.tail if supplied else question.tail / 2
+    # Limits that hold with a certain confidence only take half of the error, and the p-value counts it.
+    spent = 0.0 if isinstance(question.noise, float | int) else question.tail / 2
+    tail = question.tail - spent
     budget = noise_budget(question.noise, data.labels, data.k, tail=question.tail / 2)
     found = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
     if found > budget.wrong:
@@ -553,8 +555,10 @@ def _selective(question: Question) -> Outcomes:
     outcomes = bounded(
         replace(question, data=data.relabelled(labels), noise=left / data.n, level=1 - 2 * tail, audit=None)
     )
+    p_value: Floats = outcomes.p_value  # type: ignore[assignment]  # the bounded comparison gives one
     return replace(
         outcomes,
+        p_value=np.minimum(p_value + spent, 1.0),
         assumptions=(
             *budget.assumptions,
             f"The expert's labels are right: {found} of {audit.k} given ones were wrong, so at most {left} others are.",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from demele.core.results import Note
 from demele.evaluation.comparison.base import Outcomes, PairCounts, Question, mirror
-from demele.evaluation.intervals import exact_interval, normal_quantile, score_interval
+from demele.evaluation.intervals import exact_interval, normal_quantile, overlap_gap, score_interval
 
 if TYPE_CHECKING:
     from demele.labels.budget import NoiseBudget
@@ -282,18 +282,10 @@ def _overlap(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
     )
     if not isinstance(claim.question.noise, float | int):
         # The difference is bounded more sharply than both numbers right; the widths are then taken where widest.
-        z = normal_quantile((1 + level) / 2)
         gap = claim.counts.won - claim.counts.lost - claim.reach.drop
-        needed = z * (_widest(first, wrong, n, z) + _widest(second, wrong, n, z))
-        low = np.maximum(low, (gap - needed) / (n + z * z))
+        needed = overlap_gap(first, second, n, wrong=wrong, level=level)
+        low = np.maximum(low, (gap - needed) / (n + normal_quantile((1 + level) / 2) ** 2))
     return low > 0, low, np.where(low > 0, noise_error, 1.0)
-
-
-def _widest(successes: Floats, wrong: Counts, n: int, z: float) -> Floats:
-    """Largest half-width of a score interval, times (n + z^2) / z, at a count that may be off by ``wrong``."""
-    nearest = np.clip(n / 2, successes - wrong, successes + wrong)
-    half: Floats = np.sqrt(nearest * (n - nearest) / n + z * z / 4)
-    return half
 
 
 def _reach_by_class(question: Question, budget: "NoiseBudget") -> Reach:

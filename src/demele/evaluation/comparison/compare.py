@@ -10,7 +10,7 @@ from demele.core.errors import InputError
 from demele.core.labelled import Labelled
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.evaluation.comparison.asking import Knowledge, ask
+from demele.evaluation.comparison.asking import Knowledge, ask, two_names
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.intervals import score_interval
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from demele.labels.cleaning import Cleaning
     from demele.labels.transition import TransitionCounts, TransitionMatrix
 
-#: Methods that judge by other labels than the given ones: an audit of these would change nothing.
-_NO_PROSPECT = ("reference", "cleaned", "label-free")
+#: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
+#: an audit as a whole (the prospect is of audits of a fixed size).
+_NO_PROSPECT = ("reference", "cleaned", "label-free", "sequential")
 #: Methods that look at an audit.
 _AUDITED = ("audited", "sequential")
 
@@ -118,7 +119,7 @@ def compare(
     >>> compare(old, new, labels, noise=0.10).verdict
     'undecided'
     """
-    first, second = _names(names)
+    first, second = two_names(names)
     if method is None and true_labels is not None:
         raise InputError(
             "true_labels: only method 'reference' uses them, and no method was named; name that one, or drop them"
@@ -347,9 +348,3 @@ def _by_class(data: Labelled, established: int, candidate: int) -> tuple[dict[st
         for k, (lost, won, neither) in enumerate(table)
         if lost + won + neither
     )
-
-
-def _names(names: Any) -> tuple[str, str]:
-    if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
-        raise InputError(f"names: expected two different names, got {names!r}")
-    return str(names[0]), str(names[1])

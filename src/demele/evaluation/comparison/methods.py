@@ -118,7 +118,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="sequential",
             title="Expert labels one at a time",
-            where="sequential:sequential",
+            where="sequential_audit:sequential",
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement",
             needs=("audit",),

@@ -1,0 +1,180 @@
+"""Testing by betting on a fixed random audit: its labels are read in the order drawn, up to where they decide."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.evaluation.comparison.base import Outcomes, PairCounts, Question
+from demele.evaluation.comparison.betting import Draws, Stakes, enough, stakes
+from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
+
+if TYPE_CHECKING:
+    from demele.labels.audit import CodedAudit
+
+__all__ = ["sequential"]
+
+_FIGURES = (
+    "log_wealth",
+    "log_wealth_of_established",
+    "labels_used",
+    "stopped_at",
+    "drawn_from",
+    "expected_labels",
+    "difference",
+    "low",
+    "high",
+)
+
+
+def sequential(question: Question) -> Outcomes:
+    """Read the labels of a uniform audit in their order, and stop where they decide a pair.
+
+    Parameters
+    ----------
+    question : Question
+        On accuracy; ``audit`` is a uniform random sample of all rows, in the order in which they were drawn.
+
+    Returns
+    -------
+    Outcomes
+        Each claim errs with probability ``question.tail`` at most, whatever the label noise, however long the audit was
+        and whatever made it stop. The interval is of the difference on these instances with right labels; for the
+        population it is widened by what sampling may add. ``details``: ``labels_used`` (audited rows that the pair had
+        to know, up to the decision), ``stopped_at`` (of all audited rows), ``wealth`` and ``wealth_of_established``
+        (largest so far, of the bet on each claim), ``expected_labels`` (how many more of such rows the claim nearer to
+        its end would need), ``required_gap``.
+
+    Raises
+    ------
+    InputError
+        If the audit is not a uniform random sample: the bet would no longer be fair.
+
+    Notes
+    -----
+    Only rows on which the two disagree, and whose label can hurt the claim, count; the others are skipped. That keeps
+    the bet fair, since a random order of all rows is a random order of any subset, and the subset is chosen by given
+    labels and predictions alone. An audit whose rows come sorted is read in a random order.
+    See :func:`demele.evaluation.comparison.betting.stakes` and
+    :func:`~demele.evaluation.comparison.betting.log_wealth`. Cost: O(pairs audit).
+    """
+    audit = question.audit
+    if audit is None or audit.design != "uniform":
+        got = "none" if audit is None else f"a {audit.design} one"
+        raise InputError(
+            f"audit: method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
+            "method 'audited', or ask rows one at a time with SequentialComparison"
+        )
+    audit, notes = _in_order(audit, question.seed)
+    question = replace(question, audit=audit)
+    counts = question.counts()
+    asked = terms(question, counts.disagreements)
+    n, size = question.data.n, question.n_pairs
+    given, truth = question.data.labels[audit.rows], audit.labels
+    predictions = question.data.predictions[:, audit.rows]
+    figures = np.zeros((size, len(_FIGURES)))
+    for pair in range(size):
+        first, second = predictions[question.established[pair]], predictions[question.candidate[pair]]
+        before = signs(first, second, given)
+        figures[pair] = _read(
+            first != second,
+            before,
+            signs(first, second, truth) - before,
+            _of(counts, pair),
+            float(asked.gap[pair]),
+            asked.bet,
+        )
+    result = dict(zip(_FIGURES, figures.T, strict=True))
+    beyond = asked.gap if question.target == "population" else 0.0
+    shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_established")]
+    with np.errstate(over="ignore"):
+        wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_established")}
+    return Outcomes(
+        candidate=shown[0] & ~shown[1],
+        established=shown[1] & ~shown[0],
+        difference=result["difference"] / n,
+        # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
+        low=(np.minimum(result["low"], result["high"]) - beyond) / n,
+        high=(np.maximum(result["low"], result["high"]) + beyond) / n,
+        method="betting, without replacement",
+        kind="sampling" if question.target == "population" else "design",
+        notes=notes,
+        p_value=np.minimum(1.0, np.exp(-result["log_wealth"]) + asked.spent),
+        assumptions=(
+            "The audit is a uniform random sample of all rows, in the order drawn.",
+            "Expert labels are right.",
+        ),
+        details={
+            **{name: result[name].astype(np.int64) for name in ("labels_used", "stopped_at", "drawn_from")},
+            **wealths,
+            "expected_labels": result["expected_labels"],
+            "required_gap": asked.gap,
+        },
+    )
+
+
+def _in_order(audit: "CodedAudit", seed: int) -> tuple["CodedAudit", tuple[Note, ...]]:
+    """Put an audit whose rows come sorted into a random order: the order in which they were drawn is lost."""
+    if audit.k < 10 or not (np.diff(audit.rows) > 0).all():
+        return audit, ()
+    order = rng_for(seed, "sequential", "order", audit.k).permutation(audit.k)
+    message = (
+        "the audited rows come sorted, so not in the order in which they were drawn; they are read in a random order, "
+        "and the size of the audit must not depend on what it showed"
+    )
+    shuffled = replace(audit, rows=audit.rows[order], labels=audit.labels[order], inclusion=audit.inclusion[order])
+    return shuffled, (Note(code="order-lost", message=message, severity="warning"),)
+
+
+def _read(
+    apart: NDArray[np.bool_], before: Signs, scores: Signs, counts: tuple[int, int, int], gap: float, bet: float
+) -> tuple[float, ...]:
+    """Read the audited rows of one pair: ``apart`` says where the two disagree, ``before`` is s(given)."""
+    lost, won, neither = counts
+    forward = _uniform(apart, before, scores, stakes(lost, won, neither, gap))
+    backward = _uniform(apart, -before, -scores, stakes(won, lost, neither, gap))
+    wealths = [claim.draws.log_wealth(claim.stakes.threshold) for claim in (forward, backward)]
+    used, stopped = int(apart.sum()), apart.size
+    for claim, wealth in zip((forward, backward), wealths, strict=True):
+        reached = np.flatnonzero(wealth >= enough(bet))
+        if reached.size:
+            used, stopped = int(reached[0]) + 1, int(claim.positions[reached[0]]) + 1
+    leading = forward if won >= lost else backward
+    every = Stakes(lost + won + neither, 0, False)
+    estimate = _uniform(apart, before, scores, every).draws.estimate()
+    return (
+        *(claim.draws.evidence(claim.stakes.threshold) for claim in (forward, backward)),
+        used,
+        stopped,
+        leading.stakes.size,
+        leading.draws.expected(leading.stakes.threshold, bet),
+        won - lost + estimate,
+        won - lost + forward.draws.exceeds(bet) + 1,
+        won - lost - backward.draws.exceeds(bet) - 1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """One claim on a pair: what it must exceed, the draws so far, and where each stands among all rows read."""
+
+    stakes: Stakes
+    draws: Draws
+    positions: Rows
+
+
+def _uniform(apart: NDArray[np.bool_], before: Signs, scores: Signs, at_stake: Stakes) -> _Claim:
+    positions = np.flatnonzero(apart & (before >= 0) if at_stake.reduced else apart)
+    size = float(at_stake.size)
+    # With label = established left out, an instance gains 1 at most: its label is with neither.
+    gain = 1.0 if at_stake.reduced else 2.0
+    drawn = scores[positions].astype(np.float64)
+    return _Claim(at_stake, Draws(drawn, np.ones(drawn.size), at_stake.size, size, loss=2.0, gain=gain), positions)
+
+
+def _of(counts: PairCounts, pair: int) -> tuple[int, int, int]:
+    return int(counts.lost[pair]), int(counts.won[pair]), int(counts.neither[pair])

@@ -1,0 +1,331 @@
+"""What is known of the labels of a test set, and what follows of it for every measure of a classifier."""
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.labelled import Labelled
+from demele.core.results import Note
+from demele.evaluation.audit_interval import AuditTarget, audited_estimate, class_estimates
+from demele.evaluation.average_bounds import average_bounds
+from demele.evaluation.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
+from demele.evaluation.bias_bounds import correct_bounds
+from demele.evaluation.comparison.asking import coded_like, read_noise
+from demele.evaluation.comparison.base import as_value
+from demele.evaluation.confusion import ConfusionCounts, confusion_counts
+from demele.evaluation.correction import worst_case_interval
+from demele.evaluation.intervals import score_interval
+
+if TYPE_CHECKING:
+    from demele.labels.audit import Audit, CodedAudit
+    from demele.labels.budget import NoiseBudget
+
+__all__ = ["LabelKnowledge", "knowledge_of", "mean_of_ends", "separated", "table_of", "trials_of"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+#: Values at which the width of an interval is looked at, between two bounds.
+STEPS = 33
+
+
+def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
+    """Check that what is known does not overlap; return the noise and the audit."""
+    from demele.labels.audit import Audit
+
+    if isinstance(noise, Audit):
+        if audit is not None:
+            raise InputError("noise and audit: both are audits; give one of them, as audit=")
+        noise, audit = None, noise
+    if audit is not None and not isinstance(audit, Audit):
+        raise InputTypeError(
+            f"audit: expected an Audit, got {type(audit).__name__}; "
+            "wrap expert labels in demele.labels.Audit(rows, labels, design=...)"
+        )
+    if true_labels is not None and (noise is not None or audit is not None):
+        other = "noise" if noise is not None else "audit"
+        raise InputError(
+            f"true_labels and {other}: true labels of every row say all about the noise; leave out {other}"
+        )
+    selective = audit is not None and audit.design == "selective"
+    if selective and noise is None:
+        raise InputError(
+            "audit: its rows were chosen for a reason (design='selective'), so it says nothing of the other rows; give "
+            "noise= as well, a rate that bounds these, or an audit of rows drawn at random (demele.labels.draw_audit)"
+        )
+    known = read_noise(noise)
+    if audit is not None and known is not None and not selective and not isinstance(known, float):
+        raise InputError(
+            "noise and audit: beside a random audit, only a rate that the noise does not exceed can be used, got "
+            f"{type(known).__name__}; leave one of them out"
+        )
+    return known, audit
+
+
+def knowledge_of(
+    data: Labelled, table: ConfusionCounts, noise: Any, audit: "Audit | None", true_labels: object, level: float
+) -> "LabelKnowledge":
+    """Return what is known, from the given labels and what was supplied beside them."""
+    if true_labels is not None:
+        return _TrueLabels(data, table, true_labels, level)
+    coded = None if audit is None else audit.coded(data.vocabulary, data.n)
+    if coded is not None and coded.design != "selective":
+        return _Audited(data, table, coded, level, noise)
+    return LabelKnowledge() if noise is None else _Bounded(data, table, noise, coded, level)
+
+
+class LabelKnowledge:
+    """What is known of the labels: it corrects measures. This one knows nothing, and believes every label."""
+
+    assumptions: tuple[str, ...] = (
+        "The instances are a random sample of those that the classifier is for.",
+        "Every given label is right.",
+    )
+    notes: tuple[Note, ...] = ()
+    kind: str | None = None
+    method = "score"
+    #: Level of the apparent interval that is moved by the bias.
+    inner: float = math.nan
+    audit: "CodedAudit | None" = None
+
+    def bias(self, measure: str) -> tuple[Floats, Floats] | None:
+        """Bounds of apparent minus correct: shape () for accuracy, else (n_classes,)."""
+        return None
+
+    def average_bias(self, measure: str, average: str) -> tuple[float, float] | None:
+        """Bounds for an average over classes."""
+        return None
+
+    def worst(self, measure: str) -> tuple[Floats, Floats] | None:
+        """Return the union of the score intervals on every true labels that are possible."""
+        return None
+
+    def average_worst(self, measure: str) -> tuple[float, float] | None:
+        """Return about the same for a macro average."""
+        return None
+
+    def direct(self, measure: str) -> tuple[Floats, Floats] | None:
+        """Return the interval of the correct measure, where it does not come from the apparent one."""
+        return None
+
+
+class _TrueLabels(LabelKnowledge):
+    """The true labels of every instance: the bias is exact."""
+
+    kind = "shifted"
+
+    def __init__(self, data: Labelled, table: ConfusionCounts, true_labels: object, level: float) -> None:
+        truth = coded_like(true_labels, data, "true_labels")
+        if truth is None:
+            raise InputTypeError("true_labels: expected the true classes, got None")
+        self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
+        self.apparent = table
+        self.correct = ConfusionCounts(table_of(data.relabelled(truth)), data.vocabulary.classes, "true")
+        self.inner = level
+        self.assumptions = (
+            LabelKnowledge.assumptions[0],
+            "The true labels are true.",
+            "The bias is that of these instances, taken as a constant; the shifted interval keeps the width of the "
+            "apparent one.",
+        )
+        message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
+        message += "is best assessed against these directly: assess(predictions, true_labels)"
+        self.notes = (Note(code="true-labels", message=message),)
+
+    def bias(self, measure: str) -> tuple[Floats, Floats]:
+        if measure == "accuracy":
+            _, f_n, f_r = self.counts.overall_indicators
+            value = np.asarray(accuracy_bias(self.counts.rate, f_n, f_r))
+        else:
+            value = {"precision": precision_bias, "recall": recall_bias, "f1": f1_bias}[measure](self.counts)
+        return value, value
+
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
+        value = self.apparent.averaged(measure, average) - self.correct.averaged(measure, average)
+        return value, value
+
+
+class _Bounded(LabelKnowledge):
+    """At most so many labels are wrong: the bias is bounded."""
+
+    kind = "bias-union"
+
+    def __init__(
+        self, data: Labelled, table: ConfusionCounts, noise: Any, audit: "CodedAudit | None", level: float
+    ) -> None:
+        from demele.labels.budget import noise_budget
+
+        self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
+        self.audit = audit
+        tail = (1 - level) / 2
+        self.budget: NoiseBudget = noise_budget(noise, data.labels, data.k, tail=tail)
+        self.inner = level if self.budget.level is None else 1 - tail
+        known = tuple(_sentence(text) for text in self.budget.assumptions)
+        if self.budget.level is not None:
+            known += (
+                f"The numbers of wrong labels hold with a confidence of {1 - tail:.4g}: the error of {1 - level:.4g} "
+                f"is shared evenly between them and the sampling of instances (score intervals at {1 - tail:.4g}).",
+            )
+        notes = [
+            Note(
+                code="wrong-labels",
+                message=f"at most {self.budget.wrong} of {data.n} labels are taken to be wrong",
+            )
+        ]
+        if self.budget.out_of_domain:
+            message = "what was supplied of the noise contradicts these labels; its limits are as wide as safety needs"
+            notes.append(Note(code="out-of-domain", message=message, severity="warning"))
+        if audit is not None:
+            known += (f"The expert is right on the {audit.k} audited rows.",)
+            notes.append(self._prove(data, audit))
+        self.assumptions = (LabelKnowledge.assumptions[0], *known)
+        self.notes = tuple(notes)
+
+    def _prove(self, data: Labelled, audit: "CodedAudit") -> Note:
+        """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
+        given, seen = data.labels[audit.rows], audit.labels
+        found = np.bincount(seen.astype(np.int64) * data.k + given, minlength=data.k**2).reshape(data.k, data.k)
+        np.fill_diagonal(found, 0)
+        if found.sum() > self.budget.wrong:
+            raise InputError(
+                f"noise: allows {self.budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
+                "give a larger rate"
+            )
+        labels = data.labels.copy()
+        labels[audit.rows] = seen
+        known = data.relabelled(labels)
+        self.believed = table_of(known)
+        self.doubtful = self.believed - table_of(known.take(audit.rows))
+        self.budget = replace(
+            self.budget,
+            wrong=self.budget.wrong - int(found.sum()),
+            wrong_given=np.maximum(self.budget.wrong_given - found.sum(axis=0), 0),
+            wrong_true=np.maximum(self.budget.wrong_true - found.sum(axis=1), 0),
+            joint=np.maximum(self.budget.joint - found, 0),
+        )
+        message = (
+            f"the {audit.k} audited rows were chosen for a reason: they prove {found.sum()} wrong labels, and say "
+            f"nothing of the other {data.n - audit.k} rows, of which at most {self.budget.wrong} are taken to be wrong"
+        )
+        return Note(code="selective-audit", message=message, severity="warning")
+
+    def bias(self, measure: str) -> tuple[Floats, Floats]:
+        lowest, highest = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
+        value = np.asarray(self.apparent.accuracy if measure == "accuracy" else self.apparent.measure(measure))
+        return value - highest, value - lowest
+
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float]:
+        low, high = average_bounds(measure, average, self.believed, self.budget, doubtful=self.doubtful)
+        value = self.apparent.averaged(measure, average)
+        return value - high, value - low
+
+    def worst(self, measure: str) -> tuple[Floats, Floats]:
+        return worst_case_interval(measure, self.believed, self.budget, level=self.inner, doubtful=self.doubtful)
+
+    def average_worst(self, measure: str) -> tuple[float, float]:
+        low, high = average_bounds(measure, "macro", self.believed, self.budget, doubtful=self.doubtful)
+        ends = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
+        down, up = _widest(measure, self.apparent, ends, self.inner)
+        return low - down, high + up
+
+
+class _Audited(LabelKnowledge):
+    """Expert labels of a random sample of rows: the correct measures are estimated."""
+
+    kind = "design"
+    method = "audit"
+
+    def __init__(
+        self, data: Labelled, table: ConfusionCounts, audit: "CodedAudit", level: float, rate: float | None
+    ) -> None:
+        self.data, self.table, self.level = data, table, level
+        self.found: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        self.audit: CodedAudit = audit
+        wrong = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
+        self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
+        if self.most is not None and wrong > self.most:
+            raise InputError(
+                f"noise: allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
+                "or leave it out"
+            )
+        drawn = {
+            "uniform": "uniformly at random, without replacement",
+            "weighted": "at random, with the probabilities supplied",
+        }[audit.design]
+        self.assumptions = (
+            LabelKnowledge.assumptions[0],
+            f"The {audit.k} audited rows were drawn {drawn}, without regard to what the expert would say.",
+            "The expert is right on all of them.",
+            *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
+        )
+        message = f"the expert changed {wrong} of {audit.k} audited labels"
+        self.notes = (Note(code="audit", message=message),)
+
+    def bias(self, measure: str) -> tuple[Floats, Floats]:
+        value = np.asarray(self.table.accuracy if measure == "accuracy" else self.table.measure(measure))
+        low, high = self._ends(measure, "sample")
+        return value - high, value - low
+
+    def average_bias(self, measure: str, average: Any) -> tuple[float, float] | None:
+        # Over the classes that have an apparent value and an interval: a class whose labels the audit all changes has
+        # no interval of its recall, one without a label has no apparent recall.
+        return mean_of_ends(self.bias(measure)) if average == "macro" else None
+
+    def direct(self, measure: str) -> tuple[Floats, Floats]:
+        return self._ends(measure, "population")
+
+    def _ends(self, measure: str, target: AuditTarget) -> tuple[Floats, Floats]:
+        if (measure, target) not in self.found:
+            known: dict[str, Any] = {"target": target, "wrong": self.most}
+            if measure == "accuracy":
+                _, interval = audited_estimate(self.data, self.audit, measure, None, self.level, **known)
+                ends = np.asarray(interval.low), np.asarray(interval.high)
+            else:
+                ends = class_estimates(self.data, self.audit, measure, self.level, **known)[1:]
+            self.found[measure, target] = ends
+        return self.found[measure, target]
+
+
+def trials_of(measure: str, table: ConfusionCounts) -> Counts:
+    """Instances of which a measure counts those that are right, of each class: for F1, predicted or labelled so."""
+    right, predicted, support = table.right, table.predicted, table.support
+    return {"precision": predicted, "recall": support, "f1": predicted + support - right}[measure]
+
+
+def table_of(data: Labelled) -> Counts:
+    """Count the first model's predictions against the labels."""
+    table: Counts = confusion_counts(data.labels, data.predictions[0], data.k)
+    return table
+
+
+def mean_of_ends(ends: tuple[Floats, Floats]) -> tuple[float, float]:
+    """Average both ends over the classes that have an interval.
+
+    The standard deviation of a mean is at most the mean of the standard deviations, however the classes hang together.
+    """
+    known = ~np.isnan(ends[0])
+    if not known.any():
+        return math.nan, math.nan
+    return float(ends[0][known].mean()), float(ends[1][known].mean())
+
+
+def _widest(measure: str, table: ConfusionCounts, ends: tuple[Floats, Floats], level: float) -> tuple[float, float]:
+    """Mean over classes of the largest distance of both ends of a score interval, for any value within its bounds."""
+    trials = trials_of(measure, table)
+    low, high = (end / (2 - end) if measure == "f1" else end for end in ends)  # of the proportion behind it
+    proportion = low + np.linspace(0, 1, STEPS)[:, None] * (high - low)
+    value = as_value(proportion, measure)
+    below, above = (as_value(end, measure) for end in score_interval(proportion * trials, trials, level=level))
+    known = (trials > 0) & ~np.isnan(value[0])
+    if not known.any():
+        return math.nan, math.nan
+    return float((value - below)[:, known].max(axis=0).mean()), float((above - value)[:, known].max(axis=0).mean())
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
