@@ -31,7 +31,7 @@ def assert_mean(values: Any, expected: float) -> None:
 
 
 def assert_at_most(actual: ArrayLike, bound: ArrayLike, tolerance: dict[str, float]) -> None:
-    """Nowhere above a bound by more than one of the named tolerances."""
+    """Nowhere above a bound by more than one of the named tolerances (NaN is)."""
     actual, bound = np.broadcast_arrays(np.asarray(actual, float), np.asarray(bound, float))
-    beyond = actual > bound + tolerance["atol"] + tolerance["rtol"] * np.abs(bound)
+    beyond = ~(actual <= bound + tolerance["atol"] + tolerance["rtol"] * np.abs(bound))
     assert not beyond.any(), (actual[beyond][:3], bound[beyond][:3])

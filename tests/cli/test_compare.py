@@ -611,3 +611,19 @@ def test_help_has_methods_and_examples(demele: Program) -> None:
     assert "of a ranking a row per model: the verdicts on its pairs are in JSON." in run.out
     for method in evaluation.method_names():
         assert f"  {method} " in run.out
+
+
+def test_an_open_verdict_says_what_an_audit_would_buy(demele: Program, labels_folder: Path) -> None:
+    told = demele("compare", *PAIR, "--noise-rate", 0.3, "--format", "table").out
+    assert "cannot show" in told
+    assert "a random audit (demele audit): " in told
+    settled = demele("compare", *reversed(PAIR[:2]), PAIR[2], "--noise-rate", 0, "--format", "table").out
+    assert settled.startswith("Keep")
+    assert "demele audit" not in settled
+    assert ", p = " not in settled
+    assert "one-sided" in demele("compare", *PAIR, "--noise-rate", 0, "--format", "table").out
+
+
+def test_a_report_is_called_html(demele: Program, labels_folder: Path) -> None:
+    run = demele("compare", *PAIR, "--report", "page.txt")
+    assert (run.status, run.err) == (2, "demele: error: --report: writes an HTML page; call it page.html, not page.txt\n")

@@ -14,7 +14,7 @@ from demele.core.labelled import Vocabulary
 from demele.core.signature import Signature
 from demele.labels import Audit, doubt, draw_audit
 from demele.labels.audit import inclusion_probabilities
-from tests.tolerances import ROUNDING, assert_close, assert_exact
+from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 WORDS = Vocabulary(("cat", "dog"))
 
@@ -174,7 +174,7 @@ def test_inclusion_probabilities(weights: list[float], size: int) -> None:
     ratios = chances[free] / np.array(weights)[free]
     assert_close(ratios, np.full(ratios.size, ratios[0] if ratios.size else 0), ROUNDING)
     if free.any() and not free.all():  # a row is drawn surely only if its share would be 1 or more
-        assert (np.array(weights)[~free] * ratios[0] >= 1 - 1e-9).all()
+        assert_at_most(1, np.array(weights)[~free] * ratios[0], ROUNDING)
 
 
 def test_inclusion_by_hand() -> None:

@@ -152,6 +152,8 @@ def checked_targets(arguments: argparse.Namespace, inputs: Sequence[Path]) -> No
     targets = [path for path in (arguments.report, arguments.output) if path is not None]
     if len(targets) == 2 and targets[0].resolve() == targets[1].resolve():
         raise InputError("--output: the same file as --report; write to another one")
+    if arguments.report is not None and arguments.report.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report: writes an HTML page; call it {arguments.report.stem}.html, not {arguments.report}")
     for path in targets:
         check_writable(path, force=arguments.force, inputs=inputs)
 

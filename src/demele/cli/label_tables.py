@@ -11,6 +11,7 @@ from demele.report.labels_sentences import (
     assessment_headline,
     bears_sentence,
     decision_headline,
+    prospect_sentence,
     ranking_headline,
 )
 from demele.report.labels_words import digits_for, points, points_range, span_of
@@ -138,7 +139,11 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
     bears = _text(bears_sentence(content))
     if bears:
         _indented(console, bears)
-    p_value = "" if content["p_value"] is None else f", p = {content['p_value']:.3g}"
+    if content["verdict"] == "undecided" and prospect_sentence(content):
+        _indented(console, f"a random audit (demele audit): {_text(prospect_sentence(content))}")
+    # The p-value is of the one claim; beside the verdict on the other it would only confuse.
+    has_p = content["p_value"] is not None and content["verdict"] != "established"
+    p_value = f", p = {content['p_value']:.3g} one-sided" if has_p else ""
     _indented(console, f"method {content['method']}, level {content['level']:g}{p_value}", style="dim")
     _footnotes(console, content, words)
     return trimmed(text)
@@ -153,7 +158,7 @@ def ranking_table(content: Content, *, output: Path | None = None, words: Words 
     shown = content["models"]
     won, held = (_won(content[kind]) for kind in ("pairs", "reference"))
     digits = _digits(model["interval"] for model in shown)
-    heads = ["model", "ranks", _what(shown[0]), "interval", "beats"]
+    heads = ["model", "ranks", f"apparent {_what(shown[0])}", "interval", "beats"]
     table = plain_table(*heads, *(["truly"] if held is not None else []), numbers=5)
     for model in shown:
         best, worst, name = model["best_rank"], model["worst_rank"], model["name"]

@@ -31,6 +31,7 @@ from demele.report.labels_sentences import (
     is_nameless,
     measure_words,
     pair_names,
+    prospect_sentence,
 )
 from demele.report.labels_words import (
     METHOD_WORDS,
@@ -301,20 +302,6 @@ def _prospect(data: Item) -> str:
     if not rows:
         return ""
     rated = any(row.get("certified_if_rate") is not None for row in rows)
-    clean = next((row["labels"] for row in rows if row.get("certified_if_clean")), None)
-    noisy = next((row["labels"] for row in rows if row.get("certified_if_rate")), None)
-    most = rows[-1]["labels"]
-    if clean is None:
-        sentence = f"Not even {count(most, 'expert label')} would settle it: the difference is too small for them."
-    else:
-        sentence = (
-            f"<strong>{count(clean, 'expert label')}</strong> would settle it if all of them confirm the given ones"
-        )
-        if noisy is not None:
-            sentence += f"; <strong>{noisy:,}</strong> if the labels are as wrong as supplied"
-        elif rated:
-            sentence += f"; more than {most:,} if the labels are as wrong as supplied"
-        sentence += "."
     heads = [("Expert labels", "text"), ("Interval, ± points", "number"), ("Settled if all confirm", "text")]
     heads += [("Settled at the rate supplied", "text")] if rated else []
     lines = [
@@ -325,7 +312,7 @@ def _prospect(data: Item) -> str:
     ]
     return (
         "<p>In an <em>audit</em>, experts label instances that were drawn at random; "
-        f"their answers replace the assumption about the noise. {sentence}</p>"
+        f"their answers replace the assumption about the noise. {prospect_sentence(data)}</p>"
         + table("What an audit would buy", heads, lines)
     )
 

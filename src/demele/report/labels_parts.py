@@ -141,7 +141,7 @@ def signature(text: Any) -> str:
     if not text:
         return ""
     return (
-        "<h3>Signature</h3><p>Everything beside the data that changes this result, as the call that makes it.</p>"
+        "<h3>Signature</h3><p>Everything beside the data that changes this result, written as a call.</p>"
         f'<div class="signature"><code>{escape(str(text))}</code>'
         '<button type="button" class="copy" hidden>Copy</button></div>'
     )

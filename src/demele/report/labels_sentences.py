@@ -12,6 +12,7 @@ from demele.report.labels_words import (
     Span,
     digits_for,
     labels_share,
+    level_text,
     measure_of,
     percent,
     percent_range,
@@ -35,6 +36,7 @@ __all__ = [
     "is_nameless",
     "measure_words",
     "pair_names",
+    "prospect_sentence",
     "ranking_headline",
     "turned",
 ]
@@ -95,6 +97,24 @@ def bears_sentence(data: Item, *, why: str = "") -> str:
     why = "" if data["method"] in OTHER_LABELS else why
     start = "The labels alone would show it too," if data["method"] in WITH_MORE else "This stands"
     return f"{start} even if <strong>{labels_share(labels, n)}</strong>{after} are wrong, wherever they are{why}."
+
+
+def prospect_sentence(data: Item) -> str:
+    """Say how many expert labels would settle an open comparison; nothing if that was not computed."""
+    rows = (data.get("details") or {}).get("prospect") or ()
+    if not rows:
+        return ""
+    clean = next((row["labels"] for row in rows if row.get("certified_if_clean")), None)
+    noisy = next((row["labels"] for row in rows if row.get("certified_if_rate")), None)
+    most = rows[-1]["labels"]
+    if clean is None:
+        return f"Not even {count(most, 'expert label')} would settle it: the difference is too small for them."
+    sentence = f"<strong>{count(clean, 'expert label')}</strong> would settle it if all of them confirm the given ones"
+    if noisy is not None:
+        sentence += f"; <strong>{noisy:,}</strong> if the labels are as wrong as supplied"
+    elif any(row.get("certified_if_rate") is not None for row in rows):
+        sentence += f"; more than {most:,} if the labels are as wrong as supplied"
+    return f"{sentence}."
 
 
 def pair_names(data: Item) -> tuple[str, str]:
@@ -202,7 +222,8 @@ def assessment_headline(data: Item) -> str:
     agrees = f"It predicts the given label for {percent(accuracy.get('value'), digits)} of {instances}"
     if right[0] is None:
         return f"{agrees}."
-    return f"{agrees}; its accuracy on right labels lies in {percent_range(right, digits_for(right))}."
+    sure = f"with {level_text(data['level'])} confidence, its accuracy on right labels lies in"
+    return f"{agrees}; {sure} {percent_range(right, digits_for(right))}."
 
 
 def find_estimate(data: Item, measure: str) -> Item | None:
