@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 ROUNDING: dict[str, float] = {"rtol": 1e-12, "atol": 1e-13}
 #: Ten times what iterative solvers are asked for.
 SOLVER: dict[str, float] = {"rtol": 1e-5, "atol": 1e-6}
+#: Probability with which events at the largest rate allowed would fail a test (seeds are fixed: always or never).
+CHANCE = 0.01
 
 
 def assert_exact(actual: ArrayLike, expected: ArrayLike) -> None:
@@ -35,3 +37,14 @@ def assert_at_most(actual: ArrayLike, bound: ArrayLike, tolerance: dict[str, flo
     actual, bound = np.broadcast_arrays(np.asarray(actual, float), np.asarray(bound, float))
     beyond = ~(actual <= bound + tolerance["atol"] + tolerance["rtol"] * np.abs(bound))
     assert not beyond.any(), (actual[beyond][:3], bound[beyond][:3])
+
+
+def assert_rate_at_most(events: float, trials: int, rate: float) -> None:
+    """Events are not more than independent trials at this rate give, by the exact binomial tail.
+
+    Trials that have a share of an event each vary less, so that the same limit holds for the sum of shares.
+    """
+    from scipy.stats import binom
+
+    limit = binom.isf(CHANCE, trials, rate)
+    assert events <= limit, (events, limit, trials, rate)

@@ -13,8 +13,10 @@ from demele.evaluation.intervals import (
     checked_level,
     exact_interval,
     normal_quantile,
+    overlap_gap,
     overlap_level,
     overlap_quantile,
+    overlap_reach,
     score_interval,
 )
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
@@ -156,6 +158,37 @@ def test_overlap_quantile_undoes_overlap_level(level: float, ratio: float, corre
     z = overlap_quantile(level, deviation_ratio=ratio, correlation=correlation)
     assert_close(overlap_level(z, deviation_ratio=ratio, correlation=correlation), level, ROUNDING)
     assert z <= normal_quantile((1 + level) / 2)  # overlap is stricter than a test: narrower intervals are enough
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.998])
+def test_overlap_gap_is_where_score_intervals_part(level: float) -> None:
+    n = 60
+    first, second = (grid.ravel() for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    (_, high), (low, _) = (score_interval(k, np.full(k.shape, n), level=level) for k in (first, second))
+    assert_exact(second - first > overlap_gap(first, second, n, level=level), low > high)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_overlap_gap_is_that_of_the_widest_intervals_in_reach(h1: int, h2: int, wrong: int) -> None:
+    """Safe for every number of successes within ``wrong``, and no larger than for some (half of 60 is a whole number).
+
+    Written out: z times the root of k (n - k) / n + z^2 / 4, for each of the two.
+    """
+    n, z = 60, normal_quantile(0.975)
+    near = [np.arange(max(0, h - wrong), min(n, h + wrong) + 1) for h in (h1, h2)]
+    expected = sum(float((z * np.sqrt(k * (n - k) / n + z**2 / 4)).max()) for k in near)
+    assert_close(overlap_gap(h1, h2, n, wrong=wrong), expected, ROUNDING)
+    k1, k2 = (grid.ravel() for grid in np.meshgrid(*near))
+    shown = k2 - k1 > overlap_gap(h1, h2, n, wrong=wrong)
+    low, high = score_interval(k2, np.full(k2.shape, n))[0], score_interval(k1, np.full(k1.shape, n))[1]
+    assert (low > high)[shown].all()
+
+
+def test_overlap_reach_is_half_a_score_interval_without_its_shift() -> None:
+    trials = np.array([16, 100, 0])
+    low, high = score_interval([8, 80, 0], trials)
+    z = normal_quantile(0.975)
+    assert_close(overlap_reach([8, 80, 0], [8, 80, 0], trials), (high - low) / 2 * (trials + z * z), ROUNDING)
 
 
 # Mistakes ----------------------------------------------------------------------------------------------------------

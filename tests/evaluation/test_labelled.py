@@ -384,3 +384,9 @@ def test_a_column_of_many_things() -> None:
     assert as_column(["a", None], "x").tolist() == ["a", None]
     with pytest.raises(InputTypeError, match="x: expected one class per instance"):
         as_column(object(), "x")
+
+
+def test_models_in_rows_are_told_from_models_in_columns() -> None:
+    labels = [0, 1, 2, 0, 1]
+    with pytest.raises(InputError, match=r"got 3 and 5; are rows and columns exchanged\? expected one column"):
+        read_labelled(read_models([[0, 1, 2, 0, 1]] * 3), labels)

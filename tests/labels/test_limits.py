@@ -27,7 +27,8 @@ def test_many_cases_at_once_are_those_one_by_one() -> None:
     drawn = rng.integers(0, size + 1)
     seen = rng.integers(0, drawn + 1)
     found = hypergeometric_limit(size, drawn, seen, 0.03)
-    one_by_one = [hypergeometric_limit(*case, 0.03) for case in zip(size.flat, drawn.flat, seen.flat, strict=True)]
+    cases = zip(size.flat, drawn.flat, seen.flat, strict=True)
+    one_by_one = [hypergeometric_limit(a, b, c, 0.03) for a, b, c in cases]
     assert_exact(found.ravel(), one_by_one)
     # Cases that differ in their error alone, and arguments that broadcast.
     errors = np.array([0.2, 0.001, 0.2])
@@ -38,7 +39,8 @@ def test_many_cases_at_once_are_those_one_by_one() -> None:
 @pytest.mark.parametrize(("case", "limit"), [((0, 0, 0), 0), ((7, 7, 3), 3), ((7, 0, 0), 7), ((5, 3, 3), 5)])
 def test_what_needs_no_search(case: tuple[int, int, int], limit: int) -> None:
     assert_exact(hypergeometric_limit(*case, 0.05), limit)
-    assert_exact(hypergeometric_limit(*(np.array([value]) for value in case), 0.05), [limit])
+    size, drawn, seen = (np.array([value]) for value in case)
+    assert_exact(hypergeometric_limit(size, drawn, seen, 0.05), [limit])
 
 
 def test_no_case() -> None:

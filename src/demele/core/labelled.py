@@ -133,7 +133,11 @@ def read_labelled(
         if predicted.size != given.size:
             raise InputError(
                 f"{name} and {argument}: expected the same number of rows, got {predicted.size} and {given.size}; "
-                "row r of both must be the same instance"
+                + (
+                    "are rows and columns exchanged? expected one column, or one entry of a mapping, per model"
+                    if len(models) == given.size and len(models) > 2
+                    else "row r of both must be the same instance"
+                )
             )
         check_same_order(values, labels, (name, argument))
         rows.append(words.encode(predicted, name))

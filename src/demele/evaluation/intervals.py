@@ -238,7 +238,7 @@ def overlap_reach(low: ArrayLike, high: ArrayLike, trials: ArrayLike, *, level: 
     Examples
     --------
     >>> overlap_reach([9000, 8400], [9000, 9600], 12_000).round(1)
-    array([93. , 98.5])
+    array([93. , 98.4])
     """
     z = normal_quantile((1 + checked_level(level)) / 2)
     n = np.asarray(trials, dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.comparison_power import bound_failures, shared_audit
-from benchmarks.worlds import Kind, noisy_labels, question, rates, reference, world
+from benchmarks.worlds import Kind, all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
@@ -17,7 +17,8 @@ from demele.evaluation.comparison.base import Question, as_value, mirror
 from demele.evaluation.comparison.bounded import bounded
 from demele.evaluation.comparison.compare import compare
 from demele.labels.audit import Audit, CodedAudit, draw_audit
-from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+from demele.labels.transition import TransitionCounts, TransitionMatrix
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 MEASURES: tuple[tuple[Any, int | None], ...] = (("accuracy", None), ("precision", 1), ("recall", 1), ("f1", 1))
 TARGETS: tuple[Any, ...] = ("population", "sample", "overlap")
@@ -89,7 +90,7 @@ def test_a_complete_audit_judges_the_population_like_mcnemar() -> None:
 
 @pytest.mark.parametrize("doubtful", [False, True])
 def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
-    truth, labels, predictions = three_models(1, n=400, noise=0.2)
+    truth, labels, predictions = three_models(1, n=400, noise=0.3)
     expected = np.mean(predictions[2] == truth) - np.mean(predictions[0] == truth)
     apparent = np.mean(predictions[2] == labels) - np.mean(predictions[0] == labels)
     doubt = np.where((predictions == predictions[0]).all(axis=0), 0.2, 1.0) if doubtful else None
@@ -98,12 +99,12 @@ def test_the_estimate_is_right_on_average(doubtful: bool) -> None:
             audited(
                 asked(truth, labels, predictions, drawn(truth, 80, doubt=doubt, seed=seed), [(0, 2)], target="sample")
             ).difference[0]
-            for seed in range(200)
+            for seed in range(80)
         ]
     )
-    error = found.std(ddof=1) / math.sqrt(found.size)
-    assert abs(found.mean() - expected) <= 4 * error + 0.001
-    assert abs(apparent - expected) > 5 * error  # the labels alone are not
+    assert_mean(found, float(expected))
+    with pytest.raises(AssertionError):  # the labels alone are not
+        assert_mean(found, float(apparent))
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -238,6 +239,29 @@ def test_a_selective_audit_uses_up_the_noise(target: Any) -> None:
     assert found.details["wrong_labels_left_at_most"] == budget - 30
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("noise", ["rate", "matrix", "counts"])
+def test_p_value_of_a_selective_audit_agrees_with_the_verdict(target: Any, noise: str) -> None:
+    """Whatever is known of the noise: what is spent on its limits counts in the p-value."""
+    known: dict[str, Any] = {
+        "rate": 0.03,
+        "matrix": TransitionMatrix(np.eye(3) * 0.97 + 0.01),
+        "counts": TransitionCounts(np.eye(3, dtype=int) * 3000 + 30),
+    }
+    shown = []
+    for seed in range(8):
+        truth, labels, predictions = three_models(seed, n=2000, noise=0.02)
+        audit = selective(truth, np.flatnonzero(truth != labels)[:20])
+        pairs = [(0, 1), (1, 2), (0, 2), (2, 0)]
+        query = asked(truth, labels, predictions, audit, pairs, noise=known[noise], target=target)
+        found = audited(query)
+        assert found.p_value is not None
+        assert_exact(found.candidate, found.p_value <= query.tail)
+        assert noise == "rate" or found.p_value.min() >= query.tail / 2
+        shown.append(found.candidate)
+    assert {True, False} == set(np.concatenate(shown).tolist())
+
+
 def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
     truth, labels, predictions = three_models(11, noise=0.2)
     audit = selective(truth, np.flatnonzero(truth != labels)[:20])
@@ -248,27 +272,32 @@ def test_a_selective_audit_that_contradicts_the_noise_is_refused() -> None:
 # --- how often it errs ----------------------------------------------------------------------------------------------
 
 
-def at_most(flags: Any, level: float) -> bool:
-    """Whether a share is not above a level by more than four standard errors, repetitions apart."""
-    share = np.asarray(flags, float)
-    return bool(share.mean() <= level + 4 * math.sqrt(level * (1 - level) / len(share)))
-
-
 @pytest.mark.parametrize("design", ["uniform", "entropy"])
 @pytest.mark.parametrize("kind", ["uniform", "class", "feature", "adversarial"])
-@pytest.mark.parametrize(("size", "rate"), [(20, 0.05), (100, 0.01), (100, 0.2)])
-def test_bounds_hold_their_level(design: str, kind: Kind, size: int, rate: float) -> None:
-    repeats = 60
-    failed = bound_failures(500, size, design, kind, rate, repeats=repeats, pairs_at_once=5)
-    for tail, flags in failed.items():
-        assert at_most(flags.reshape(repeats, -1).mean(axis=1), tail)
+def test_bounds_hold_their_level(design: str, kind: Kind) -> None:
+    """Three settings of 15 audits each, counted together: of 45, at tails of 2.5 and 0.1%, 4 and 1 may fail.
+
+    Bounds that fail four times as often as they may, at 2.5%, are found with probability 0.47 by one kind of noise and
+    design (a share of failures counts in part, so rather more), and surely by the eight. The benchmark
+    ``comparison_power level`` is what measures the level.
+    """
+    repeats, settings = 15, ((20, 0.05), (100, 0.01), (100, 0.2))
+    failed = [
+        bound_failures(500, size, design, kind, rate, repeats=repeats, pairs_at_once=5) for size, rate in settings
+    ]
+    for tail in failed[0]:
+        shares = np.concatenate([flags[tail].reshape(repeats, -1).mean(axis=1) for flags in failed])
+        assert_rate_at_most(shares.sum(), shares.size, tail)
 
 
 @pytest.mark.parametrize("design", ["uniform", "weighted"])
 @pytest.mark.parametrize(("measure", "of"), MEASURES)
 def test_equally_good_models_are_rarely_told_apart(design: str, measure: Any, of: int | None) -> None:
-    # New test sets each time, from a source where both models are as good, and the labels side with the candidate.
-    repeats, n = 250, 300
+    """New test sets each time, from a source where both models are as good, and the labels side with the candidate.
+
+    Of 100 claims 7 may be wrong: one that errs in 10% is found with probability 0.79 by each of the eight.
+    """
+    repeats, n = 100, 200
     claims = np.zeros((repeats, 2), bool)
     for repeat in range(repeats):
         rng = rng_for(repeat, "equally good")
@@ -277,17 +306,18 @@ def test_equally_good_models_are_rarely_told_apart(design: str, measure: Any, of
         doubtful = rng.random(n) < np.where((views[0] == truth) & (views[1] != truth), 0.3, 0.02)
         labels = np.where(doubtful, views[1], truth)
         doubt = None if design == "uniform" else 0.3 + (views[0] != views[1])
-        query = asked(truth, labels, views, drawn(truth, 80, doubt=doubt, seed=repeat), measure=measure, of=of)
+        query = asked(truth, labels, views, drawn(truth, 60, doubt=doubt, seed=repeat), measure=measure, of=of)
         found = audited(query)
         claims[repeat] = found.candidate[0], found.established[0]
-    assert at_most(claims[:, 0], 0.025)
-    assert at_most(claims[:, 1], 0.025)
+    for wrong in claims.sum(axis=0):
+        assert_rate_at_most(wrong, repeats, 0.025)
 
 
 def test_it_finds_what_the_prudent_methods_miss() -> None:
     test_set = world(0, n=4000)
-    labels, truth = noisy_labels(test_set, 0.05), reference(test_set)
+    pairs = all_pairs(100)[::7]
+    labels, truth = noisy_labels(test_set, 0.05), reference(test_set, pairs=pairs)
     audit = shared_audit(test_set, "entropy", 500, seed=0)
-    found = rates(audited(question(test_set, labels, audit=audit, target="overlap", level=0.95)).candidate, truth)
+    found = rates(audited(question(test_set, labels, pairs=pairs, audit=audit, target="overlap")).candidate, truth)
     assert found.type_1 < 0.1
     assert found.type_2 < 15

@@ -511,8 +511,9 @@ def _margins(view: _View, drawn: _Drawn, question: Question, *, sampled: bool) -
 def _half_widths(view: _View, ends: tuple[Floats, Floats], level: float) -> Floats:
     """Share of each model in the distance at which score intervals part, at its largest over what its value may be.
 
-    Exact for accuracies. Two precisions have different trials, so that the centres of their intervals are drawn towards
-    1/2 unequally: their distance is then that of the nearest case, equal trials, model by model.
+    Exact for accuracies (see :func:`~demele.evaluation.intervals.overlap_gap`). Two precisions have different trials,
+    and so centres that are drawn unequally towards 1/2: that is left out, and each has the share that it would have
+    beside one of as many trials.
     """
     low, high = (end * view.trials for end in ends)
     with np.errstate(divide="ignore", invalid="ignore"):
