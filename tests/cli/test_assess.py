@@ -113,7 +113,9 @@ def test_table_for_eyes(demele: Program, labels_folder: Path, judged: pd.DataFra
     lines = demele("assess", *PLAIN, "--noise-rate", 0.05, "--format", "table").out.splitlines()
     assert max(map(len, lines)) <= 80
     share = 100 * (judged["old"] == judged["label"]).mean()
-    assert lines[0].startswith(f"It predicts the given label for {share:.1f}% of 600 instances; with 95% confidence, its")
+    assert lines[0].startswith(
+        f"It predicts the given label for {share:.1f}% of 600 instances; with 95% confidence, its"
+    )
     assert "old: 600 rows, 4 classes, level 0.95; percent" in lines
     accuracy = next(line.split() for line in lines if line.startswith("accuracy  "))
     assert accuracy[1] == f"{share:.1f}"

@@ -626,4 +626,7 @@ def test_an_open_verdict_says_what_an_audit_would_buy(demele: Program, labels_fo
 
 def test_a_report_is_called_html(demele: Program, labels_folder: Path) -> None:
     run = demele("compare", *PAIR, "--report", "page.txt")
-    assert (run.status, run.err) == (2, "demele: error: --report: writes an HTML page; call it page.html, not page.txt\n")
+    assert (run.status, run.err) == (
+        2,
+        "demele: error: --report: writes an HTML page; call it page.html, not page.txt\n",
+    )

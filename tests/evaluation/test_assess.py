@@ -626,3 +626,26 @@ def test_a_rate_sharpens_a_random_audit(design: str) -> None:
             width = before.corrected.high - before.corrected.low
             assert_at_most(after.corrected.high - after.corrected.low, width, ROUNDING)
     assert any("At most 60" in sentence for sentence in both.assumptions)
+
+
+def test_an_audit_that_contradicts_the_rate_is_told() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 4000)
+    labels = np.where(rng.random(4000) < 0.05, (truth + 2) % 4, truth)
+    plan = draw_audit(4000, 300, seed=0)
+    audit = plan.answered(truth[plan.rows])
+    codes = {
+        rate: [note.code for note in assess(truth, labels, audit=audit, noise=rate).notes] for rate in (0.01, 0.06)
+    }
+    assert "rate-contradicted" in codes[0.01]
+    assert "rate-contradicted" not in codes[0.06]
+
+
+def test_an_audit_of_other_rows_is_suspected() -> None:
+    truth = np.tile(np.arange(4), 100)
+    shifted = Audit(np.arange(1, 101), truth[:100], design="uniform")  # rows counted from 1
+    note = next(note for note in assess(truth, truth, audit=shifted).notes if note.code == "audit")
+    assert note.severity == "warning"
+    assert note.message.startswith(
+        "the expert changed 100 of 100 audited labels, more than half: are its rows those of"
+    )

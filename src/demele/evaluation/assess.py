@@ -18,7 +18,7 @@ from demele.evaluation.comparison.asking import classes_of
 from demele.evaluation.comparison.base import as_value
 from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts
 from demele.evaluation.correction import union_interval
-from demele.evaluation.intervals import checked_level, score_interval
+from demele.evaluation.intervals import checked_confidence, score_interval
 from demele.evaluation.knowledge import LabelKnowledge, knowledge_of, mean_of_ends, separated, table_of, trials_of
 from demele.evaluation.results import Estimate
 
@@ -124,7 +124,7 @@ def assess(
     >>> round(accuracy.bias[0], 4), round(accuracy.bias[1], 4)
     (-0.02, 0.02)
     """
-    level, averages = checked_level(level), _averages(average)
+    level, averages = checked_confidence(level), _averages(average)
     if not isinstance(per_class, bool):
         raise InputTypeError(f"per_class: expected True or False, got {per_class!r}")
     rate, expert = separated(noise, audit, true_labels)

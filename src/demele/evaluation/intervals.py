@@ -260,6 +260,22 @@ def checked_level(level: Any) -> float:
     return float(level)
 
 
+def checked_confidence(level: Any) -> float:
+    """Return the level of a verdict or an assessment: one below 0.5 is the error that was meant.
+
+    Raises
+    ------
+    InputError
+        If it is not a number from 0.5 to below 1.
+    """
+    if checked_level(level) < 0.5:
+        raise InputError(
+            f"level: expected a confidence from 0.5 to below 1, such as 0.95, got {level!r}; did you mean "
+            f"{1 - level:g}?"
+        )
+    return float(level)
+
+
 def _overlap_factor(deviation_ratio: float, correlation: float) -> float:
     if not deviation_ratio > 0:
         raise InputError(f"deviation_ratio: expected a positive number, got {deviation_ratio!r}")

@@ -29,6 +29,8 @@ __all__ = ["LabelKnowledge", "knowledge_of", "mean_of_ends", "separated", "table
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+#: An audit that a supplied rate makes rarer than this contradicts it.
+UNLIKELY = 0.01
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
 
@@ -262,8 +264,22 @@ class _Audited(LabelKnowledge):
             "The expert is right on all of them.",
             *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
         )
-        message = f"the expert changed {wrong} of {audit.k} audited labels"
-        self.notes = (Note(code="audit", message=message),)
+        self.notes = (audit.changes(data.labels), *self._contradiction(wrong, rate))
+
+    def _contradiction(self, wrong: int, rate: float | None) -> tuple[Note, ...]:
+        """Warn of a rate under which a uniform audit would hardly have found so many wrong labels."""
+        from scipy.stats import hypergeom
+
+        if rate is None or self.most is None or self.audit.design != "uniform":
+            return ()
+        chance = float(hypergeom.sf(wrong - 1, self.data.n, self.most, self.audit.k))
+        if chance >= UNLIKELY:
+            return ()
+        message = (
+            f"the audit found {wrong} wrong labels of {self.audit.k}; if at most a share of {rate:g} were wrong, so "
+            f"many would be found with probability {chance:.2g}: the rate seems too small, and the intervals with it"
+        )
+        return (Note(code="rate-contradicted", message=message, subject=("noise",), severity="warning"),)
 
     def bias(self, measure: str) -> tuple[Floats, Floats]:
         value = np.asarray(self.table.accuracy if measure == "accuracy" else self.table.measure(measure))

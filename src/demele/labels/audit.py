@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column
 from demele.core.labelled import Indices, Vocabulary, read_labels, read_models, vocabulary
+from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.labels.transition import digest
 
@@ -28,6 +29,8 @@ _DESIGNS = (
     "'weighted': a random sample in which each row had a known probability to be drawn (give probabilities=); "
     "'selective': rows chosen for a reason, such as those that models disagree on"
 )
+#: Of fewer rows, most may well be wrong.
+FEW_AUDITED = 10
 #: Votes counted at a time, so that memory stays bounded.
 CELLS_AT_ONCE = 1 << 23
 
@@ -59,6 +62,15 @@ class CodedAudit:
     def k(self) -> int:
         """Number of audited rows."""
         return int(self.rows.size)
+
+    def changes(self, given: Indices) -> Note:
+        """Say how many of the given labels, of shape (n,), the expert changed; a warning if it is most of them."""
+        changed = int(np.count_nonzero(given[self.rows] != self.labels))
+        message = f"the expert changed {changed} of {self.k} audited labels"
+        if self.k < FEW_AUDITED or 2 * changed <= self.k:
+            return Note(code="audit", message=message)
+        message += ", more than half: are its rows those of this test set, counted from 0, and its classes the same?"
+        return Note(code="audit", message=message, severity="warning")
 
     def __repr__(self) -> str:
         return (

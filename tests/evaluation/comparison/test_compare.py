@@ -369,5 +369,27 @@ def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[
     truth = rng.integers(0, 3, 400)
     old, new = (np.where(rng.random(400) < p, truth, (truth + 1) % 3) for p in (0.7, 0.9))
     audit = Audit(np.arange(0, 400, 4), truth[::4], design="uniform")
-    told = compare(old, new, truth, method=method, noise=0.01, audit=audit).notes
-    assert {note.subject[0] for note in told if note.code == "unused"} == unused
+    told = compare(old, new, truth, method=method, noise=0.01, audit=audit)
+    assert {note.subject[0] for note in told.notes if note.code == "unused"} == unused
+    changed = [note.message for note in told.notes if note.code == "audit"]
+    assert changed == (["the expert changed 0 of 100 audited labels"] if method is None else [])
+    assert told.assumptions[-1] == "The instances are a random sample of those to come."
+    cleaned = compare(old, new, truth, method="classic", cleaning=Cleaning(old != truth), prudence=0.2).notes
+    assert [note.subject[0] for note in cleaned] == ["prudence", "cleaning"]
+
+
+def test_intervals_of_each_stay_between_0_and_1() -> None:
+    truth = np.repeat([0, 1], 50)
+    good = np.where(np.arange(100) % 25 == 0, 1 - truth, truth)
+    for side in (compare(good, truth, truth, method="prudent-v1", noise=0.2).candidate,):
+        assert side.corrected is not None
+        assert 0 <= side.corrected.low < side.corrected.high <= 1
+
+
+@pytest.mark.parametrize(
+    ("level", "hint"),
+    [(0.05, "a confidence from 0.5 .* did you mean 0.95"), (95, "got 95"), (1, "got 1"), (0, "got 0")],
+)
+def test_a_level_is_a_confidence(level: float, hint: str) -> None:
+    with pytest.raises(InputError, match=f"level: expected .*{hint}"):
+        compare([0, 1], [0, 1], [0, 1], level=level)

@@ -12,7 +12,7 @@ from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, shown
 from demele.evaluation.comparison.base import Question, Target
 from demele.evaluation.comparison.methods import MethodSpec, resolved
-from demele.evaluation.intervals import checked_level
+from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Measure
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def ask(
     from demele.labels.audit import Audit
     from demele.labels.transition import TransitionCounts, TransitionMatrix
 
-    level = checked_level(level)
+    level = checked_confidence(level)
     if measure not in get_args(Measure):
         raise InputError(f"measure: expected one of {', '.join(get_args(Measure))}, got {measure!r}")
     if target is not None and target not in get_args(Target):
@@ -148,7 +148,11 @@ def read_noise(noise: Any) -> Any:
     if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
         return noise
     if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
-        hint = "; wrap an array in TransitionMatrix or TransitionCounts" if isinstance(noise, np.ndarray | list) else ""
+        hint = (
+            "; wrap an array in TransitionMatrix or TransitionCounts"
+            if hasattr(noise, "shape") or isinstance(noise, list)
+            else ""
+        )
         raise InputTypeError(
             f"noise: expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got "
             f"{type(noise).__name__}{hint}"

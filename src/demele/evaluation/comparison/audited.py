@@ -112,7 +112,7 @@ def audited(question: Question) -> Outcomes:
         p_value=claims[0].p_value(difference - needed),
         established_interval=(ends[0][first], ends[1][first]),
         candidate_interval=(ends[0][second], ends[1][second]),
-        assumptions=_assumptions(audit, question),
+        assumptions=_assumptions(audit),
         notes=_notes(audit),
         details={"audited": audit.k, "difference_needed": needed},
     )
@@ -569,14 +569,13 @@ def _selective(question: Question) -> Outcomes:
     )
 
 
-def _assumptions(audit: "CodedAudit", question: Question) -> tuple[str, ...]:
+def _assumptions(audit: "CodedAudit") -> tuple[str, ...]:
     design = {
         "uniform": "The audited rows are a simple random sample of all rows.",
         "weighted": "The audited rows were drawn at random with the probabilities supplied, and errors do not hide "
         "among the rows that were least likely to be drawn.",
     }[audit.design]
-    found = (design, "The expert's labels are right.")
-    return (*found, "The instances are a random sample of those to come.") if question.target == "population" else found
+    return design, "The expert's labels are right."
 
 
 def _notes(audit: "CodedAudit") -> tuple[Note, ...]:

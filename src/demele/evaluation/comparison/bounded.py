@@ -111,7 +111,7 @@ def bounded(question: Question) -> Outcomes:
         p_value=p_value,
         established_interval=kept[0],
         candidate_interval=kept[1],
-        assumptions=tuple(budget.assumptions) + _assumed(question),
+        assumptions=tuple(budget.assumptions),
         notes=misfit_notes(budget),
         details={
             "wrong_labels_at_most": int(budget.wrong),
@@ -383,12 +383,6 @@ def _overlap_bears(established: Counts, candidate: Counts, question: Question) -
         ok = apart(middle)
         stands, falls = np.where(ok, middle, stands), np.where(ok, falls, middle)
     return stands
-
-
-def _assumed(question: Question) -> tuple[str, ...]:
-    if question.target == "population":
-        return ("The instances are a random sample of those to come.",)
-    return ()
 
 
 def misfit_notes(budget: "NoiseBudget") -> tuple[Note, ...]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 #: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
 #: an audit as a whole (the prospect is of audits of a fixed size).
-_NO_PROSPECT = ("reference", "cleaned", "label-free", "sequential")
+_NO_PROSPECT = ("reference", "cleaned", "label-free", "audited", "sequential")
 #: Methods that look at an audit.
 _AUDITED = ("audited", "sequential")
 
-__all__ = ["compare", "compare_without_labels", "decision", "estimate", "signature", "unused"]
+__all__ = ["compare", "compare_without_labels", "decision", "estimate", "remarks", "signature"]
 
 
 def compare(
@@ -251,21 +251,32 @@ def decision(
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
         breakdown=bears,
-        notes=(*outcomes.notes, *unused(spec, question)),
+        notes=(*outcomes.notes, *remarks(spec, question)),
         details=details,
         signature=signature(spec, question, measure),
     )
 
 
-def unused(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
-    """Say what was given and is not looked at."""
-    selective = question.audit is not None and question.audit.design == "selective"
-    uses = {"noise": ("prudent-v1", "bounded", "sequential", *(("audited",) if selective else ())), "audit": _AUDITED}
-    return tuple(
+def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
+    """Say what the audit found, and what was given and is not looked at."""
+    audit = question.audit
+    found = () if audit is None or spec.name not in _AUDITED else (audit.changes(question.data.labels),)
+    by_noise = ("prudent-v1", "bounded", "sequential")
+    uses = {
+        "noise": (*by_noise, "audited") if audit is not None and audit.design == "selective" else by_noise,
+        "audit": _AUDITED,
+        "difficulty": ("prudent-v2",),
+        "prudence": ("prudent-v2",),
+        "suspects": ("cleaned",),
+        "reference": ("label-free",),
+        "true_labels": ("reference",),
+    }
+    told = {name: {"suspects": "cleaning"}.get(name, name) for name in uses}
+    return found + tuple(
         Note(
             code="unused",
-            message=f"method {spec.name!r} does not use {name}; the verdict would be the same without it",
-            subject=(name,),
+            message=f"method {spec.name!r} does not use {told[name]}; the verdict would be the same without it",
+            subject=(told[name],),
             severity="warning",
         )
         for name, methods in uses.items()
@@ -330,7 +341,11 @@ def estimate(
         corrected=None
         if corrected is None
         else Interval(
-            low=corrected[0], high=corrected[1], level=question.level, method=outcomes.method, kind=outcomes.kind
+            low=max(corrected[0], 0.0),
+            high=min(corrected[1], 1.0),
+            level=question.level,
+            method=outcomes.method,
+            kind=outcomes.kind,
         ),
     )
 

@@ -29,7 +29,6 @@ def label_free(question: Question) -> Outcomes:
         assumptions=(
             "The two classifiers and the reference err independently of each other.",
             "The reference is right more often than chance.",
-            "The instances are a random sample of those to come.",
         ),
         details={"agrees_with_established_only": counts.lost, "agrees_with_candidate_only": counts.won},
     )

@@ -2,15 +2,18 @@
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.evaluation.comparison.base import Outcomes, Question
 
-__all__ = ["METHODS", "MethodSpec", "method_names", "resolved"]
+__all__ = ["METHODS", "RANDOM_INSTANCES", "MethodSpec", "method_names", "resolved"]
 
 Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
+
+#: What every claim about new instances assumes.
+RANDOM_INSTANCES = "The instances are a random sample of those to come."
 
 _ALL = ("accuracy", "precision", "recall", "f1")
 
@@ -39,7 +42,10 @@ class MethodSpec:
         found: Callable[[Question], Outcomes] = getattr(
             importlib.import_module(f"demele.evaluation.comparison.{module}"), function
         )
-        return found(question)
+        outcomes = found(question)
+        if question.target == "population" and RANDOM_INSTANCES not in outcomes.assumptions:
+            return replace(outcomes, assumptions=(*outcomes.assumptions, RANDOM_INSTANCES))
+        return outcomes
 
 
 METHODS: dict[str, MethodSpec] = {

@@ -17,9 +17,9 @@ from demele.evaluation.comparison.asking import classes_of, read_noise, two_name
 from demele.evaluation.comparison.base import Outcomes, Question, Target
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.compare import decision
-from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.methods import METHODS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
-from demele.evaluation.intervals import checked_level
+from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Decision
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class SequentialComparison:
             data=data,
             established=np.array([0]),
             candidate=np.array([1]),
-            level=checked_level(level),
+            level=checked_confidence(level),
             target=target,
             noise=known,
             seed=self.seed,
@@ -328,7 +328,11 @@ class SequentialComparison:
             method="betting, without replacement",
             kind="sampling" if target == "population" else "design",
             p_value=np.array([min(1.0, np.exp(-logs.get("candidate", 0.0)) + self._terms.spent)]),
-            assumptions=("Expert labels are right.", "The seed was chosen before any expert label was known."),
+            assumptions=(
+                "Expert labels are right.",
+                "The seed was chosen before any expert label was known.",
+                *((RANDOM_INSTANCES,) if self._question.target == "population" else ()),
+            ),
             notes=notes,
             details={
                 "labels_used": used,

@@ -20,9 +20,9 @@ from demele.core.results import Interval, Note, plain
 from demele.core.signature import Signature
 from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
 from demele.evaluation.comparison.base import Outcomes, Question
-from demele.evaluation.comparison.compare import decision, estimate, signature, unused
+from demele.evaluation.comparison.compare import decision, estimate, remarks, signature
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
-from demele.evaluation.intervals import checked_level
+from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Decision, Estimate, Measure
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def rank(
     >>> ranking.decision("small", "large").verdict
     'candidate'
     """
-    level = checked_level(level)
+    level = checked_confidence(level)
     if correction not in get_args(Correction):
         raise InputError(f"correction: expected one of {', '.join(get_args(Correction))}, got {correction!r}")
     models = read_models(predictions)
@@ -286,7 +286,7 @@ def rank(
     wins = _square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
     order = _order(asked.outcomes.difference, question, m)
-    notes = asked.outcomes.notes + unused(spec, question) + _correction_notes(spec, correction, asked.correction)
+    notes = asked.outcomes.notes + remarks(spec, question) + _correction_notes(spec, correction, asked.correction)
     made = signature(spec, question, measure)
     names = tuple(data.names[model] for model in order)
     return Ranking(
