@@ -9,7 +9,7 @@ population: every "candidate better" is then an error. Rows: cell, method, claim
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,8 @@ def _third(truth: Indices, wrong: Indices) -> Indices:
     """Return a class that is neither."""
     candidates = np.stack([np.full_like(truth, k) for k in range(3)])
     free = (candidates != truth) & (candidates != wrong)
-    return np.argmax(free, axis=0).astype(np.int32)
+    third: Indices = np.argmax(free, axis=0).astype(np.int32)
+    return third
 
 
 def mislabelled(cell: Cell, truth: Indices, models: NDArray[np.int32], hard: Any, rng: np.random.Generator) -> Indices:
@@ -119,31 +120,29 @@ def transition(rate: float) -> NDArray[np.float64]:
     return matrix
 
 
-def knowledge(
-    cell: Cell, truth: Indices, labels: Indices, seed: int
-) -> Iterator[tuple[str, str, Callable[[Question], Question]]]:
-    """Yield what each method is told: (name of the row, method, question with that knowledge)."""
+def knowledge(cell: Cell, truth: Indices, labels: Indices, seed: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield what each method is told: (name of the row, method, what is known)."""
     n, words = cell.n, Vocabulary(tuple(range(K)))
     rate = np.count_nonzero(truth != labels) / n
-    yield "classic", "classic", lambda q: q
+    yield "classic", "classic", {}
     if rate < 1:
-        yield "prudent-v1", "prudent-v1", lambda q: replace(q, noise=rate)
-        yield "bounded, rate", "bounded", lambda q: replace(q, noise=rate)
+        yield "prudent-v1", "prudent-v1", {"noise": rate}
+        yield "bounded, rate", "bounded", {"noise": rate}
         if cell.rate > 0:
-            yield "bounded, half the rate", "bounded", lambda q: replace(q, noise=rate / 2)
-            yield "prudent-v1, half the rate", "prudent-v1", lambda q: replace(q, noise=rate / 2)
+            yield "bounded, half the rate", "bounded", {"noise": rate / 2}
+            yield "prudent-v1, half the rate", "prudent-v1", {"noise": rate / 2}
     if cell.noise == "class":
-        yield "bounded, matrix", "bounded", lambda q: replace(q, noise=TransitionMatrix(transition(cell.rate)))
+        yield "bounded, matrix", "bounded", {"noise": TransitionMatrix(transition(cell.rate))}
     for size in (20, 50, 200, 1000):
         if size > n // 2 and size != 20:
             continue
         rows = draw_audit(n, size, seed=seed).rows
         audit = Audit(rows, truth[rows], design="uniform").coded(words, n)
-        yield f"audited, {size} uniform", "audited", lambda q, audit=audit: replace(q, audit=audit)
-        yield f"sequential, {size}", "sequential", lambda q, audit=audit: replace(q, audit=audit)
+        yield f"audited, {size} uniform", "audited", {"audit": audit}
+        yield f"sequential, {size}", "sequential", {"audit": audit}
         if size >= 50:
             counts = estimate_transition(truth[rows], labels[rows], classes=list(range(K)))
-            yield f"bounded, counts of {size}", "bounded", lambda q, counts=counts: replace(q, noise=counts)
+            yield f"bounded, counts of {size}", "bounded", {"noise": counts}
 
 
 def measured(cell: Cell) -> dict[str, Any]:
@@ -157,14 +156,14 @@ def measured(cell: Cell) -> dict[str, Any]:
         question = Question(
             data=data, established=np.array([0]), candidate=np.array([1]), level=LEVEL, difficulty=hard, prudence=0.1
         )
-        told = list(knowledge(cell, truth, labels, repeat))
+        asked = list(knowledge(cell, truth, labels, repeat))
         weights = np.where(models[0] != models[1], 1.0, 0.0)
         if weights.any() and cell.n >= 200:
             plan = draw_audit(cell.n, 50, doubt=weights, seed=repeat)
             audit = plan.answered(truth[plan.rows]).coded(data.vocabulary, cell.n)
-            told.append(("audited, 50 weighted", "audited", lambda q, audit=audit: replace(q, audit=audit)))
-        for row, method, tell in told:
-            claims[row] = claims.get(row, 0) + int(METHODS[method](tell(question)).candidate[0])
+            asked.append(("audited, 50 weighted", "audited", {"audit": audit}))
+        for row, method, told in asked:
+            claims[row] = claims.get(row, 0) + int(METHODS[method](replace(question, **told)).candidate[0])
     return {"cell": asdict(cell), "repeats": REPEATS[cell.n], "claims": claims}
 
 

@@ -286,7 +286,11 @@ def rank(
     wins = _square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
     order = _order(asked.outcomes.difference, question, m)
-    notes = asked.outcomes.notes + remarks(spec, question) + _correction_notes(spec, correction, asked.correction)
+    notes = (
+        asked.outcomes.notes
+        + remarks(spec, replace(question, true_labels=None))
+        + _correction_notes(spec, correction, asked.correction)
+    )
     made = signature(spec, question, measure)
     names = tuple(data.names[model] for model in order)
     return Ranking(
