@@ -143,7 +143,11 @@ def computed(one: Case) -> Iterator[Verdicts]:
 
 
 def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
-    """Yield what asking for labels one at a time finds, pair by pair, for two errors allowed to each claim."""
+    """Yield what asking for labels one at a time finds, pair by pair, for two errors allowed to each claim.
+
+    Nothing is asked of a pair that the published answers, were all of them right, would leave open. Labels are counted
+    per unordered pair.
+    """
     data, m = one.asked.data, len(one.asked.data.names)
     pairs = np.stack([one.asked.established, one.asked.candidate], axis=1)
     off = ~np.eye(m, dtype=bool)
@@ -161,6 +165,7 @@ def sequential(one: Case, seed: int) -> Iterator[Verdicts]:
             level=LEVEL,
             cap=CAP[one.scope],
             wrong=known,
+            start="shown",
             seed=seed,
         )
         better, asked_for = np.zeros((m, m), dtype=bool), np.zeros((m, m))

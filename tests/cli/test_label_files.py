@@ -278,6 +278,11 @@ def test_names_that_are_digits(tmp_path: Path, warned: list[str]) -> None:
             "column draw: expected each number once",
         ),
         (
+            {"draw": [1, 4, 2], "row": [1, 2, 3], "true_label": [1, 1, 1]},
+            "uniform",
+            "column draw: expected all numbers from 1 to 4, 1 are missing, first 3; rows that were taken out",
+        ),
+        (
             {"row": [1], "true_label": ["cat"]},
             "uniform",
             "column true_label: 1 answers are no numbers.*'cat' for row 1",

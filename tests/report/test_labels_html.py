@@ -301,7 +301,8 @@ def test_says_what_an_audit_would_buy(tmp_path: Path) -> None:
     data = undecided()
     for row in data["details"]["prospect"]:
         row.update(certified_if_clean=False, certified_if_rate=None)
-    assert "Not even 1,000 expert labels would settle it" in _words(write_decision, data, tmp_path)
+    told = "Even if all of them confirm the given ones, 1,000 expert labels would not settle it."
+    assert told in _words(write_decision, data, tmp_path)
     del data["details"]["prospect"]
     assert "What an audit would buy" not in _words(write_decision, data, tmp_path)
 

@@ -128,6 +128,8 @@ def _progress(comparison: "SequentialComparison", waiting: int, path: Path) -> s
     if math.isfinite(more):
         hope = f"about {math.ceil(more):,} more to expect"
         return f"{answers}, undecided, {hope}; label {rows} in {path}, then run this again"
+    if not used:
+        return f"{answers}, undecided; label {rows} in {path}, then run this again"
     return f"{answers}, undecided, and more like them would not decide it; to go on, label {rows} in {path}"
 
 

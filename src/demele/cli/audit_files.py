@@ -36,6 +36,12 @@ class Answers:
             order = _whole_numbers(text, table, DRAW)
             if np.unique(order).size < order.size:
                 raise FormatError(f"{text}: column {DRAW}: expected each number once")
+            gaps = np.setdiff1d(np.arange(order.max()) + 1, order)
+            if gaps.size:
+                raise FormatError(
+                    f"{text}: column {DRAW}: expected all numbers from 1 to {order.max()}, {gaps.size} are missing, "
+                    f"first {gaps[0]}; rows that were taken out are not missing at random: put them back"
+                )
             table = table.iloc[np.argsort(order)]
         self.text, self.table = text, table
         self.rows = _whole_numbers(text, table, ROW)

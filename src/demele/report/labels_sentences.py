@@ -108,7 +108,7 @@ def prospect_sentence(data: Item) -> str:
     noisy = next((row["labels"] for row in rows if row.get("certified_if_rate")), None)
     most = rows[-1]["labels"]
     if clean is None:
-        return f"Not even {count(most, 'expert label')} would settle it: the difference is too small for them."
+        return f"Even if all of them confirm the given ones, {count(most, 'expert label')} would not settle it."
     sentence = f"<strong>{count(clean, 'expert label')}</strong> would settle it if all of them confirm the given ones"
     if noisy is not None:
         sentence += f"; <strong>{noisy:,}</strong> if the labels are as wrong as supplied"

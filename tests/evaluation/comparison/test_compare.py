@@ -381,9 +381,10 @@ def test_what_a_method_does_not_look_at_is_told(method: str | None, unused: set[
 def test_intervals_of_each_stay_between_0_and_1() -> None:
     truth = np.repeat([0, 1], 50)
     good = np.where(np.arange(100) % 25 == 0, 1 - truth, truth)
-    for side in (compare(good, truth, truth, method="prudent-v1", noise=0.2).candidate,):
-        assert side.corrected is not None
-        assert 0 <= side.corrected.low < side.corrected.high <= 1
+    prudent = compare(good, truth, truth, method="prudent-v1", measure="f1", of=1, noise=0.2)
+    assert prudent.candidate.corrected is not None
+    assert 0 <= prudent.candidate.corrected.low < prudent.candidate.corrected.high <= 1
+    assert -1 <= prudent.interval.low < prudent.interval.high <= 1
 
 
 @pytest.mark.parametrize(

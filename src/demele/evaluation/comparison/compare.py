@@ -213,7 +213,7 @@ def decision(
     models = (int(question.established[pair]), int(question.candidate[pair]))
     won = bool(outcomes.candidate[pair])
     verdict: Verdict = "candidate" if won else "established" if outcomes.established[pair] else "undecided"
-    low, high = float(outcomes.low[pair]), float(outcomes.high[pair])
+    low, high = max(float(outcomes.low[pair]), -1.0), min(float(outcomes.high[pair]), 1.0)
     difference = float(outcomes.difference[pair])
     if measure == "error":
         difference, low, high = -difference, -high, -low

@@ -214,7 +214,7 @@ def rank(
     method, measure, of, noise, audit, target, classes, difficulty, prudence, cleaning, reference, seed
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
-        Of all verdicts together: with at most this much less than 1, any of them is wrong.
+        Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
     correction : {"holm", "bonferroni", "none"}
         How the n_models (n_models - 1) claims "this one is better than that one" share the error 1 - level. Holm's
         procedure needs p-values; for a method without, Bonferroni's is used and the result says so. ``"none"`` gives
