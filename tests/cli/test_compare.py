@@ -580,6 +580,8 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         (("scores.npy", "label.npy"), "scores.npy: expected a column of classes per model; of probabilities or scores"),
         (("data.csv::old,label", "data.csv::label"), "label is given as a model and as LABELS"),
         (("--demo", "data.csv"), "--demo: brings its own data; leave out files"),
+        ((*PAIR, "--noise-rate", "5%"), "a share of the labels, such as 0.05, got '5%'; for 5% write 0.05"),
+        ((*PAIR, "--noise-rate", "x%"), "a share of the labels, such as 0.05, got 'x%' ("),
         (("--demo", "--audit", "data.csv"), "--demo: brings its own data; leave out --audit"),
         (("--demo", "--names", "a,b"), "--names: is for two classifiers"),
         (("--demo", "--method", "bounded"), "method 'bounded' needs --noise-rate R"),

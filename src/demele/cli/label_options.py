@@ -90,7 +90,7 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     """Add what may be known of the labels to the options of a command."""
     known = parser.add_argument_group("what is known of the labels")
     known.add_argument(
-        "--noise-rate", type=float, metavar="R", help="at most this share of the labels is wrong, in [0, 1)"
+        "--noise-rate", type=_rate, metavar="R", help="at most this share of the labels is wrong, in [0, 1)"
     )
     known.add_argument(
         "--transition",
@@ -145,6 +145,17 @@ def option_words(arguments: argparse.Namespace) -> Callable[[str], str]:
     """Return what says a message of the library in the options of the command."""
     words, heads = arguments.told_as
     return lambda message: in_options(message, words=words, heads=heads)
+
+
+def _rate(text: str) -> float:
+    """Read a share; percent signs are refused with the share that was meant."""
+    try:
+        return float(text)
+    except ValueError as error:
+        percent = text.removesuffix("%")
+        meant = percent != text and percent.replace(".", "", 1).isdecimal()
+        hint = f"; for {text} write {float(percent) / 100:g}" if meant else ""
+        raise argparse.ArgumentTypeError(f"expected a share of the labels, such as 0.05, got {text!r}{hint}") from error
 
 
 def checked_targets(arguments: argparse.Namespace, inputs: Sequence[Path]) -> None:
