@@ -266,7 +266,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         ((*PLAIN, "--noise-rate", "5"), "got 5.0; for 5% write 0.05"),
         ((*PLAIN, "--noise-rate", "nan"), "--noise-rate: expected a rate of wrong labels in [0, 1), got nan"),
         ((*PLAIN, "--noise-rate", "-0.1"), "--noise-rate: expected a rate of wrong labels in [0, 1), got -0.1"),
-        ((*PLAIN, "--noise-rate", "x"), "argument --noise-rate: invalid float value: 'x'"),
+        ((*PLAIN, "--noise-rate", "x"), "argument --noise-rate: expected a share of the labels, such as 0.05, got 'x'"),
         ((*PLAIN, "--level", "95"), "--level: expected a number between 0 and 1"),
         ((*PLAIN, "--transition", "transposed.npy", "--quiet"), "transposed.npy: expected rows that sum to 1"),
         ((*PLAIN, "--transition", "transposed.npy", "--quiet"), "rows are true classes; transpose the file"),
