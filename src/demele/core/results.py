@@ -28,6 +28,7 @@ __all__ = [
     "Note",
     "Score",
     "Spread",
+    "as_json",
     "plain",
 ]
 
@@ -363,10 +364,7 @@ class Evaluation:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything to a JSON file (and return its text)."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page.
@@ -388,6 +386,14 @@ class Evaluation:
         lines += [f"  {score!r}" for score in self.scores]
         lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
         return "\n".join(lines)
+
+
+def as_json(data: Mapping[str, Any], path: str | Path | None = None) -> str:
+    """Write what a result's ``to_dict`` gives to a JSON file, if one is named, and return its text."""
+    text = json.dumps(data, indent=1, allow_nan=False)
+    if path is not None:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    return text
 
 
 def plain(value: Any) -> Any:

@@ -1,14 +1,13 @@
 """What is known of one classifier: its measures, the bias that wrong labels may cause, what follows for the truth."""
 
 import importlib
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
-from demele.core.results import Note, plain
+from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
 from demele.evaluation.confusion import ConfusionCounts
 from demele.evaluation.results import Estimate
@@ -103,19 +102,10 @@ class Assessment:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything to a JSON file (and return its text)."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page.
-
-        Raises
-        ------
-        MissingExtraError
-            If plotly is not installed: the extra ``report`` brings it.
-        """
+        """Write one self-contained, interactive HTML page."""
         report = importlib.import_module("demele.report.assessment_html")
         written: Path = report.write_assessment(self.to_dict(), Path(path))
         return written

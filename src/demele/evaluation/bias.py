@@ -1,6 +1,5 @@
 """The bias of accuracy, precision, recall and F1 under wrong labels, exactly, where the true labels are known."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputTypeError
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, read_labelled, shown
-from demele.core.results import Note, plain
+from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
 from demele.evaluation.confusion import ratio
 
@@ -304,10 +303,7 @@ class Bias:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything to a JSON file (and return its text)."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return as_json(self.to_dict(), path)
 
     def _overall(self) -> dict[str, Any]:
         return {

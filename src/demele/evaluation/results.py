@@ -1,14 +1,13 @@
 """What judging classifiers returns: estimates and decisions, frozen, with all that they rest on."""
 
 import importlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from demele.core.results import Interval, Note, plain
+from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 
 __all__ = ["Breakdown", "Decision", "Estimate", "Measure", "Verdict"]
@@ -178,10 +177,7 @@ class Decision:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything to a JSON file (and return its text)."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -320,8 +321,8 @@ def estimate(
     question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
 ) -> Estimate:
     """Present the measure of one classifier: apparent, and as a method corrects it."""
-    every = sides(question.data, question.measure, question.of)
-    side = every.take(np.array([model]))
+    alone = replace(question.data, predictions=question.data.predictions[[model]])
+    side = sides(alone, question.measure, question.of)
     low, high = (
         as_value(end, question.measure) for end in score_interval(side.successes, side.trials, level=question.level)
     )

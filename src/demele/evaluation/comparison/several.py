@@ -4,7 +4,6 @@ All ordered pairs are one question, and all verdicts hold together: the chance t
 """
 
 import importlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Labelled, read_models, shown
-from demele.core.results import Interval, Note, plain
+from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
 from demele.evaluation.comparison.base import Outcomes, Question
@@ -160,10 +159,7 @@ class Ranking:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything to a JSON file (and return its text)."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""
