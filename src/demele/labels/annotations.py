@@ -1,0 +1,390 @@
+"""The door for answers of several annotators: a long table, one row per answer, with vocabularies for its columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import as_column, split_columns
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.results import Note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Annotations", "Responses", "read_annotations"]
+
+#: What the columns of a data frame may be called.
+_NAMES = {
+    "items": ("item", "items", "task", "unit", "instance", "question", "example"),
+    "annotators": ("annotator", "annotators", "worker", "rater", "performer", "coder", "user"),
+    "answers": ("answer", "answers", "label", "labels", "response", "annotation", "rating", "class"),
+}
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Annotations:
+    """What annotators say of items: one entry per answer.
+
+    Parameters
+    ----------
+    items, annotators, answers : array-like of shape (n_answers,)
+        Which item, who, and what class: whole numbers or strings each.
+    classes : sequence, optional
+        All classes, in the order of every result; by default the sorted answers. For an ordinal or interval scale, in
+        their order.
+    all_items : sequence, optional
+        All items, in the order of every result, those without an answer included; by default those that were
+        answered, sorted.
+
+    Attributes
+    ----------
+    items, annotators : tuple of int or str
+        Names, in the order of every result.
+    classes : tuple of int or str
+    item, annotator, answer : arrays of int of shape (n_answers,)
+        Positions in ``items``, ``annotators`` and ``classes``, in the order that came in.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If the columns differ in length, have missing values, or hold items or classes that are not listed.
+
+    Examples
+    --------
+    >>> table = Annotations(["a", "a", "b"], ["ann", "bob", "ann"], ["cat", "dog", "dog"])
+    >>> table.n_items, table.n_annotators, table.classes
+    (2, 2, ('cat', 'dog'))
+    """
+
+    items: tuple[int | str, ...]
+    annotators: tuple[int | str, ...]
+    classes: tuple[int | str, ...]
+    item: Indices
+    annotator: Indices
+    answer: Indices
+
+    def __init__(
+        self,
+        items: object,
+        annotators: object,
+        answers: object,
+        *,
+        classes: Sequence[object] | None = None,
+        all_items: Sequence[object] | None = None,
+    ) -> None:
+        columns = {
+            name: read_labels(given, name)
+            for name, given in (("items", items), ("annotators", annotators), ("answers", answers))
+        }
+        sizes = {name: column.size for name, column in columns.items()}
+        if len(set(sizes.values())) > 1:
+            told = ", ".join(f"{size} {name}" for name, size in sizes.items())
+            raise InputError(f"annotations: expected one item, one annotator and one answer per row, got {told}")
+        listed = None if all_items is None else vocabulary(columns["items"], classes=all_items)
+        words = {
+            "items": listed or vocabulary(columns["items"]),
+            "annotators": vocabulary(columns["annotators"]),
+            "answers": vocabulary(columns["answers"], classes=classes),
+        }
+        if listed is not None:
+            _check_listed(columns["items"], listed)
+        coded = {name: words[name].encode(column, name) for name, column in columns.items()}
+        _set(self, items=words["items"], annotators=words["annotators"], classes=words["answers"])
+        for name, key in (("item", "items"), ("annotator", "annotators"), ("answer", "answers")):
+            object.__setattr__(self, name, coded[key])
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: object,
+        *,
+        missing: object = None,
+        classes: Sequence[object] | None = None,
+        annotators: Sequence[object] | None = None,
+    ) -> "Annotations":
+        """Read a table with one row per annotator and one column per item.
+
+        Parameters
+        ----------
+        matrix : mapping of annotator to array-like of shape (n_items,), data frame, or array of (n_annotators, n_items)
+            A mapping and a data frame hold one column per annotator; an array holds one row per annotator, as
+            predictions of several models do.
+        missing : int, str or float, optional
+            What stands for no answer, beside NaN and None.
+        classes : sequence, optional
+            As in :class:`Annotations`.
+        annotators : sequence, optional
+            Names of the rows; by default those of the mapping or frame, else 0, 1, ...
+
+        Raises
+        ------
+        InputError, InputTypeError, NotEnoughData
+
+        Examples
+        --------
+        >>> Annotations.from_matrix([[0, 1, 1], [0, -1, 0]], missing=-1)
+        Annotations(n_answers=5, n_items=3, n_annotators=2, classes=(0, 1))
+        """
+        names, rows = _rows_of(matrix)
+        if annotators is not None:
+            if len(annotators) != len(rows):
+                raise InputError(f"annotators: expected {len(rows)} names, one per row, got {len(annotators)}")
+            names = list(annotators)
+        sizes = sorted({row.size for row in rows})
+        if len(sizes) > 1:
+            raise InputError(
+                f"annotations: expected as many items of each annotator, got from {sizes[0]} to {sizes[-1]}"
+            )
+        kept: list[NDArray[Any]] = []
+        places: list[NDArray[np.intp]] = []
+        for row in rows:
+            here = _answered(row, missing)
+            kept.append(row[here])
+            places.append(here)
+        who = np.repeat(np.arange(len(rows)), [place.size for place in places])
+        answers = np.concatenate([part.astype(object) for part in kept]) if kept else np.empty(0, dtype=object)
+        if answers.size == 0:
+            raise NotEnoughData("annotations: expected at least 1 answer, got none")
+        named = np.empty(len(names), dtype=object)
+        named[:] = names
+        if len(set(names)) < len(names):
+            raise InputError(f"annotators: expected each name once, got {shown(names)}")
+        return cls(
+            np.concatenate(places),
+            named[who],
+            answers,
+            classes=classes,
+            all_items=range(sizes[0]),  # type: ignore[arg-type]
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Annotations(n_answers={self.n_answers}, n_items={self.n_items}, n_annotators={self.n_annotators}, "
+            f"classes=({shown(self.classes)}))"
+        )
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers, repeated ones included."""
+        return int(self.answer.size)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, those without an answer included."""
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        """Number of annotators."""
+        return len(self.annotators)
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The classes as a vocabulary."""
+        return Vocabulary(self.classes)
+
+    @property
+    def n_repeats(self) -> int:
+        """Answers that an annotator gave beyond the first about the same item."""
+        pairs = self.item.astype(np.int64) * self.n_annotators + self.annotator
+        return self.n_answers - int(np.unique(pairs).size)
+
+    def votes(self) -> NDArray[np.int64]:
+        """Count the answers of each class about each item, shape (n_items, K)."""
+        flat = np.bincount(self.item.astype(np.int64) * self.k + self.answer, minlength=self.n_items * self.k)
+        return flat.reshape(self.n_items, self.k)
+
+    def responses(self) -> "Responses":
+        """Return the answers as counts of items against the distinct pairs (annotator, answer)."""
+        from scipy.sparse import csr_array
+
+        pairs, column = np.unique(self.annotator.astype(np.int64) * self.k + self.answer, return_inverse=True)
+        ones = np.ones(self.n_answers)
+        # Summing duplicates: an annotator who gave the same answer twice counts twice.
+        counts = csr_array((ones, (self.item, column)), shape=(self.n_items, pairs.size))
+        return Responses(counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per answer: item, annotator, answer."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": np.array(self.items, dtype=_kind(self.items))[self.item],
+                "annotator": np.array(self.annotators, dtype=_kind(self.annotators))[self.annotator],
+                "answer": np.array(self.classes, dtype=_kind(self.classes))[self.answer],
+            }
+        )
+
+    def remarks(self) -> tuple[Note, ...]:
+        """Say what of these answers a reader of any result must know: repeats, silent items, constant annotators."""
+        notes: list[Note] = []
+        repeats = self.n_repeats
+        if repeats:
+            notes.append(
+                Note(
+                    code="repeated-answers",
+                    message=f"{repeats} answers repeat the same annotator on the same item; each counts as an answer.",
+                )
+            )
+        silent = np.flatnonzero(np.bincount(self.item, minlength=self.n_items) == 0)
+        if silent.size:
+            names = tuple(str(self.items[place]) for place in silent[:6])
+            notes.append(
+                Note(
+                    code="unanswered-items",
+                    message=f"{silent.size} of {self.n_items} items have no answer: what is said of them is only how "
+                    "frequent the classes are.",
+                    subject=names,
+                    severity="warning",
+                )
+            )
+        answered = np.bincount(self.annotator, minlength=self.n_annotators)
+        used = np.zeros((self.n_annotators, self.k), dtype=bool)
+        used[self.annotator, self.answer] = True
+        constant = np.flatnonzero((used.sum(axis=1) == 1) & (answered >= 10)) if self.k > 1 else np.empty(0, np.intp)
+        if constant.size:
+            names = tuple(str(self.annotators[place]) for place in constant[:6])
+            notes.append(
+                Note(
+                    code="constant-annotators",
+                    message=f"{constant.size} of {self.n_annotators} annotators with at least 10 answers always gave "
+                    "the same one.",
+                    subject=names,
+                )
+            )
+        if self.k == 1:
+            notes.append(
+                Note(
+                    code="one-class",
+                    message=f"Every answer is {self.classes[0]!r}: nothing can be learnt about who errs.",
+                    severity="warning",
+                )
+            )
+        return tuple(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """Answers counted: ``counts`` (n_items, n_columns), sparse; column c is annotator ``who[c]`` answering ``what[c]``."""
+
+    counts: Any
+    who: NDArray[np.intp]
+    what: NDArray[np.intp]
+
+
+def read_annotations(annotations: object, *, classes: Sequence[object] | None = None) -> Annotations:
+    """Return annotations of whatever came in.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame with columns item, annotator and answer (or task, worker, label), or what
+        :meth:`Annotations.from_matrix` reads
+    classes : sequence, optional
+        As in :class:`Annotations`.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if isinstance(annotations, Annotations):
+        if classes is None or tuple(classes) == annotations.classes:
+            return annotations
+        raise InputError("classes: the annotations have their own; give them where the annotations are made")
+    if hasattr(annotations, "columns"):
+        columns, names = split_columns(annotations, "annotations", "column")
+        found = _long_columns(names)
+        if found is not None:
+            return Annotations(*(_column(columns, names.index(name)) for name in found), classes=classes)
+        if any(str(name).casefold() in known for name in names for known in _NAMES.values()):
+            raise InputError(
+                "annotations: expected columns item, annotator and answer (or task, worker, label), got "
+                f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)"
+            )
+    return Annotations.from_matrix(annotations, classes=classes)
+
+
+def _column(columns: Any, place: int) -> Any:
+    return columns[place] if isinstance(columns, list) else columns[:, place]
+
+
+def _long_columns(names: Sequence[str]) -> list[str] | None:
+    """Return the names of the three columns of a long table, if there is one of each."""
+    found = []
+    for known in _NAMES.values():
+        here = [name for name in names if str(name).casefold() in known]
+        if len(here) != 1:
+            return None
+        found.append(here[0])
+    return found
+
+
+def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
+    if matrix is None or isinstance(matrix, str | bytes) or not hasattr(matrix, "__iter__"):
+        raise InputTypeError(
+            f"annotations: expected a table of answers, got {type(matrix).__name__}; pass a data frame with columns "
+            "item, annotator, answer, or an array of shape (n_annotators, n_items)"
+        )
+    if isinstance(matrix, Mapping):
+        rows = {name: as_column(values, f"annotations, annotator {name!r}") for name, values in matrix.items()}
+    elif hasattr(matrix, "columns"):
+        columns, names = split_columns(matrix, "annotations", "annotator")
+        rows = {
+            name: as_column(_column(columns, place), f"annotations, annotator {name!r}")
+            for place, name in enumerate(names)
+        }
+    else:
+        rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(matrix)}
+    if not rows:
+        raise NotEnoughData("annotations: expected at least 1 annotator, got none")
+    for name, row in rows.items():
+        if row.ndim != 1:
+            raise InputError(
+                f"annotations, annotator {name!r}: expected one answer per item, got shape {row.shape}; an array is of "
+                "shape (n_annotators, n_items)"
+            )
+    return list(rows), list(rows.values())
+
+
+def _answered(row: NDArray[Any], missing: object) -> NDArray[np.intp]:
+    """Positions of a row that hold an answer."""
+    import pandas as pd
+
+    empty = np.asarray(pd.isna(row))
+    if missing is not None:
+        empty = empty | (row == missing)
+    return np.flatnonzero(~empty)
+
+
+def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
+    import pandas as pd
+
+    if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
+        raise InputError(
+            f"items: expected some of all_items, {shown(listed.classes)}, got {items[0]!r} at row 0: one lists numbers, "
+            "the other names"
+        )
+    wrong = np.flatnonzero(pd.Index(listed.classes).get_indexer(pd.Index(items)) < 0)
+    if wrong.size:
+        raise InputError(
+            f"items: {wrong.size} of {items.size} answers are about items that all_items does not list, first "
+            f"{items[wrong[0]]!r} at row {wrong[0]}"
+        )
+
+
+def _kind(names: tuple[int | str, ...]) -> Any:
+    return np.int64 if names and isinstance(names[0], int) else object
+
+
+def _set(annotations: Annotations, **words: Vocabulary) -> None:
+    for name, word in words.items():
+        object.__setattr__(annotations, name, word.classes)

@@ -1,0 +1,270 @@
+"""What several annotators say together: the type that every way of joining their answers returns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown
+from demele.core.results import Interval, Note, as_json, plain
+from demele.core.signature import Signature
+from demele.labels.transition import TransitionMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Consensus", "Profiles"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profiles:
+    """How each annotator answers about items of each class, for the pairs (annotator, answer) that occur.
+
+    Dense tables of shape (n_annotators, K, K) would not fit for many classes; these hold what was observed.
+
+    Attributes
+    ----------
+    who, what : arrays of int of shape (n_columns,)
+        Annotator and answer of each column.
+    counts : array of shape (n_columns, K)
+        Expected number of times that ``who`` answered ``what`` about an item whose class is k.
+    smoothing : array of shape (K, K)
+        Pseudo-counts added to every annotator: row = class, column = answer.
+    """
+
+    who: NDArray[np.intp]
+    what: NDArray[np.intp]
+    counts: Floats
+    smoothing: Floats
+
+    def table(self, annotator: int) -> Floats:
+        """Return the expected counts of one annotator, pseudo-counts included, shape (K, K): row = class."""
+        counts = self.smoothing.copy()
+        for column in np.flatnonzero(self.who == annotator):
+            counts[:, self.what[column]] += self.counts[column]
+        return counts
+
+    def right(self, n_annotators: int) -> Floats:
+        """Return the expected share of right answers of each annotator, shape (n_annotators,); NaN without answers."""
+        columns = np.arange(self.who.size)
+        right = np.bincount(self.who, weights=self.counts[columns, self.what], minlength=n_annotators)
+        answers = np.bincount(self.who, weights=self.counts.sum(axis=1), minlength=n_annotators)
+        with np.errstate(invalid="ignore"):
+            return right / answers
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Consensus:
+    """Labels that several annotators give together, and how they came about.
+
+    Attributes
+    ----------
+    labels : array of shape (n_items,)
+        The most probable class of each item; the earlier class if several are.
+    probabilities : array of shape (n_items, K)
+        Of each class, per item, as the method holds them.
+    majority : array of shape (n_items,)
+        What a plain majority vote says of the same answers: Dawid-Skene can be worse than it where annotators share
+        a bias, so both are always here.
+    items, annotators, classes : tuples of int or str
+        In the order of every array.
+    n_answers : array of int of shape (n_items,)
+    proportions : array of shape (K,)
+        Estimated proportions of the classes.
+    profiles : Profiles
+        What each annotator answers about each class.
+    method : str
+    objective : tuple of float
+        What the method maximises, after each iteration (the log posterior of each sweep, if it samples); empty for
+        votes.
+    log_likelihood : float or None
+        Of the answers, in nats, at the estimates.
+    iterations : int
+    converged : bool or None
+        None if nothing had to converge.
+    intervals : mapping of str to tuple of Interval
+        Credible intervals, where the method has them: ``"proportions"`` (K of them), ``"accuracy"`` (one per
+        annotator).
+    """
+
+    labels: NDArray[Any]
+    probabilities: Floats
+    majority: NDArray[Any]
+    items: tuple[int | str, ...]
+    annotators: tuple[int | str, ...]
+    classes: tuple[int | str, ...]
+    n_answers: NDArray[np.int64]
+    proportions: Floats
+    profiles: Profiles
+    method: str
+    signature: Signature
+    objective: tuple[float, ...] = ()
+    log_likelihood: float | None = None
+    iterations: int = 0
+    converged: bool | None = None
+    intervals: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        state = "" if self.converged is None else f", converged={self.converged} after {self.iterations}"
+        apart = int(np.count_nonzero(self.labels != self.majority))
+        return (
+            f"Consensus({self.method}, n_items={len(self.items)}, n_annotators={len(self.annotators)}{state}, "
+            f"mean confidence={float(self.confidence.mean()):.4f}, {apart} labels unlike the majority's)"
+        )
+
+    @property
+    def confidence(self) -> Floats:
+        """Probability of the label of each item, shape (n_items,)."""
+        return np.asarray(self.probabilities.max(axis=1))
+
+    def transition(self, annotator: object) -> TransitionMatrix:
+        """Return how one annotator answers: row = class, column = answer.
+
+        A class that the annotator never met has no estimate: its row is that of somebody who is always right.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such annotator.
+        """
+        if annotator not in self.annotators:
+            raise UnknownNameError(f"annotator: expected one of {shown(self.annotators)}, got {annotator!r}")
+        table = self.profiles.table(self.annotators.index(annotator))
+        return TransitionMatrix(_row_stochastic(table), self.classes)
+
+    def noise(self, given: object) -> TransitionMatrix:
+        """Estimate the noise of labels given to the same items, from the probabilities of the consensus.
+
+        Parameters
+        ----------
+        given : array-like of shape (n_items,)
+            The labels whose noise is asked for, in the order of ``items``.
+
+        Returns
+        -------
+        TransitionMatrix
+            Row = class, column = given label: sum of P(class) over the items with that label, as shares of the row. A
+            class of no probability keeps its label. It is as good as the consensus; an audit needs no such trust.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        coded = self._coded(given, "given")
+        k = len(self.classes)
+        table = np.zeros((k, k))
+        np.add.at(table.T, coded, self.probabilities)
+        return TransitionMatrix(_row_stochastic(table), self.classes)
+
+    def wrong_share(self, given: object) -> float:
+        """Return the expected share of given labels that are wrong, in [0, 1]: the mean of 1 - P(given label).
+
+        Parameters
+        ----------
+        given : array-like of shape (n_items,)
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        coded = self._coded(given, "given")
+        return float(1 - self.probabilities[np.arange(coded.size), coded].mean())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per item: label, its probability, number of answers, the majority's label."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "item": list(self.items),
+                "label": self.labels,
+                "confidence": self.confidence,
+                "answers": self.n_answers,
+                "majority": self.majority,
+            }
+        )
+
+    def annotator_frame(self) -> "pd.DataFrame":
+        """One row per annotator: answers, expected share of right answers (with interval, if there is one)."""
+        import pandas as pd
+
+        n = len(self.annotators)
+        answers = np.bincount(self.profiles.who, weights=self.profiles.counts.sum(axis=1), minlength=n)
+        columns: dict[str, Any] = {
+            "annotator": list(self.annotators),
+            "answers": np.rint(answers).astype(np.int64),
+            "accuracy": self.profiles.right(n),
+            "informativeness": self._informativeness(),
+        }
+        limits = self.intervals.get("accuracy")
+        if limits is not None:
+            columns |= {"accuracy_low": [one.low for one in limits], "accuracy_high": [one.high for one in limits]}
+        return pd.DataFrame(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the probabilities of each item, as plain values that JSON can hold."""
+        data: dict[str, Any] = plain(
+            {
+                "kind": "consensus",
+                "method": self.method,
+                "classes": self.classes,
+                "n_items": len(self.items),
+                "n_answers": int(self.n_answers.sum()),
+                "proportions": self.proportions.tolist(),
+                "log_likelihood": self.log_likelihood,
+                "iterations": self.iterations,
+                "converged": self.converged,
+                "unlike_majority": int(np.count_nonzero(self.labels != self.majority)),
+                "items": self.to_frame().to_dict(orient="records"),
+                "annotators": self.annotator_frame().to_dict(orient="records"),
+                "intervals": {
+                    name: [[one.low, one.high, one.level] for one in found] for name, found in self.intervals.items()
+                },
+                "notes": [{"code": note.code, "message": note.message} for note in self.notes],
+                "signature": str(self.signature),
+            }
+        )
+        return data
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+    def _coded(self, given: object, argument: str) -> Indices:
+        read = read_labels(given, argument)
+        if read.size != len(self.items):
+            raise InputError(f"{argument}: expected {len(self.items)} labels, one per item, got {read.size}")
+        return Vocabulary(self.classes).encode(read, argument)
+
+    def _informativeness(self) -> Floats:
+        """Mutual information of class and answer, as a share of the entropy of the classes, in [0, 1].
+
+        Unlike accuracy, it is 0 for somebody who always answers the same, and 1 for somebody who always answers wrong
+        in one and the same way.
+        """
+        entropy = _entropy(self.proportions)
+        if entropy == 0:
+            return np.full(len(self.annotators), np.nan)
+        found = np.empty(len(self.annotators))
+        for annotator in range(found.size):
+            joint = self.proportions[:, None] * _row_stochastic(self.profiles.table(annotator))
+            found[annotator] = (_entropy(joint.sum(axis=0)) + entropy - _entropy(joint.ravel())) / entropy
+        return np.clip(found, 0.0, 1.0)
+
+
+def _entropy(shares: Floats) -> float:
+    kept = shares[shares > 0]
+    return float(-(kept * np.log(kept)).sum())
+
+
+def _row_stochastic(table: Floats) -> Floats:
+    sums = table.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, table / np.where(sums > 0, sums, 1.0), np.eye(len(table)))
