@@ -10,37 +10,81 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from demele.labels.agreement_coefficients import Agreement, agreement
+    from demele.labels.annotations import Annotations
+    from demele.labels.annotators import ArtificialAnnotators, artificial_annotators
     from demele.labels.audit import Audit, AuditPlan, CodedAudit, doubt, draw_audit
     from demele.labels.budget import NoiseBudget, noise_budget
     from demele.labels.cleaning import Cleaning, simulated_cleaning
-    from demele.labels.noise import NoisyLabels, add_feature_noise
+    from demele.labels.consensus import Consensus
+    from demele.labels.filters import clean
+    from demele.labels.generative import bayesian_consensus
+    from demele.labels.harm import Harm, cleaning_harm
+    from demele.labels.item_response import dawid_skene
+    from demele.labels.noise import (
+        NoisyLabels,
+        add_class_noise,
+        add_feature_noise,
+        add_model_noise,
+        add_uniform_noise,
+        asymmetric_transition,
+        symmetric_transition,
+    )
     from demele.labels.transition import TransitionCounts, TransitionMatrix, estimate_transition
+    from demele.labels.voting import majority_vote
 
 # Resolved at first use, so that the room opens as fast as NumPy.
 _HOMES = {
+    "agreement_coefficients": "Agreement agreement",
+    "annotations": "Annotations",
+    "annotators": "ArtificialAnnotators artificial_annotators",
     "audit": "Audit AuditPlan CodedAudit doubt draw_audit",
     "budget": "NoiseBudget noise_budget",
     "cleaning": "Cleaning simulated_cleaning",
-    "noise": "NoisyLabels add_feature_noise",
+    "consensus": "Consensus",
+    "item_response": "dawid_skene",
+    "filters": "clean",
+    "generative": "bayesian_consensus",
+    "harm": "Harm cleaning_harm",
+    "noise": "NoisyLabels add_class_noise add_feature_noise add_model_noise add_uniform_noise asymmetric_transition "
+    "symmetric_transition",
     "transition": "TransitionCounts TransitionMatrix estimate_transition",
+    "voting": "majority_vote",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Agreement",
+    "Annotations",
+    "ArtificialAnnotators",
     "Audit",
     "AuditPlan",
     "Cleaning",
     "CodedAudit",
+    "Consensus",
+    "Harm",
     "NoiseBudget",
     "NoisyLabels",
     "TransitionCounts",
     "TransitionMatrix",
+    "add_class_noise",
     "add_feature_noise",
+    "add_model_noise",
+    "add_uniform_noise",
+    "agreement",
+    "artificial_annotators",
+    "asymmetric_transition",
+    "bayesian_consensus",
+    "clean",
+    "cleaning_harm",
+    "dawid_skene",
     "doubt",
     "draw_audit",
     "estimate_transition",
+    "majority_vote",
     "noise_budget",
     "simulated_cleaning",
+    "symmetric_transition",
 ]
 
 

@@ -158,7 +158,7 @@ class Annotations:
             named[who],
             answers,
             classes=classes,
-            all_items=range(sizes[0]),  # type: ignore[arg-type]
+            all_items=range(sizes[0]),
         )
 
     def __repr__(self) -> str:
@@ -275,7 +275,7 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Answers counted: ``counts`` (n_items, n_columns), sparse; column c is annotator ``who[c]`` answering ``what[c]``."""
+    """Sparse ``counts`` of shape (n_items, n_columns); column c is annotator ``who[c]`` answering ``what[c]``."""
 
     counts: Any
     who: NDArray[np.intp]
@@ -370,8 +370,8 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
         raise InputError(
-            f"items: expected some of all_items, {shown(listed.classes)}, got {items[0]!r} at row 0: one lists numbers, "
-            "the other names"
+            f"items: expected some of all_items, {shown(listed.classes)}, got {items[0]!r} at row 0: one "
+            "lists numbers, the other names"
         )
     wrong = np.flatnonzero(pd.Index(listed.classes).get_indexer(pd.Index(items)) < 0)
     if wrong.size:
