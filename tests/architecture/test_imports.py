@@ -26,13 +26,13 @@ ALLOWED = {
     "data": {"core"},
     "report": {"core"},
     "metrics": {"core", "runtime", "estimation"},
-    "labels": {"core"},
+    "labels": {"core", "runtime"},
     "evaluation": {"core", "labels"},
-    "bench": {"core", "runtime", "estimation", "data", "metrics"},
+    "bench": {"core", "runtime", "estimation", "data", "metrics", "labels", "evaluation"},
     "cli": {"core", "runtime", "data", "report", "metrics", "labels", "evaluation", "bench"},
 }
 #: These, and everything that they would bring, are imported where they are used.
-HEAVY = {"scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "rich", "joblib", "torch", "keras", "dask"}
+HEAVY = {"scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "matplotlib", "cleanlab", "rich", "joblib", "torch", "keras", "dask"}
 
 
 def package(path: Path) -> str:

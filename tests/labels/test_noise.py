@@ -1,6 +1,7 @@
-"""Noise by features: exact rate, nested, deterministic, as artificial annotators would mistake."""
+"""Noise by features: exact rate, nested, deterministic, as annotators would mistake; and as one model mistakes."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import TransitionCounts, add_feature_noise
+from demele.labels import TransitionCounts, add_feature_noise, add_model_noise
 from tests.tolerances import assert_exact
 
 # Four annotators on five instances; legitimacies 0.8, 0.6, 0.6, 0.4 (one minus the share of mistakes).
@@ -61,6 +62,31 @@ def test_the_highest_reachable_rate() -> None:
     message = r"^rate: 0.8 of 5 instances would be 4 wrong labels, but only 3 .* highest reachable rate is 0.6$"
     with pytest.raises(InputError, match=message):
         add_feature_noise(TRUE, VOTES, 0.8)
+
+
+def test_the_highest_rate_is_part_of_the_result() -> None:
+    noisy = add_feature_noise(TRUE, VOTES, 0.2)
+    assert (noisy.highest_rate, noisy.wanted, noisy.rate) == (0.6, 0.2, 0.2)
+    assert add_feature_noise(TRUE, VOTES, noisy.highest_rate or 0.0).rate == 0.6
+    # All instances can be wrong, where annotators are wrong on all and have legitimacy.
+    assert add_feature_noise([0, 1], [[1, 0], [0, 1]], 1, legitimacy=[1, 1]).labels.tolist() == [1, 0]
+
+
+def test_what_was_done_can_be_read() -> None:
+    noisy = add_feature_noise(TRUE, VOTES, 0.4)
+    assert noisy.to_frame().to_numpy().tolist() == [
+        [0, 0, False],
+        [1, 1, False],
+        [0, 2, True],
+        [0, 0, False],
+        [2, 1, True],
+    ]
+    assert_exact(noisy.transition.probabilities, np.array([[1, 0, 0], [0, 0.5, 0.5], [1, 0, 0]]))
+
+
+def test_rows_are_paired_by_position() -> None:
+    with pytest.raises(InputError, match=r"^annotations, annotator 'a' and y: their indexes hold the same labels"):
+        add_feature_noise(pd.Series([0, 1]), {"a": pd.Series([0, 1], index=[1, 0])}, 0)
 
 
 def test_names_stay_names() -> None:
@@ -149,3 +175,61 @@ def test_refuses() -> None:
     ):
         with pytest.raises(InputError, match=r"legitimacy: .*" + message):
             add_feature_noise(TRUE, VOTES, 0.2, legitimacy=odd)
+
+
+# Errors of the four annotators as models: 0.2, 0.4, 0.4, 0.6.
+@pytest.mark.parametrize(
+    ("rate", "model"), [(0, 0), (0.29, 0), (0.3, 0), (0.31, 1), (0.4, 1), (0.5, 1), (0.51, 3), (1, 3)]
+)
+def test_the_model_of_the_nearest_error(rate: float, model: int) -> None:
+    noisy = add_model_noise(TRUE, np.array(VOTES), rate)
+    assert_exact(noisy.labels, VOTES[model])
+    assert noisy.source == f"model {model}"
+    assert noisy.rate == np.mean(np.array(VOTES[model]) != TRUE)
+    assert (noisy.wanted, noisy.highest_rate) == (rate, 0.6)
+    assert f"wanted={rate:g}, source='model {model}'" in repr(noisy)
+
+
+def test_ties_of_errors_are_exact() -> None:
+    # 0.2 and 0.4 are as far from 0.3, though not in their last bits; so are 0.1 and 0.2 from 0.15.
+    assert add_model_noise(TRUE, [VOTES[1], VOTES[0]], 0.3).source == "model 0"
+    true, wrong = np.zeros(10, dtype=int), np.eye(10, dtype=int)
+    for models in ([wrong[0], wrong[0] + wrong[1]], [wrong[0] + wrong[1], wrong[0]]):
+        assert add_model_noise(true, models, 0.15).source == "model 0"
+
+
+def test_one_model() -> None:
+    for predictions in (VOTES[1], tuple(VOTES[1]), pd.Series(VOTES[1]), [VOTES[1]], np.array([VOTES[1]])):
+        noisy = add_model_noise(TRUE, predictions)
+        assert_exact(noisy.labels, VOTES[1])
+        assert (noisy.rate, noisy.wanted, noisy.highest_rate, noisy.source) == (0.4, None, None, None)
+    noisy = add_model_noise(["a", "b"], {"tree": ["a", "z"]})
+    assert (noisy.source, noisy.labels.tolist(), noisy.counts.classes) == ("tree", ["a", "z"], ("a", "b", "z"))
+    assert add_model_noise([0, 1], [0, 1]).rate == 0
+
+
+@pytest.mark.parametrize(
+    ("predictions", "rate", "error", "message"),
+    [
+        (VOTES, None, InputError, r"^rate: expected the rate wanted, to choose one of 4 models by its error, got None"),
+        (VOTES, 10, InputError, r"^rate: .*for 10% write 0.1"),
+        ([0, 1], None, InputError, r"^predictions: expected 5 labels of each model, as many as y has, got 2 of model"),
+        (np.array(VOTES).T, 0.2, InputError, r"pass predictions.T$"),
+        (["a", "b", "a", "b", "a"], None, InputError, r"^predictions, model 0: expected classes among 0, 1, 2"),
+        ({"m": VOTES[0], "w": ["a"] * 5}, 0.1, InputError, r"^predictions, model 'w': expected classes among"),
+        (pd.DataFrame(VOTES), 0.1, InputTypeError, r"pass frame.to_numpy"),
+        (None, None, InputTypeError, r"^predictions, model 0: expected one class per instance, got NoneType"),
+        ({}, 0.1, NotEnoughData, r"^predictions: expected at least 1 model, got none"),
+        (np.full((5, 3), 0.3), 0.1, InputError, r"look like probabilities"),
+    ],
+)
+def test_model_noise_refuses(predictions: Any, rate: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        add_model_noise(TRUE, predictions, rate)
+
+
+def test_model_noise_needs_two_classes() -> None:
+    with pytest.raises(NotEnoughData, match=r"^y: expected at least 2 classes among y and predictions, got only 1"):
+        add_model_noise([1, 1], [1, 1])
+    with pytest.raises(InputError, match=r"^predictions, model 0 and y: their indexes hold the same labels"):
+        add_model_noise(pd.Series([0, 1]), pd.Series([0, 1], index=[1, 0]))

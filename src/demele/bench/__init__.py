@@ -7,6 +7,10 @@
 
 from demele.bench.candidates import candidate
 from demele.bench.characterise import Characterisation, characterise
+from demele.bench.comparisons.compared import compare_methods
+from demele.bench.comparisons.contenders import comparison_methods
+from demele.bench.comparisons.experiment import noise_experiment
+from demele.bench.comparisons.result import MethodComparison
 from demele.bench.criteria import Criterion
 from demele.bench.expectations import AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same
 from demele.bench.packed import load, reference
@@ -23,6 +27,7 @@ __all__ = [
     "Falls",
     "Holds",
     "Keeps",
+    "MethodComparison",
     "NotAbove",
     "Representation",
     "Same",
@@ -30,7 +35,10 @@ __all__ = [
     "Verdict",
     "candidate",
     "characterise",
+    "compare_methods",
+    "comparison_methods",
     "load",
+    "noise_experiment",
     "reference",
     "scenario",
     "scenario_names",

@@ -4,7 +4,28 @@ import hashlib
 
 import numpy as np
 
-__all__ = ["rng_for"]
+from demele.core.errors import InputError
+
+__all__ = ["checked_seed", "rng_for"]
+
+
+def checked_seed(seed: object, argument: str = "seed") -> int:
+    """Return a seed that a user gave, if it is one.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> checked_seed(np.int64(3))
+    3
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"{argument}: expected a whole number >= 0, got {seed!r}")
+    return int(seed)
 
 
 def rng_for(seed: int, *identity: str | int) -> np.random.Generator:

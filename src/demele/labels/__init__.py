@@ -15,21 +15,19 @@ if TYPE_CHECKING:
     from demele.labels.annotators import ArtificialAnnotators, artificial_annotators
     from demele.labels.audit import Audit, AuditPlan, CodedAudit, doubt, draw_audit
     from demele.labels.budget import NoiseBudget, noise_budget
+    from demele.labels.class_noise import (
+        add_class_noise,
+        add_uniform_noise,
+        asymmetric_transition,
+        symmetric_transition,
+    )
     from demele.labels.cleaning import Cleaning, simulated_cleaning
     from demele.labels.consensus import Consensus
     from demele.labels.filters import clean
     from demele.labels.generative import bayesian_consensus
     from demele.labels.harm import Harm, cleaning_harm
     from demele.labels.item_response import dawid_skene
-    from demele.labels.noise import (
-        NoisyLabels,
-        add_class_noise,
-        add_feature_noise,
-        add_model_noise,
-        add_uniform_noise,
-        asymmetric_transition,
-        symmetric_transition,
-    )
+    from demele.labels.noise import NoisyLabels, add_feature_noise, add_model_noise
     from demele.labels.transition import TransitionCounts, TransitionMatrix, estimate_transition
     from demele.labels.voting import majority_vote
 
@@ -40,14 +38,14 @@ _HOMES = {
     "annotators": "ArtificialAnnotators artificial_annotators",
     "audit": "Audit AuditPlan CodedAudit doubt draw_audit",
     "budget": "NoiseBudget noise_budget",
+    "class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
     "cleaning": "Cleaning simulated_cleaning",
     "consensus": "Consensus",
     "item_response": "dawid_skene",
     "filters": "clean",
     "generative": "bayesian_consensus",
     "harm": "Harm cleaning_harm",
-    "noise": "NoisyLabels add_class_noise add_feature_noise add_model_noise add_uniform_noise asymmetric_transition "
-    "symmetric_transition",
+    "noise": "NoisyLabels add_feature_noise add_model_noise",
     "transition": "TransitionCounts TransitionMatrix estimate_transition",
     "voting": "majority_vote",
 }

@@ -15,10 +15,10 @@ from demele.core.results import Note
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Annotations", "Responses", "read_annotations"]
+__all__ = ["COLUMN_NAMES", "Annotations", "Responses", "read_annotations"]
 
 #: What the columns of a data frame may be called.
-_NAMES = {
+COLUMN_NAMES = {
     "items": ("item", "items", "task", "unit", "instance", "question", "example"),
     "annotators": ("annotator", "annotators", "worker", "rater", "performer", "coder", "user"),
     "answers": ("answer", "answers", "label", "labels", "response", "annotation", "rating", "class"),
@@ -195,8 +195,9 @@ class Annotations:
     @property
     def n_repeats(self) -> int:
         """Answers that an annotator gave beyond the first about the same item."""
-        pairs = self.item.astype(np.int64) * self.n_annotators + self.annotator
-        return self.n_answers - int(np.unique(pairs).size)
+        # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.
+        pairs = np.sort(self.item.astype(np.int64) * self.n_annotators + self.annotator)
+        return int(np.count_nonzero(pairs[1:] == pairs[:-1]))
 
     def votes(self) -> NDArray[np.int64]:
         """Count the answers of each class about each item, shape (n_items, K)."""
@@ -305,7 +306,7 @@ def read_annotations(annotations: object, *, classes: Sequence[object] | None = 
         found = _long_columns(names)
         if found is not None:
             return Annotations(*(_column(columns, names.index(name)) for name in found), classes=classes)
-        if any(str(name).casefold() in known for name in names for known in _NAMES.values()):
+        if any(str(name).casefold() in known for name in names for known in COLUMN_NAMES.values()):
             raise InputError(
                 "annotations: expected columns item, annotator and answer (or task, worker, label), got "
                 f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)"
@@ -320,7 +321,7 @@ def _column(columns: Any, place: int) -> Any:
 def _long_columns(names: Sequence[str]) -> list[str] | None:
     """Return the names of the three columns of a long table, if there is one of each."""
     found = []
-    for known in _NAMES.values():
+    for known in COLUMN_NAMES.values():
         here = [name for name in names if str(name).casefold() in known]
         if len(here) != 1:
             return None
@@ -377,7 +378,7 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
     if wrong.size:
         raise InputError(
             f"items: {wrong.size} of {items.size} answers are about items that all_items does not list, first "
-            f"{items[wrong[0]]!r} at row {wrong[0]}"
+            f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}"
         )
 
 

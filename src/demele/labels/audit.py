@@ -11,7 +11,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column
 from demele.core.labelled import Indices, Vocabulary, read_labels, read_models, vocabulary
 from demele.core.results import Note
-from demele.core.seeds import rng_for
+from demele.core.seeds import checked_seed, rng_for
 from demele.labels.transition import digest
 
 if TYPE_CHECKING:
@@ -253,17 +253,16 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
     n, size = _count(n, "n"), _count(size, "size")
     if size > n:
         raise InputError(f"size: expected at most {n} rows, as many as there are, got {size}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed: expected a whole number >= 0, got {seed!r}")
+    seed = checked_seed(seed)
     if doubt is None:
-        rows = rng_for(int(seed), "draw_audit", "uniform", n).permutation(n)[:size]
+        rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
     if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor <= 1:
         raise InputError(
             f"floor: expected a number in (0, 1], such as 0.4, got {floor!r}; at 0 some rows could never be drawn"
         )
     chances = inclusion_probabilities(_weights(read_doubt(doubt, n), float(floor)), size)
-    draws = rng_for(int(seed), "draw_audit", "weighted", n).random(n)
+    draws = rng_for(seed, "draw_audit", "weighted", n).random(n)
     with np.errstate(divide="ignore"):
         ranks = np.where(chances >= 1, 0.0, draws / (1 - draws) * (1 / chances - 1))
     first = np.argpartition(ranks, size - 1)[:size] if size < n else np.arange(n)

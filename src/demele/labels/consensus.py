@@ -17,9 +17,12 @@ from demele.labels.transition import TransitionMatrix
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Consensus", "Profiles"]
+__all__ = ["Consensus", "Profiles", "unlike_majority_note"]
 
 Floats = NDArray[np.float64]
+
+#: Share of labels unlike the majority's from which a note says so.
+_MANY_UNLIKE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +204,8 @@ class Consensus:
         columns: dict[str, Any] = {
             "annotator": list(self.annotators),
             "answers": np.rint(answers).astype(np.int64),
-            "accuracy": self.profiles.right(n),
+            # Of a posterior, its own mean: the one that its interval is about.
+            "accuracy": self.details.get("accuracy", self.profiles.right(n)),
             "informativeness": self._informativeness(),
         }
         limits = self.intervals.get("accuracy")
@@ -258,6 +262,27 @@ class Consensus:
             joint = self.proportions[:, None] * _row_stochastic(self.profiles.table(annotator))
             found[annotator] = (_entropy(joint.sum(axis=0)) + entropy - _entropy(joint.ravel())) / entropy
         return np.clip(found, 0.0, 1.0)
+
+
+def unlike_majority_note(labels: NDArray[Any], majority: NDArray[Any]) -> tuple[Note, ...]:
+    """Say how many labels the plain vote would give otherwise, if these are many.
+
+    Parameters
+    ----------
+    labels, majority : arrays of shape (n,)
+        Of the items that have answers.
+    """
+    count, n = int(np.count_nonzero(labels != majority)), len(labels)
+    if count <= _MANY_UNLIKE * n:
+        return ()
+    return (
+        Note(
+            code="unlike-majority",
+            message=f"{count} of {n} labels ({count / n:.1%}) differ from the majority's. Where annotators share a "
+            "bias the majority can be the better one: have a few of these items checked.",
+            severity="warning",
+        ),
+    )
 
 
 def _entropy(shares: Floats) -> float:

@@ -1,22 +1,31 @@
-"""Label noise that is made on purpose, so that its truth is known."""
+"""Label noise that is made on purpose, so that its truth is known: what it is, and noise that follows the features.
 
+Noise that follows the class alone is made in :mod:`demele.labels.class_noise`.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column
+from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
-from demele.labels.transition import TransitionCounts, digest
+from demele.labels.transition import TransitionCounts, TransitionMatrix, digest
 
-__all__ = ["NoisyLabels", "add_feature_noise"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NoisyLabels", "add_feature_noise", "add_model_noise", "noisy_labels", "read_rate"]
 
 Floats = NDArray[np.float64]
 
 #: Votes summed at a time, so that memory stays bounded.
 CELLS_AT_ONCE = 1 << 22
+#: Shares of instances nearer than this are the same share, written in two ways.
+SAME_SHARE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -27,21 +36,61 @@ class NoisyLabels:
     ----------
     labels : array of shape (n,)
         The noisy labels, of the kind that came in.
+    true_labels : array of shape (n,)
+        The labels that came in.
     mislabelled : array of bool of shape (n,)
         Which labels are wrong.
     rate : float
         Share of wrong labels, as realised.
+    wanted : float or None
+        Share of wrong labels that was asked for; for noise per class, the share that the matrix makes wrong on average.
+        None where nothing was asked for.
+    highest_rate : float or None
+        The highest rate that can be asked for with the same ``y`` and the same annotators. None where no rate is asked.
     counts : TransitionCounts
         Row = true class, column = noisy label, over all n instances.
+    source : str or None
+        The model whose predictions the labels are, where they are those of one model.
+    difficulty : array of shape (n,) or None
+        For noise per features: trust in the annotators that get each instance wrong; the most difficult ones are wrong.
     """
 
     labels: NDArray[Any]
+    true_labels: NDArray[Any]
     mislabelled: NDArray[np.bool_]
     rate: float
     counts: TransitionCounts
+    wanted: float | None = None
+    highest_rate: float | None = None
+    source: str | None = None
+    difficulty: Floats | None = None
 
     def __repr__(self) -> str:
-        return f"NoisyLabels(n={self.mislabelled.size}, rate={self.rate:.6g}, digest={digest(self.labels)!r})"
+        wanted = "" if self.wanted is None else f", wanted={self.wanted:.6g}"
+        source = "" if self.source is None else f", source={self.source!r}"
+        return (
+            f"NoisyLabels(n={self.n}, wrong={self.counts.wrong}, rate={self.rate:.6g}{wanted}{source}, "
+            f"digest={digest(self.labels)!r})"
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return int(self.mislabelled.size)
+
+    @property
+    def transition(self) -> TransitionMatrix:
+        """Share of each noisy label among the instances of each true class; a class without instance counts as right.
+
+        See ``counts`` for the numbers, which also tell how much each row rests on.
+        """
+        return self.counts.to_matrix(empty="right")
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame of n rows with columns label (noisy), true and mislabelled."""
+        import pandas as pd
+
+        return pd.DataFrame({"label": self.labels, "true": self.true_labels, "mislabelled": self.mislabelled})
 
 
 def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy: object = None) -> NoisyLabels:
@@ -53,7 +102,7 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
         True classes.
     annotations : array-like of shape (n_annotators, n), or mapping of name to labels
         What each artificial annotator, such as a classifier, takes each instance for.
-    rate : float in [0, 1)
+    rate : float in [0, 1]
         Share of labels to make wrong: round(rate n) of them.
     legitimacy : array-like of shape (n_annotators,), optional
         Trust in each annotator, >= 0. By default 1 minus the share of instances that it gets wrong.
@@ -62,7 +111,7 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     -------
     NoisyLabels
         Deterministic and nested: with the same annotators, a smaller rate mislabels some of the same instances, in the
-        same way.
+        same way. Its ``highest_rate`` is the highest that these annotators can reach.
 
     Raises
     ------
@@ -82,14 +131,15 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     >>> noisy = add_feature_noise([0, 1, 2, 0], [[0, 2, 2, 0], [0, 2, 1, 0], [1, 1, 2, 0]], 0.25)
     >>> noisy.labels, noisy.rate
     (array([0, 2, 2, 0]), 0.25)
+    >>> noisy.highest_rate
+    0.75
     """
     true = read_labels(y, "y")
-    rows = _read_annotations(annotations, true.size)
-    same = all(row.dtype == true.dtype for row in rows)
-    words = vocabulary(np.concatenate([true, *rows]) if same else true)
+    rows = list(_read_annotations(annotations, y, true.size, "annotations", "annotator").values())
+    words = _common_vocabulary(true, rows, "annotations")
     coded = words.encode(true, "y")
     votes = np.stack([words.encode(row, f"annotations, annotator {index}") for index, row in enumerate(rows)])
-    share = _read_rate(rate)
+    share = read_rate(rate)
     trust = (votes == coded).mean(axis=1) if legitimacy is None else _read_legitimacy(legitimacy, len(rows))
     difficulty, mistaken = _most_plausible_mistake(coded, votes, trust, len(words))
     wanted, reachable = round(share * true.size), int(np.count_nonzero(difficulty > 0))
@@ -102,21 +152,109 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     mislabelled = np.zeros(true.size, dtype=bool)
     mislabelled[np.argsort(-difficulty, kind="stable")[:wanted]] = True
     noisy = np.where(mislabelled, mistaken, coded).astype(np.int32)
-    return _made(noisy, coded, words, true.dtype)
+    highest = reachable / true.size
+    return noisy_labels(noisy, coded, words, true, wanted=share, highest_rate=highest, difficulty=difficulty)
 
 
-def _made(noisy: Indices, true: Indices, words: Vocabulary, kind: Any) -> NoisyLabels:
+def add_model_noise(y: object, predictions: object, rate: float | None = None) -> NoisyLabels:
+    """Take the predictions of one model for labels, so that the noise follows the features as the model does.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True classes.
+    predictions : array-like of shape (n,), or of shape (n_models, n), or mapping of name to predictions
+        Predicted classes of one model, or of several to choose from. The source trains its models on the very
+        instances that they mislabel.
+    rate : float in [0, 1], optional
+        Share of wrong labels wanted: the model whose error on ``y`` is nearest to it is taken; of two as near, the
+        first. Needed where there are several models.
+
+    Returns
+    -------
+    NoisyLabels
+        ``rate`` is the error of the model, which may be far from the rate wanted; ``source`` names the model;
+        ``highest_rate`` is the largest error among the models. Not nested: other models make other mistakes.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If there are several models and no rate, or if lengths differ.
+
+    Notes
+    -----
+    Source: Benjelloun, section 7.8.1. :func:`add_feature_noise` reaches any rate up to its highest, and its rates are
+    nested.
+
+    Examples
+    --------
+    >>> models = {"tree": [0, 1, 2, 1], "forest": [0, 1, 2, 0], "chance": [2, 0, 1, 0]}
+    >>> noisy = add_model_noise([0, 1, 2, 0], models, rate=0.3)
+    >>> noisy.source, noisy.rate, noisy.labels
+    ('tree', 0.25, array([0, 1, 2, 1]))
+    """
+    true = read_labels(y, "y")
+    models = _read_annotations(
+        predictions if _several(predictions) else [predictions], y, true.size, "predictions", "model"
+    )
+    share = None if rate is None else read_rate(rate)
+    if share is None and len(models) > 1:
+        raise InputError(
+            f"rate: expected the rate wanted, to choose one of {len(models)} models by its error, got None"
+        )
+    words = _common_vocabulary(true, list(models.values()), "predictions")
+    coded = words.encode(true, "y")
+    votes = np.stack([words.encode(row, f"predictions, model {name!r}") for name, row in models.items()])
+    errors = (votes != coded).mean(axis=1)
+    away = np.zeros(len(models)) if share is None else np.abs(errors - share)
+    chosen = int(np.flatnonzero(away <= away.min() + SAME_SHARE)[0])
+    name = list(models)[chosen]
+    source = name if isinstance(name, str) else f"model {name}" if len(models) > 1 else None
+    highest = None if share is None else float(errors.max())
+    return noisy_labels(votes[chosen], coded, words, true, wanted=share, highest_rate=highest, source=source)
+
+
+def noisy_labels(
+    noisy: Indices,
+    coded: Indices,
+    words: Vocabulary,
+    true: NDArray[Any],
+    *,
+    wanted: float | None = None,
+    highest_rate: float | None = None,
+    source: str | None = None,
+    difficulty: Floats | None = None,
+) -> NoisyLabels:
+    """Return the noisy labels and what they did, from class indices and the true labels as they were read."""
     k = len(words)
-    if k < 2:
-        raise NotEnoughData(f"y: expected at least 2 classes among y and annotations, got only {words.classes[0]!r}")
-    table = np.bincount(true.astype(np.int64) * k + noisy, minlength=k * k).reshape(k, k)
-    mislabelled = noisy != true
+    table = np.bincount(coded.astype(np.int64) * k + noisy, minlength=k * k).reshape(k, k)
+    mislabelled = noisy != coded
     return NoisyLabels(
-        labels=np.array(words.classes, dtype=kind)[noisy],
+        labels=np.array(words.classes, dtype=true.dtype)[noisy],
+        true_labels=true,
         mislabelled=mislabelled,
         rate=float(mislabelled.mean()),
         counts=TransitionCounts(table, words.classes, sample_of="labels"),
+        wanted=wanted,
+        highest_rate=highest_rate,
+        source=source,
+        difficulty=difficulty,
     )
+
+
+def read_rate(rate: Any, argument: str = "rate", share_of: str = "the instances") -> float:
+    """Return a share in [0, 1] that a user gave.
+
+    Raises
+    ------
+    InputError
+        For anything else, with a hint for a percentage.
+    """
+    number = isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool)
+    if not number or not 0 <= rate <= 1:
+        percent = f"; for {rate:g}% write {rate / 100:g}" if number and 1 < rate <= 100 else ""
+        raise InputError(f"{argument}: expected a share of {share_of} in [0, 1], got {rate!r}{percent}")
+    return float(rate)
 
 
 def _most_plausible_mistake(true: Indices, votes: Indices, trust: Floats, k: int) -> tuple[Floats, Indices]:
@@ -140,32 +278,42 @@ def _most_plausible_mistake(true: Indices, votes: Indices, trust: Floats, k: int
     return difficulty, mistaken
 
 
-def _read_annotations(annotations: Any, n: int) -> list[NDArray[Any]]:
-    if annotations is None or isinstance(annotations, str | bytes) or not hasattr(annotations, "__iter__"):
-        raise InputTypeError(f"annotations: expected shape (n_annotators, n), got {type(annotations).__name__}")
-    if hasattr(annotations, "columns"):
-        raise InputTypeError("annotations: expected shape (n_annotators, n), got a data frame; pass frame.to_numpy().T")
-    named = hasattr(annotations, "items")
-    items = list(annotations.items()) if named else list(enumerate(annotations))
-    rows = [read_labels(values, f"annotations, annotator {name!r}") for name, values in items]
+def _common_vocabulary(true: NDArray[Any], rows: list[NDArray[Any]], argument: str) -> Vocabulary:
+    same = all(row.dtype == true.dtype for row in rows)
+    words = vocabulary(np.concatenate([true, *rows]) if same else true)
+    if same and len(words) < 2:
+        raise NotEnoughData(f"y: expected at least 2 classes among y and {argument}, got only {words.classes[0]!r}")
+    return words
+
+
+def _several(predictions: Any) -> bool:
+    """Whether these are the predictions of several models: a mapping, a table, or a list of columns."""
+    if isinstance(predictions, list | tuple):
+        return len(predictions) > 0 and not isinstance(predictions[0], str) and len(np.shape(predictions[0])) > 0
+    return isinstance(predictions, Mapping) or len(getattr(predictions, "shape", ())) > 1
+
+
+def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -> dict[Any, NDArray[Any]]:
+    """Return what each annotator (or model) answered, by its name or position."""
+    shape = f"(n_{one}s, n)"
+    if values is None or isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InputTypeError(f"{argument}: expected shape {shape}, got {type(values).__name__}")
+    if hasattr(values, "columns"):
+        raise InputTypeError(f"{argument}: expected shape {shape}, got a data frame; pass frame.to_numpy().T")
+    named = hasattr(values, "items")
+    items = list(values.items()) if named else list(enumerate(values))
+    rows = {name: read_labels(row, f"{argument}, {one} {name!r}") for name, row in items}
     if not rows:
-        raise NotEnoughData("annotations: expected at least 1 annotator, got none")
-    for (name, _), row in zip(items, rows, strict=True):
-        if row.size != n:
+        raise NotEnoughData(f"{argument}: expected at least 1 {one}, got none")
+    for name, row in items:
+        if rows[name].size != n:
             turned = len(rows) == n and not named
             raise InputError(
-                f"annotations: expected {n} labels of each annotator, as many as y has, got {row.size} of annotator "
-                f"{name!r}" + ("; pass annotations.T" if turned else "")
+                f"{argument}: expected {n} labels of each {one}, as many as y has, got {rows[name].size} of {one} "
+                f"{name!r}" + (f"; pass {argument}.T" if turned else "")
             )
+        check_same_order(row, y, (f"{argument}, {one} {name!r}", "y"))
     return rows
-
-
-def _read_rate(rate: Any) -> float:
-    if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0 <= rate < 1:
-        number = isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 100
-        percent = f"; for {rate:g}% write {rate / 100:g}" if number else ""
-        raise InputError(f"rate: expected a share of the instances in [0, 1), got {rate!r}{percent}")
-    return float(rate)
 
 
 def _read_legitimacy(legitimacy: object, n_annotators: int) -> Floats:

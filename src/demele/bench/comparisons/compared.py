@@ -1,0 +1,355 @@
+"""The call that measures comparison methods on labels whose noise is known."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele import __version__
+from demele.bench.comparisons.contenders import chosen_contenders
+from demele.bench.comparisons.result import Column, MethodComparison, tallied
+from demele.bench.comparisons.run import Plan, Version, decision_key, decisions, run_plan
+from demele.bench.comparisons.setting import Asked, MeasureName
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
+from demele.core.results import Note
+from demele.core.seeds import checked_seed
+from demele.core.store import Store
+from demele.evaluation.intervals import checked_confidence
+from demele.labels.class_noise import add_uniform_noise
+from demele.labels.noise import NoisyLabels, add_feature_noise
+from demele.runtime.progress import Report, reporting
+
+__all__ = ["NOISE_RATES", "checked_rates", "compare_methods", "concluded", "planned", "read_measures"]
+
+#: Those of the source's figure 6.7.
+NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+
+#: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
+NoiseMaker = Callable[[NDArray[Any], float, int], object]
+
+
+def compare_methods(
+    predictions: object,
+    true_labels: object,
+    noise_rates: Sequence[float] = NOISE_RATES,
+    methods: object = None,
+    *,
+    noise: str | NoiseMaker = "feature",
+    annotations: object = None,
+    legitimacy: object = None,
+    measures: str | Sequence[str | tuple[str, object]] = "accuracy",
+    level: float = 0.95,
+    classes: Sequence[object] | None = None,
+    title: str | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    store: str | Path | None = None,
+    progress: bool | Report = False,
+) -> MethodComparison:
+    """Measure comparison methods: how often each errs on noisy labels, against the comparison on true labels.
+
+    Parameters
+    ----------
+    predictions : mapping of str to array-like of shape (n,), data frame or array of shape (n, n_models)
+        Predicted classes of at least 2 classifiers; all their ordered pairs are compared.
+    true_labels : array-like of shape (n,)
+        Labels that are held for right. Noise is put on them.
+    noise_rates : sequence of float in [0, 1)
+        Shares of wrong labels to make.
+    methods : sequence of str and callables, or mapping of name to either, optional
+        Names such as ``"classic"`` or ``"audited(labels=250)"`` (:func:`comparison_methods` lists the usual ones, which
+        are the default), and functions of your own: ``(established, candidate, labels) -> verdict``, called for every
+        ordered pair with arrays of shape (n,), that return ``"established"``, ``"candidate"``, ``"undecided"``, True
+        for the candidate, or a :class:`demele.evaluation.Decision`. A function with a parameter ``known`` is also given
+        the noise rate, the transition counts and an ``expert(rows)``.
+    noise : {"feature", "uniform"} or callable
+        ``"feature"``: the instances that ``annotations`` find hardest, as they mistake them. ``"uniform"``: any. A
+        callable ``(true_labels, rate, seed) -> labels`` makes any other.
+    annotations : array-like of shape (n_annotators, n) or mapping, optional
+        For ``"feature"``: predictions of artificial annotators (:func:`demele.labels.artificial_annotators`). Without
+        them the classifiers themselves annotate, so that the noise repeats their own mistakes: a note says so.
+    legitimacy : array-like of shape (n_annotators,), optional
+        As in :func:`demele.labels.add_feature_noise`.
+    measures : str, or sequence of str and (str, class)
+        ``"accuracy"``, ``("precision", cls)``, ``("recall", cls)``, ``("f1", cls)``; one or several.
+    level : float in [0.5, 1)
+        Of the intervals whose overlap decides.
+    classes : sequence, optional
+        All classes; by default those of the true labels.
+    title : str, optional
+        For the report.
+    seed : int >= 0
+        Of uniform noise, simulated cleanings and audits.
+    n_jobs : int, default 1
+        Processes; -1 uses all processors. Results do not depend on it.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead.
+    store : path, optional
+        File that keeps every decision as it is made: a run that was stopped goes on from there, to the same result.
+    progress : bool or callable(done, total, label), default False
+
+    Returns
+    -------
+    MethodComparison
+        Type I and type II errors and agreement of each method at each rate, with standard errors; matrices; report.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        Before anything is decided: for rates that cannot be reached (the message says the highest that can), names,
+        sizes. Later only if a function of yours fails; what was finished is in ``store``.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5. The reference is the overlap of the two score intervals on true labels. Type I
+    error: the candidate is taken, of the pairs where the reference keeps the established; type II: the established is
+    kept, of the pairs where the reference takes the candidate. Standard errors leave out one classifier at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele import bench
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 5, 1000)
+    >>> models = {f"m{p}": np.where(rng.random(1000) * 100 < p, truth, (truth + 1) % 5) for p in range(60, 95, 5)}
+    >>> found = bench.compare_methods(models, truth, [0.05], ["classic", "prudent-v1"])
+    >>> found.tally("prudent-v1", 0.05).type_1
+    0.0
+    """
+    asked_seed = checked_seed(seed)
+    plan, notes, kind = planned(
+        predictions,
+        true_labels,
+        noise_rates,
+        methods,
+        noise=noise,
+        annotations=annotations,
+        legitimacy=legitimacy,
+        measures=measures,
+        level=level,
+        classes=classes,
+        seed=asked_seed,
+    )
+    path = None if store is None else Path(store)
+    with Store(path, plan.identity) as rows, reporting(progress) as report:
+        run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=report)
+        return concluded(plan, rows, notes=notes, noise=kind, title=title)
+
+
+def planned(
+    predictions: object,
+    true_labels: object,
+    noise_rates: Sequence[float],
+    methods: object,
+    *,
+    noise: str | NoiseMaker,
+    annotations: object,
+    legitimacy: object,
+    measures: str | Sequence[str | tuple[str, object]],
+    level: float,
+    classes: Sequence[object] | None,
+    seed: int,
+) -> tuple[Plan, tuple[Note, ...], str]:
+    """Check everything and make the noisy versions; return the plan, notes, and what kind of noise it is."""
+    models = read_models(predictions)
+    data = read_labelled(models, true_labels, classes=classes, argument="true_labels")
+    if data.k < 2:
+        raise NotEnoughData(
+            f"true_labels: expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
+        )
+    rates = checked_rates(noise_rates)
+    contenders = chosen_contenders(methods)
+    asked = read_measures(measures, data.vocabulary)
+    for one in asked:
+        if not any(one.measure in contender.measures for contender in contenders):
+            raise InputError(f"measures: none of the methods compares {one.text}")
+    versions, difficulty, notes, kind = _versions(data, true_labels, rates, noise, annotations, legitimacy, seed)
+    plan = Plan(
+        clean=data,
+        versions=versions,
+        contenders=contenders,
+        asked=asked,
+        level=checked_confidence(level),
+        difficulty=difficulty,
+        seed=seed,
+    )
+    return plan, notes, kind
+
+
+def concluded(
+    plan: Plan,
+    records: Store,
+    *,
+    notes: tuple[Note, ...],
+    noise: str,
+    title: str | None,
+    details: Mapping[str, Any] | None = None,
+) -> MethodComparison:
+    """Count the errors of a finished run."""
+    found = decisions(plan, records)
+    references = plan.references()
+    columns = {version.wanted: Column(wanted=version.wanted, rate=version.rate) for version in plan.versions}
+    m = len(plan.clean.names)
+    tallies = []
+    decided = {}
+    for asked in plan.asked:
+        for version in plan.versions:
+            for contender in plan.contenders:
+                key = decision_key(version, asked, contender)
+                if key not in found:
+                    continue
+                decided[version.wanted, asked.text, contender.name] = found[key]
+                tallies.append(
+                    tallied(
+                        found[key],
+                        references[asked.text],
+                        m,
+                        method=contender.name,
+                        measure=asked.text,
+                        column=columns[version.wanted],
+                    )
+                )
+    right = plan.clean.predictions == plan.clean.labels
+    return MethodComparison(
+        names=plan.clean.names,
+        accuracies=right.mean(axis=1),
+        methods={contender.name: (contender.title, contender.told) for contender in plan.contenders},
+        columns=tuple(columns.values()),
+        measures=tuple(asked.text for asked in plan.asked),
+        tallies=tuple(tallies),
+        references=references,
+        decided=decided,
+        n=plan.clean.n,
+        classes=plan.clean.vocabulary.classes,
+        level=plan.level,
+        seed=plan.seed,
+        noise=noise,
+        title=title or "Which comparison methods can be believed?",
+        version=__version__,
+        notes=notes,
+        details=details or {},
+    )
+
+
+# The noisy versions --------------------------------------------------------------------------------------------------
+
+
+def _versions(
+    data: Labelled,
+    true_labels: object,
+    rates: tuple[float, ...],
+    noise: str | NoiseMaker,
+    annotations: object,
+    legitimacy: object,
+    seed: int,
+) -> tuple[tuple[Version, ...], NDArray[np.float64] | None, tuple[Note, ...], str]:
+    names = np.array(data.vocabulary.classes, dtype=object)
+    truth = read_labels(true_labels, "true_labels")
+    if callable(noise):
+        made = [_own_noise(noise, truth, rate, seed, data) for rate in rates]
+        return tuple(made), None, (), f"own ({getattr(noise, '__name__', 'function')})"
+    if noise not in ("feature", "uniform"):
+        raise InputError(f"noise: expected 'feature', 'uniform' or a callable, got {noise!r}")
+    if noise == "uniform":
+        if annotations is not None:
+            raise InputError("annotations: only noise='feature' uses them; drop them, or ask for that noise")
+        versions = [
+            _version(add_uniform_noise(truth, rate, classes=data.vocabulary.classes, seed=seed), rate, data)
+            for rate in rates
+        ]
+        return tuple(versions), None, (), "uniform"
+    notes: tuple[Note, ...] = ()
+    own = annotations is None
+    votes = names[data.predictions] if own else annotations
+    if own:
+        message = (
+            "The classifiers themselves made the noise, for want of annotations: labels are wrong where many of the "
+            "classifiers err, as they err."
+        )
+        notes = (Note(code="classifiers-annotate", message=message, severity="warning"),)
+    largest = add_feature_noise(truth, votes, max(rates), legitimacy=legitimacy)
+    versions = [
+        _version(
+            largest if rate == max(rates) else add_feature_noise(truth, votes, rate, legitimacy=legitimacy), rate, data
+        )
+        for rate in rates
+    ]
+    return tuple(versions), largest.difficulty, notes, "feature"
+
+
+def _version(made: NoisyLabels, rate: float, data: Labelled) -> Version:
+    coded = data.vocabulary.encode(read_labels(made.labels, "annotations"), "annotations")
+    return Version(rate, made.rate, coded)
+
+
+def _own_noise(noise: NoiseMaker, truth: NDArray[Any], rate: float, seed: int, data: Labelled) -> Version:
+    made = noise(truth.copy(), rate, seed)
+    labels = read_labels(getattr(made, "labels", made), "noise")
+    if labels.size != data.n:
+        raise InputError(f"noise: expected {data.n} labels from the function, got {labels.size}")
+    coded: Indices = data.vocabulary.encode(labels, "noise")
+    return Version(rate, float((coded != data.labels).mean()), coded)
+
+
+# Arguments -----------------------------------------------------------------------------------------------------------
+
+
+def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[float, ...]:
+    """Return sorted shares of wrong labels, each once.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    if isinstance(noise_rates, bool | str) or not (
+        isinstance(noise_rates, int | float | np.number) or hasattr(noise_rates, "__iter__")
+    ):
+        raise InputTypeError(f"{argument}: expected rates in [0, 1), got {noise_rates!r}")
+    listed = [noise_rates] if isinstance(noise_rates, int | float | np.number) else list(noise_rates)
+    if not listed:
+        raise InputError(f"{argument}: expected at least one rate, got none")
+    for rate in listed:
+        if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0 <= rate < 1:
+            number = isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 100
+            raise InputError(
+                f"{argument}: expected shares of the labels in [0, 1), got {rate!r}"
+                + (f"; for {rate:g}% write {rate / 100:g}" if number else "")
+            )
+    return tuple(sorted({float(rate) for rate in listed}))
+
+
+def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
+    """Return what is compared, each once.
+
+    Raises
+    ------
+    InputError
+    """
+    single = isinstance(measures, str) or (
+        isinstance(measures, tuple) and len(measures) == 2 and measures[0] in get_args(MeasureName)[1:]
+    )
+    asked: dict[str, Asked] = {}
+    for one in [measures] if single else list(measures):
+        name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
+        if name not in get_args(MeasureName):
+            raise InputError(f"measures: expected some of {', '.join(get_args(MeasureName))}, got {name!r}")
+        if name == "accuracy":
+            if of is not None:
+                raise InputError("measures: accuracy is of all classes; leave the class out")
+            found = Asked("accuracy", None, "accuracy")
+        elif of is None:
+            raise InputError(
+                f"measures: {name} is of one class; ask for ({name!r}, cls), cls one of {shown(words.classes)}"
+            )
+        else:
+            index = words.index(of, "measures")
+            found = Asked(name, index, f"{name} of {words.classes[index]}")
+        asked[found.text] = found
+    if not asked:
+        raise InputError("measures: expected at least one, got none")
+    return tuple(asked.values())

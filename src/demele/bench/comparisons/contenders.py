@@ -1,0 +1,311 @@
+"""The comparison methods that take part: those of demele by name and options, and any function."""
+
+import ast
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from demele.bench.comparisons.own import own_contender
+from demele.bench.comparisons.setting import Contender, Decided, Setting
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.evaluation.comparison.base import Outcomes
+from demele.evaluation.comparison.methods import METHODS
+
+__all__ = ["USUAL", "chosen_contenders", "comparison_methods", "contender", "reference_choice"]
+
+#: Simulated cleanings of the source's table 6.3: detected, false alarms.
+_CLEANINGS = ((0.75, 0.25), (0.6, 0.1), (0.9, 0.4), (0.6, 0.4), (0.9, 0.6), (0.4, 0.1))
+_CORRECTIONS = (None, 0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Family:
+    """A method with the options that it can take part with, and their usual values."""
+
+    decide: Callable[..., Decided]
+    options: Mapping[str, Any]
+    told: str
+
+
+def _said(outcomes: Outcomes, labels_asked: float = 0.0) -> Decided:
+    return Decided(outcomes.candidate, outcomes.established, labels_asked)
+
+
+def _classic(setting: Setting) -> Decided:
+    return _said(METHODS["classic"](setting.question()))
+
+
+def _noise(setting: Setting, noise: str) -> Any:
+    """Return what a method is told of the noise: for a precision or a recall the rate would not be enough."""
+    return setting.transition if noise == "transition" or setting.asked.measure != "accuracy" else setting.rate
+
+
+def _prudent_v1(setting: Setting, noise: str) -> Decided:
+    return _said(METHODS["prudent-v1"](setting.question(noise=_noise(setting, noise))))
+
+
+def _prudent_v2(setting: Setting, prudence: float, difficulty: str) -> Decided:
+    ranking = setting.difficulty
+    if ranking is None or difficulty == "doubt":
+        from demele.labels.audit import doubt
+
+        ranking = doubt(setting.data.predictions)
+    return _said(METHODS["prudent-v2"](setting.question(difficulty=ranking, prudence=prudence)))
+
+
+def _cleaned(setting: Setting, s: float, e: float, c: float | None) -> Decided:
+    from demele.labels.cleaning import simulated_cleaning
+
+    found = simulated_cleaning(
+        setting.data.labels,
+        setting.true_labels,
+        detected=s,
+        false_alarms=e,
+        corrected=c,
+        seed=setting.seed,
+    )
+    suggested = None if found.suggested is None else found.suggested.astype(np.int32)
+    return _said(METHODS["cleaned"](setting.question(suspects=found.suspect, suggested=suggested)))
+
+
+def _bounded(setting: Setting, noise: str, target: str) -> Decided:
+    return _said(METHODS["bounded"](setting.question(noise=_noise(setting, noise), target=target)))
+
+
+def _label_free(setting: Setting) -> Decided:
+    """Each pair is judged by a third classifier: the next one in the order of the models."""
+    pairs, m = setting.pairs, len(setting.data.names)
+    third = (pairs.max(axis=1) + 1) % m
+    third = np.where(third == pairs.min(axis=1), (third + 1) % m, third)
+    candidate, established = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
+    for model in np.unique(third):
+        here = np.flatnonzero(third == model)
+        asked = setting.question(reference=setting.data.predictions[model])
+        asked = _of_pairs(asked, here)
+        outcomes = METHODS["label-free"](asked)
+        candidate[here], established[here] = outcomes.candidate, outcomes.established
+    return Decided(candidate, established)
+
+
+def _of_pairs(question: Any, here: Any) -> Any:
+    return replace(question, established=question.established[here], candidate=question.candidate[here])
+
+
+def _audited(setting: Setting, labels: int, design: str, error: float, target: str) -> Decided:
+    from demele.labels.audit import doubt, draw_audit
+
+    n = setting.data.n
+    size = min(int(labels), n)
+    doubts = doubt(setting.data.predictions) if design == "weighted" else None
+    plan = draw_audit(n, size, doubt=doubts, seed=setting.seed)
+    expert = plan.answered(setting.true_labels[plan.rows])
+    coded = expert.coded(type(setting.data.vocabulary)(tuple(range(setting.data.k))), n)
+    outcomes = METHODS["audited"](setting.question(audit=coded, target=target, level=1 - 2 * error))
+    return _said(outcomes, float(size))
+
+
+def _sequential(setting: Setting, cap: int, error: float, target: str) -> Decided:
+    from demele.evaluation.comparison.sequential_simulation import sequential_many
+
+    options: dict[str, Any] = {"alpha": error, "target": target, "level": setting.level, "cap": int(cap)}
+    found, asked = sequential_many(
+        setting.data.labels,
+        setting.data.predictions,
+        setting.pairs,
+        setting.true_labels,
+        wrong=int(setting.rate * setting.data.n + 1e-9),
+        seed=setting.seed,
+        **options,
+    )
+    # "Established better" is the same claim with the roles exchanged.
+    m = len(setting.data.names)
+    square = np.zeros((m, m), dtype=bool)
+    square[setting.pairs[:, 0], setting.pairs[:, 1]] = found
+    return Decided(found, square.T[setting.pairs[:, 0], setting.pairs[:, 1]] & ~found, float(asked.mean()))
+
+
+_FAMILIES: dict[str, _Family] = {
+    "classic": _Family(decide=_classic, options={}, told="nothing"),
+    "prudent-v1": _Family(decide=_prudent_v1, options={"noise": "rate"}, told="the noise"),
+    "prudent-v2": _Family(
+        decide=_prudent_v2, options={"prudence": 0.1, "difficulty": "annotators"}, told="a ranking of the instances"
+    ),
+    "cleaned": _Family(
+        decide=_cleaned, options={"s": 0.6, "e": 0.1, "c": None}, told="what a simulated cleaning finds"
+    ),
+    "label-free": _Family(decide=_label_free, options={}, told="a third classifier"),
+    "bounded": _Family(decide=_bounded, options={"noise": "rate", "target": "overlap"}, told="the noise"),
+    "audited": _Family(
+        decide=_audited,
+        options={"labels": 500, "design": "weighted", "error": 0.001, "target": "overlap"},
+        told="expert labels of one sample",
+    ),
+    "sequential": _Family(
+        decide=_sequential,
+        options={"cap": 1000, "error": 0.001, "target": "overlap"},
+        told="expert labels, one at a time; the noise rate",
+    ),
+}
+_CHOICES = {
+    "noise": ("rate", "transition"),
+    "difficulty": ("annotators", "doubt"),
+    "design": ("weighted", "uniform"),
+    "target": ("overlap", "sample", "population"),
+}
+
+
+def _named(family: str, **options: Any) -> str:
+    told = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    return f"{family}({told})" if told else family
+
+
+#: What takes part where nothing is named: every method of the library, with the cleanings of the source.
+USUAL: tuple[str, ...] = (
+    "classic",
+    "prudent-v1",
+    "prudent-v2",
+    "bounded",
+    "bounded(noise='transition')",
+    "audited(labels=100)",
+    "audited(labels=250)",
+    "audited",
+    "sequential",
+    "label-free",
+    *(_named("cleaned", s=s, e=e, **({} if c is None else {"c": c})) for s, e in _CLEANINGS for c in _CORRECTIONS),
+)
+
+
+def comparison_methods() -> tuple[str, ...]:
+    """Return the names of the comparison methods that take part in :func:`compare_methods` where none is named.
+
+    Returns
+    -------
+    tuple of str
+        A name with options is written as a call, such as ``"audited(labels=250)"``; other values may be asked for.
+
+    Examples
+    --------
+    >>> comparison_methods()[:3]
+    ('classic', 'prudent-v1', 'prudent-v2')
+    """
+    return USUAL
+
+
+def contender(name: str) -> Contender:
+    """Return a method of the library by its name and options.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        If there is no such method or option, or an option has no such value.
+    """
+    matched = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", name, flags=re.DOTALL)
+    family = matched.group(1) if matched else name
+    if matched is None or family not in _FAMILIES:
+        near = difflib.get_close_matches(family, _FAMILIES, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UnknownNameError(f"methods: expected some of {', '.join(_FAMILIES)}, got {name!r}{hint}")
+    about, options = _FAMILIES[family], _options(name, matched.group(2) or "")
+    unknown = set(options) - set(about.options)
+    if unknown:
+        known = ", ".join(about.options) or "none"
+        raise InputError(f"methods: {family!r} takes the options {known}; got {sorted(unknown)[0]!r} in {name!r}")
+    for option, value in options.items():
+        _check_option(name, option, value)
+    given = {**about.options, **options}
+    changed = {option: value for option, value in given.items() if value != about.options[option]}
+    if family == "cleaned":  # a cleaning is known by its rates
+        changed = {option: value for option, value in given.items() if value is not None}
+    return Contender(
+        name=_named(family, **changed),
+        title=_title(family, changed),
+        family=family,
+        decide=_Bound(family, given),
+        told=about.told,
+        measures=METHODS[family].measures,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A method with its options; a class, so that other processes can be handed it."""
+
+    family: str
+    options: Mapping[str, Any]
+
+    def __call__(self, setting: Setting) -> Decided:
+        return _FAMILIES[self.family].decide(setting, **self.options)
+
+
+def chosen_contenders(methods: object) -> tuple[Contender, ...]:
+    """Return the contenders for names and functions, each once; None is every method of the library.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError
+    """
+    if methods is None:
+        methods = USUAL
+    if isinstance(methods, str | Contender) or callable(methods):
+        methods = [methods]
+    named: list[tuple[str | None, object]]
+    if isinstance(methods, Mapping):
+        named = [(str(name), method) for name, method in methods.items()]
+    elif isinstance(methods, Sequence):
+        named = [(None, method) for method in methods]
+    else:
+        raise InputTypeError(f"methods: expected names or functions, got {type(methods).__name__}")
+    chosen: dict[str, Contender] = {}
+    for name, method in named:
+        if isinstance(method, str):
+            found = contender(method)
+        elif isinstance(method, Contender):
+            found = method
+        elif callable(method):
+            found = own_contender(method, name=name, taken=[*_FAMILIES, *chosen])
+        else:
+            raise InputTypeError(
+                f"methods: expected a name or a function (established, candidate, labels), got {method!r}"
+            )
+        chosen.setdefault(found.name, found)
+    if not chosen:
+        raise InputError("methods: expected at least one name or function, got none")
+    return tuple(chosen.values())
+
+
+def reference_choice(setting: Setting) -> Decided:
+    """Compare all pairs on true labels: the overlap of the two score intervals."""
+    return _classic(setting.on_true_labels())
+
+
+def _options(name: str, text: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(f"dict({text})", mode="eval").body
+        words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
+        return {str(word.arg): ast.literal_eval(word.value) for word in words}
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"methods: expected options such as audited(labels=250), got {name!r}") from error
+
+
+def _check_option(name: str, option: str, value: Any) -> None:
+    if option in _CHOICES:
+        if value not in _CHOICES[option]:
+            raise InputError(f"methods: {option} is one of {', '.join(_CHOICES[option])}, got {value!r} in {name!r}")
+    elif option in ("labels", "cap"):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise InputError(f"methods: {option} is a whole number of at least 2, got {value!r} in {name!r}")
+    elif not (option == "c" and value is None):
+        least = 0 if option in ("s", "e", "c") else 1e-12
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
+            raise InputError(f"methods: {option} is a share in [0, 1], got {value!r} in {name!r}")
+        if option == "error" and value >= 0.5:
+            raise InputError(f"methods: error is a probability below 0.5, got {value!r} in {name!r}")
+
+
+def _title(family: str, changed: Mapping[str, Any]) -> str:
+    told = ", ".join(f"{name}={value}" for name, value in changed.items())
+    return f"{family} ({told})" if told else family

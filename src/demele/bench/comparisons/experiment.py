@@ -1,0 +1,448 @@
+"""The whole experiment: artificial annotators, nested noisy versions, varied classifiers, every comparison method."""
+
+import base64
+import zlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele import __version__
+from demele.bench.classifiers import apart, candidate_classifier, indicators, select_varied
+from demele.bench.comparisons.compared import (
+    NOISE_RATES,
+    checked_rates,
+    concluded,
+    planned,
+    read_measures,
+)
+from demele.bench.comparisons.contenders import chosen_contenders
+from demele.bench.comparisons.result import MethodComparison
+from demele.bench.comparisons.run import run_plan
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.inputs import check_same_order, read_codes
+from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.results import Note
+from demele.core.seeds import checked_seed, rng_for
+from demele.core.store import Key, Store
+from demele.evaluation.intervals import checked_confidence
+from demele.labels.annotators import artificial_annotators
+from demele.labels.noise import add_feature_noise
+from demele.labels.transition import digest
+from demele.runtime.progress import Report, reporting
+from demele.runtime.work import completed
+
+__all__ = ["TRAINING_RATES", "noise_experiment"]
+
+#: On labels of these rates the source's classifiers were trained.
+TRAINING_RATES = (0.01, 0.05, 0.1, 0.2, 0.3)
+#: Shares of the work, about: annotators, classifiers, decisions.
+_STAGES = (0.0, 0.1, 0.75, 1.0)
+
+Floats = NDArray[np.float64]
+
+
+def noise_experiment(
+    features: object = None,
+    y: object = None,
+    *,
+    noise_rates: Sequence[float] = NOISE_RATES,
+    methods: object = None,
+    measures: str | Sequence[str | tuple[str, object]] | None = None,
+    n_classifiers: int = 100,
+    n_candidates: int = 400,
+    n_annotators: int = 100,
+    accuracies: tuple[float, float] = (0.55, 0.9),
+    training_rates: Sequence[float] = TRAINING_RATES,
+    selection_rate: float = 0.05,
+    folds: int = 5,
+    level: float = 0.95,
+    title: str | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    store: str | Path | None = None,
+    progress: bool | Report = False,
+) -> MethodComparison:
+    """Run the whole experiment on a data set: make realistic noise and varied classifiers, and compare them by all.
+
+    Parameters
+    ----------
+    features : array-like of shape (n, d), optional
+        Finite numbers. Without features and ``y``: scikit-learn's digits (1 797 images of 8 x 8, 10 classes).
+    y : array-like of shape (n,), optional
+        Classes, held for right.
+    noise_rates, methods, level, title, executor
+        As in :func:`compare_methods`.
+    measures : as in :func:`compare_methods`, optional
+        By default accuracy, and precision and recall of the first class.
+    n_classifiers : int, default 100
+        Classifiers to compare, >= 2; all ordered pairs are.
+    n_candidates : int, default 400
+        Trained classifiers from which these are chosen for their variety.
+    n_annotators : int, default 100
+        Artificial annotators that make the noise.
+    accuracies : (low, high), default (0.55, 0.9)
+        Classifiers are chosen among those whose accuracy on true labels lies here, as the source's did. If fewer than
+        ``n_classifiers`` do, those nearest to it join, and a note says so.
+    training_rates : sequence of float
+        Noise rates of the labels that candidates are trained on, in turn.
+    selection_rate : float, default 0.05
+        Noise rate of the labels on which the indicators F_c, F_n, F_r of the candidates are counted.
+    folds : int, default 5
+        Predictions are out of fold: every instance is a test instance.
+    seed : int >= 0
+        Everything drawn depends on it alone.
+    n_jobs : int, default 1
+        Processes; -1 uses all processors. Results do not depend on it.
+    store : path, optional
+        File that keeps what is finished; a run that was stopped goes on from there, to the same result.
+    progress : bool or callable(done, total, label), default False
+
+    Returns
+    -------
+    MethodComparison
+        Its ``details`` say what was trained and chosen.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        Before anything is trained, except for noise rates that the annotators turn out not to reach.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5. Differences: small models of scikit-learn in place of convolutional neural fabrics;
+    predictions out of fold over all instances in place of one split, so that a small data set has a test set of its
+    size; the indicators are counted at 5% in place of 1% noise, where 1 797 instances leave more than one or two wrong
+    labels per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele import bench
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris()
+    >>> found = bench.noise_experiment(
+    ...     iris.data, iris.target, noise_rates=[0.05], methods=["classic", "prudent-v1"], measures="accuracy",
+    ...     n_classifiers=4, n_candidates=8, n_annotators=12, training_rates=[0.05], folds=3,
+    ... )
+    >>> len(found.names), found.tally("prudent-v1", 0.05).n_type_1
+    (4, 0)
+    """
+    about = _read(features, y)
+    settings = _Settings(
+        n_classifiers=_count(n_classifiers, "n_classifiers", 2),
+        n_candidates=_count(n_candidates, "n_candidates", 2),
+        n_annotators=_count(n_annotators, "n_annotators", 1),
+        training_rates=checked_rates(training_rates, "training_rates"),
+        selection_rate=checked_rates(selection_rate, "selection_rate")[0],
+        folds=_count(folds, "folds", 2),
+        accuracies=_range(accuracies),
+        seed=checked_seed(seed),
+    )
+    if settings.n_candidates < settings.n_classifiers:
+        raise InputError(
+            f"n_candidates: expected at least n_classifiers, {settings.n_classifiers}, got {settings.n_candidates}"
+        )
+    if settings.folds > about.coded.size:
+        raise InputError(f"folds: expected at most one per instance, {about.coded.size}, got {settings.folds}")
+    rates = checked_rates(noise_rates, "noise_rates")
+    contenders = chosen_contenders(methods)
+    first = about.words.classes[0]
+    usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
+    wanted = usual if measures is None else measures
+    read_measures(wanted, about.words)
+    checked_confidence(level)
+    path = None if store is None else Path(store)
+    with Store(path, settings.identity(about)) as rows, reporting(progress) as report:
+        annotators = _annotators(about, settings, rows, n_jobs, _stage(report, 0))
+        versions, notes = _training_versions(about, settings, annotators)
+        models = _classifiers(about, settings, versions, rows, n_jobs, executor, _stage(report, 1))
+        chosen, filled = _chosen(about, settings, annotators, models)
+        named = {f"{index}: {models[index].name}": about.named(models[index].predictions) for index in chosen}
+        plan, more, kind = planned(
+            named,
+            about.true_labels,
+            rates,
+            contenders,
+            noise="feature",
+            annotations=annotators.predictions,
+            legitimacy=None,
+            measures=wanted,
+            level=level,
+            classes=about.words.classes,
+            seed=settings.seed,
+        )
+        run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=_stage(report, 2))
+        return concluded(
+            plan,
+            rows,
+            notes=notes + filled + more,
+            noise=kind,
+            title=title or f"Which comparison methods can be believed? {about.name}",
+            details=_details(about, settings, annotators, models, chosen),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Data:
+    name: str
+    features: Floats
+    true_labels: NDArray[Any]
+    coded: Indices
+    words: Vocabulary
+
+    def named(self, coded: Indices) -> NDArray[Any]:
+        return np.array(self.words.classes, dtype=self.true_labels.dtype)[coded]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings:
+    n_classifiers: int
+    n_candidates: int
+    n_annotators: int
+    training_rates: tuple[float, ...]
+    selection_rate: float
+    folds: int
+    accuracies: tuple[float, float]
+    seed: int
+
+    def identity(self, about: _Data) -> dict[str, str | int]:
+        """Return what all records have in common; methods and noise rates may be added to a run later."""
+        return {
+            "demele": __version__,
+            "run": "noise experiment",
+            "data": digest(about.features, about.coded, [*about.words.classes]),
+            "n_classifiers": self.n_classifiers,
+            "n_candidates": self.n_candidates,
+            "n_annotators": self.n_annotators,
+            "training_rates": repr(self.training_rates),
+            "selection_rate": repr(self.selection_rate),
+            "folds": self.folds,
+            "accuracies": repr(self.accuracies),
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Annotators:
+    predictions: NDArray[Any]
+    errors: list[float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Classifier:
+    name: str
+    trained_on: float
+    predictions: Indices
+
+
+# Stages --------------------------------------------------------------------------------------------------------------
+
+
+def _annotators(about: _Data, settings: _Settings, rows: Store, n_jobs: int, report: Report | None) -> _Annotators:
+    key: Key = ("annotators",)
+    if key not in rows:
+        found = artificial_annotators(
+            about.features,
+            about.coded,
+            n_annotators=settings.n_annotators,
+            seed=settings.seed,
+            n_jobs=n_jobs,
+            progress=False if report is None else report,
+        )
+        record = {
+            "predictions": [_packed(row.astype(np.int32)) for row in found.predictions],
+            "errors": found.errors.tolist(),
+        }
+        rows.append([(key, record)])
+    stored = rows[key]
+    predictions = np.stack([_unpacked(text) for text in stored["predictions"]])
+    return _Annotators(about.named(predictions), stored["errors"])
+
+
+def _training_versions(
+    about: _Data, settings: _Settings, annotators: _Annotators
+) -> tuple[dict[float, Indices], tuple[Note, ...]]:
+    """Return the labels of each training rate that the annotators reach."""
+    reachable = float((annotators.predictions != about.true_labels).any(axis=0).mean())
+    within = [rate for rate in settings.training_rates if rate <= reachable]
+    if not within:
+        raise InputError(
+            f"training_rates: the lowest is {min(settings.training_rates):g}, and the annotators reach {reachable:g}"
+        )
+    versions = {
+        rate: about.words.encode(
+            read_labels(add_feature_noise(about.true_labels, annotators.predictions, rate).labels, "labels"), "labels"
+        )
+        for rate in within
+    }
+    beyond = [f"{rate:g}" for rate in settings.training_rates if rate > reachable]
+    if not beyond:
+        return versions, ()
+    message = f"No classifier was trained at a noise rate of {', '.join(beyond)}: the annotators reach {reachable:.4g}."
+    return versions, (Note(code="training-rates-left-out", message=message, severity="warning"),)
+
+
+def _classifiers(
+    about: _Data,
+    settings: _Settings,
+    versions: Mapping[float, Indices],
+    rows: Store,
+    n_jobs: int,
+    executor: Executor | None,
+    report: Report | None,
+) -> list[_Classifier]:
+    """Train what the store does not hold yet; every classifier is stored as it finishes."""
+    keys: list[Key] = [("classifier", index) for index in range(settings.n_candidates)]
+    left = [index for index, key in enumerate(keys) if key not in rows]
+    rates = list(versions)
+    jobs = [(index, rates[index % len(rates)]) for index in left]
+    train = partial(_trained, about.features, dict(versions), _folds(about, settings), settings.seed)
+    finished = completed(train, jobs, n_jobs=n_jobs, executor=executor)
+    for done, (index, record) in enumerate(finished, start=len(keys) - len(left) + 1):
+        rows.append([(keys[index], record)])
+        if report is not None:
+            report(done, len(keys), f"classifier {done} of {len(keys)} trained")
+    return [
+        _Classifier(rows[key]["name"], rows[key]["trained_on"], _unpacked(rows[key]["predictions"])) for key in keys
+    ]
+
+
+def _trained(
+    features: Floats, versions: Mapping[float, Indices], folds: NDArray[np.intp], seed: int, job: tuple[int, float]
+) -> tuple[int, dict[str, Any]]:
+    index, rate = job
+    name, predictions = candidate_classifier(features, versions[rate], folds, seed, index)
+    return index, {"name": name, "trained_on": rate, "predictions": _packed(predictions)}
+
+
+def _folds(about: _Data, settings: _Settings) -> NDArray[np.intp]:
+    """Deal the instances of each class to the folds in turn, in a random order: stratified, for classes of any size."""
+    order = rng_for(settings.seed, "experiment", "folds").permutation(about.coded.size)
+    by_class = order[np.argsort(about.coded[order], kind="stable")]
+    folds = np.empty(about.coded.size, dtype=np.intp)
+    folds[by_class] = np.arange(about.coded.size) % settings.folds
+    return folds
+
+
+def _chosen(
+    about: _Data, settings: _Settings, annotators: _Annotators, models: Sequence[_Classifier]
+) -> tuple[NDArray[np.intp], tuple[Note, ...]]:
+    """Choose classifiers of the accuracies wanted whose indicators are spread wide."""
+    predictions = np.stack([model.predictions for model in models])
+    accuracy = (predictions == about.coded).mean(axis=1)
+    low, high = settings.accuracies
+    outside = np.maximum(low - accuracy, accuracy - high)
+    order = np.argsort(np.maximum(outside, 0.0), kind="stable")
+    within = int(np.count_nonzero(outside <= 0))
+    eligible = np.sort(order[: max(within, settings.n_classifiers)])
+    noisy = add_feature_noise(about.true_labels, annotators.predictions, settings.selection_rate).labels
+    labels = about.words.encode(read_labels(noisy, "labels"), "labels")
+    found = indicators(predictions[eligible], labels, about.coded, len(about.words))
+    number = min(settings.n_classifiers, apart(found).size)
+    chosen = eligible[np.sort(select_varied(found, number, seed=settings.seed))]
+    if chosen.size < 2:
+        raise NotEnoughData("n_candidates: fewer than 2 of the classifiers differ; train more of them")
+    notes = []
+    if within < settings.n_classifiers:
+        message = (
+            f"Only {within} of {len(models)} classifiers have an accuracy from {low:g} to {high:g}; those nearest "
+            "to it take part too."
+        )
+        notes.append(Note(code="accuracies-outside", message=message))
+    if chosen.size < settings.n_classifiers:
+        message = f"{chosen.size} of {settings.n_classifiers} classifiers: the others do as one of these does."
+        notes.append(Note(code="few-classifiers", message=message, severity="warning"))
+    return chosen, tuple(notes)
+
+
+def _details(
+    about: _Data,
+    settings: _Settings,
+    annotators: _Annotators,
+    models: Sequence[_Classifier],
+    chosen: NDArray[np.intp],
+) -> dict[str, Any]:
+    trained = [models[index].trained_on for index in chosen]
+    return {
+        "data": about.name,
+        "instances": about.coded.size,
+        "features": about.features.shape[1],
+        "annotators": len(annotators.errors),
+        "errors of the annotators": f"{min(annotators.errors):.3f} to {max(annotators.errors):.3f}",
+        "classifiers trained": len(models),
+        "classifiers chosen": int(chosen.size),
+        "chosen, by the noise they were trained on": {
+            f"{rate:g}": trained.count(rate) for rate in sorted({model.trained_on for model in models})
+        },
+        "folds": settings.folds,
+        "noise of the labels that the choice looked at": settings.selection_rate,
+    }
+
+
+# Parts ---------------------------------------------------------------------------------------------------------------
+
+
+def _read(features: object, y: object) -> _Data:
+    if (features is None) != (y is None):
+        missing, given = ("features", "y") if features is None else ("y", "features")
+        raise InputError(f"{missing}: expected with {given}; without both, the experiment is run on digits")
+    name = "Your data"
+    if features is None:
+        from sklearn.datasets import load_digits
+
+        features, y = load_digits(return_X_y=True)
+        name = "scikit-learn's digits"
+    table, labels = read_codes(features, "features"), read_labels(y, "y")
+    if table.n != labels.size:
+        raise InputError(
+            f"features and y: expected the same number of rows, got {table.n} and {labels.size}; row r of both must be "
+            "the same instance"
+        )
+    check_same_order(features, y, ("features", "y"))
+    words = vocabulary(labels)
+    if len(words) < 2:
+        raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}")
+    return _Data(name, table.dense(), labels, words.encode(labels, "y"), words)
+
+
+def _count(value: Any, argument: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{argument}: expected a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def _range(value: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(end) for end in value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"accuracies: expected (low, high), got {value!r}") from error
+    if not 0 <= low < high <= 1:
+        raise InputError(f"accuracies: expected 0 <= low < high <= 1, got {value!r}")
+    return low, high
+
+
+def _stage(report: Report | None, stage: int) -> Report | None:
+    """Return where a stage reports: to its share of the whole."""
+    if report is None:
+        return None
+    low, high = _STAGES[stage], _STAGES[stage + 1]
+
+    def told(done: float, total: float, label: str) -> None:
+        report(low + (high - low) * done / max(total, 1e-9), 1.0, label)
+
+    return told
+
+
+def _packed(coded: Indices) -> str:
+    return base64.b64encode(zlib.compress(coded.astype("<i4").tobytes(), 9)).decode("ascii")
+
+
+def _unpacked(text: str) -> Indices:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i4").astype(np.int32)

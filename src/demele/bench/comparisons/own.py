@@ -1,0 +1,178 @@
+"""A user's own comparison method as a contender: a function of two classifiers' predictions and the labels."""
+
+import contextlib
+import hashlib
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.comparisons.setting import Contender, Decided, Setting
+from demele.core.errors import InputError, InputTypeError
+from demele.labels.transition import TransitionCounts
+
+__all__ = ["Known", "own_contender"]
+
+_VERDICTS = ("established", "candidate", "undecided")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a comparison method of your own may ask for, beside predictions and noisy labels.
+
+    Attributes
+    ----------
+    rate : float
+        Share of wrong labels, as realised.
+    transition : TransitionCounts
+        The noise of these very labels, counted: row = true class.
+    measure, of : str, class or None
+        What is compared.
+    level : float
+    seed : int
+    predictions : array of shape (n_models, n)
+        Of all classifiers of the run.
+    expert : callable
+        ``expert(rows)`` returns the true labels of some rows; every row counts as an expert label.
+    """
+
+    rate: float
+    transition: TransitionCounts
+    measure: str
+    of: int | str | None
+    level: float
+    seed: int
+    predictions: NDArray[Any]
+    expert: Callable[[Any], NDArray[Any]]
+
+
+def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequence[str]) -> Contender:
+    """Return a contender for a function.
+
+    Raises
+    ------
+    InputTypeError, InputError
+        If it cannot be called with (established, candidate, labels), or its name is taken.
+    """
+    wants_known = _wants_known(function)
+    base = getattr(function, "__name__", type(function).__name__)
+    free = name or ("own" if base == "<lambda>" else base)
+    if free in taken:
+        if name is not None:
+            raise InputError(f"methods: {free!r} is the name of another method of this run; give yours another name")
+        free = next(f"{free} {number}" for number in range(2, 10_000) if f"{free} {number}" not in taken)
+    return Contender(
+        name=free,
+        title=free,
+        family="own",
+        decide=_Own(function, free, wants_known),
+        told="what it asks for" if wants_known else "nothing",
+        own=True,
+    )
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Return what changes when the code of a function does: results are kept under it."""
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    # The source of a lambda is its whole line, which two may share; compiled code alone forgets its comments only.
+    text = repr(function) if code is None else f"{code.co_code!r}{code.co_consts!r}{code.co_names!r}"
+    with contextlib.suppress(OSError, TypeError):
+        text += inspect.getsource(function)
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """A function asked about every pair in turn."""
+
+    function: Callable[..., Any]
+    name: str
+    wants_known: bool
+
+    def __call__(self, setting: Setting) -> Decided:
+        words = np.array(setting.data.vocabulary.classes)
+        labels, truth = words[setting.data.labels], words[setting.true_labels]
+        predictions = words[setting.data.predictions]
+        for array in (labels, predictions):
+            array.setflags(write=False)  # a method that writes into its input would spoil the next pair's
+        verdicts = []
+        asked = _Expert(truth)
+        known = Known(
+            rate=setting.rate,
+            transition=setting.transition,
+            measure=setting.asked.measure,
+            of=None if setting.asked.of is None else setting.data.vocabulary.classes[setting.asked.of],
+            level=setting.level,
+            seed=setting.seed,
+            predictions=predictions,
+            expert=asked,
+        )
+        extra = {"known": known} if self.wants_known else {}
+        for first, second in setting.pairs:
+            asked.start()
+            try:
+                said = self.function(predictions[first], predictions[second], labels, **extra)
+            except Exception as error:
+                names = setting.data.names
+                raise InputError(
+                    f"methods: {self.name!r} raised {type(error).__name__}: {error} (established {names[first]!r}, "
+                    f"candidate {names[second]!r}, noise rate {setting.rate:g})"
+                ) from error
+            verdicts.append(_verdict(said, self.name))
+        found = np.array(verdicts)
+        return Decided(found == "candidate", found == "established", asked.total / max(1, len(verdicts)))
+
+
+class _Expert:
+    """Answers with true labels, and counts the distinct rows that each pair asked for."""
+
+    def __init__(self, truth: NDArray[Any]) -> None:
+        self._truth = truth
+        self._rows: set[int] = set()
+        self.total = 0
+
+    def start(self) -> None:
+        self._rows = set()
+
+    def __call__(self, rows: Any) -> NDArray[Any]:
+        chosen = np.atleast_1d(np.asarray(rows))
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
+        before = len(self._rows)
+        self._rows.update(int(row) for row in chosen)
+        self.total += len(self._rows) - before
+        return np.asarray(self._truth[chosen])
+
+
+def _verdict(said: Any, name: str) -> str:
+    said = getattr(said, "verdict", said)
+    if isinstance(said, bool | np.bool_):  # whether the candidate is taken
+        return "candidate" if said else "undecided"
+    if said not in _VERDICTS:
+        raise InputError(
+            f"methods: {name!r} must return one of {', '.join(_VERDICTS)}, True for the candidate, or a Decision; got "
+            f"{said!r}"
+        )
+    return str(said)
+
+
+def _wants_known(function: Callable[..., Any]) -> bool:
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # a compiled function need not say what it takes
+        return False
+    wants = "known" in signature.parameters
+    try:
+        signature.bind(None, None, None, **({"known": None} if wants else {}))
+    except TypeError as error:
+        raise InputTypeError(
+            f"methods: {getattr(function, '__name__', function)!r} cannot be called with (established, candidate, "
+            f"labels): {error}"
+        ) from error
+    return wants

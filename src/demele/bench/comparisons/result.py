@@ -1,0 +1,323 @@
+"""What comparison methods decided, beside the comparison on true labels: rates, matrices, curves."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
+from demele.bench.comparisons.setting import Decided, Flags, ordered_pairs
+from demele.core.errors import UnknownNameError
+from demele.core.labelled import shown
+from demele.core.results import Note, as_json, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["OUTCOMES", "Column", "MethodComparison", "Tally"]
+
+#: What a cell of a matrix holds, by its number; the source's colours are blue, black, red and white.
+OUTCOMES = ("same model", "both keep the established", "both take the candidate", "type I", "type II")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One noise rate: what was asked for, and the share of wrong labels that was made."""
+
+    wanted: float
+    rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How often one method errs at one noise rate; shares in percent.
+
+    Attributes
+    ----------
+    type_1 : float
+        Of the pairs whose established model the reference keeps: candidate taken. NaN without such a pair.
+    type_2 : float
+        Of the pairs whose candidate the reference takes: established kept.
+    agreement : float
+        Of all pairs.
+    type_1_se, type_2_se, agreement_se : float
+        Standard errors by leaving out one classifier at a time: how much another choice of classifiers would have
+        changed the figure, with the same noise.
+    reversed : int
+        Pairs of which the method says that the one is better, and the reference that the other is.
+    labels_asked : float
+        Expert labels per pair.
+    """
+
+    method: str
+    measure: str
+    noise: float
+    rate: float
+    type_1: float
+    type_2: float
+    agreement: float
+    type_1_se: float
+    type_2_se: float
+    agreement_se: float
+    n_type_1: int
+    n_type_2: int
+    n_kept: int
+    n_taken: int
+    undecided: float
+    reversed: int
+    labels_asked: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class MethodComparison:
+    """What comparison methods decided about all ordered pairs of classifiers, and how often that was right.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The classifiers, in the order of the rows and columns of every matrix.
+    accuracies : array of shape (n_models,)
+        On true labels.
+    methods : mapping of str to (title, what it is told)
+    columns : tuple of Column
+        The noise rates.
+    measures : tuple of str
+    tallies : tuple of Tally
+        One for each method, noise rate and measure.
+    n : int
+        Instances.
+    """
+
+    names: tuple[str, ...]
+    accuracies: NDArray[np.float64]
+    methods: Mapping[str, tuple[str, str]]
+    columns: tuple[Column, ...]
+    measures: tuple[str, ...]
+    tallies: tuple[Tally, ...]
+    references: Mapping[str, Decided]
+    decided: Mapping[tuple[float, str, str], Decided]
+    n: int
+    classes: tuple[int | str, ...]
+    level: float
+    seed: int
+    noise: str
+    title: str
+    version: str
+    notes: tuple[Note, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        rates = ", ".join(f"{column.wanted:g}" for column in self.columns)
+        measures = ", ".join(self.measures)
+        return (
+            f"MethodComparison({len(self.methods)} methods, {len(self.names)} classifiers, n={self.n}, noise {rates}, "
+            f"{measures})"
+        )
+
+    def table(self, figure: str = "type_1", measure: str | None = None) -> "pd.DataFrame":
+        """Return one figure of every method (rows) at every noise rate (columns), in percent.
+
+        Parameters
+        ----------
+        figure : str, default "type_1"
+            "type_1", "type_2", "agreement", "undecided", or another field of :class:`Tally`.
+        measure : str, optional
+            By default the first.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        import pandas as pd
+
+        measure = self.measures[0] if measure is None else measure
+        known = [one.name for one in fields(Tally)][4:]
+        for argument, value, among in (("figure", figure, known), ("measure", measure, self.measures)):
+            if value not in among:
+                raise UnknownNameError(f"{argument}: expected one of {', '.join(among)}, got {value!r}")
+        rows = {
+            name: {
+                one.noise: getattr(one, figure) for one in self.tallies if (one.method, one.measure) == (name, measure)
+            }
+            for name in self.methods
+        }
+        kept = {name: row for name, row in rows.items() if row}
+        return pd.DataFrame.from_dict(kept, orient="index").rename_axis(index="method", columns="noise")
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row for each measure, noise rate and method."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(tally) for tally in self.tallies])
+
+    def tally(self, method: str, noise: float, measure: str | None = None) -> Tally:
+        """Return how often one method errs.
+
+        Raises
+        ------
+        UnknownNameError
+            If it did not take part.
+        """
+        measure = self.measures[0] if measure is None else measure
+        for one in self.tallies:
+            if (one.method, one.measure) == (method, measure) and abs(one.noise - noise) < 1e-12:
+                return one
+        raise UnknownNameError(
+            f"expected a method among {shown(list(self.methods), 40)}, a noise rate among "
+            f"{shown([column.wanted for column in self.columns])} and a measure among {shown(self.measures)}, got "
+            f"{method!r}, {noise!r} and {measure!r}"
+        )
+
+    def matrix(self, method: str, noise: float, measure: str | None = None) -> NDArray[np.int8]:
+        """Return the outcome of each pair, shape (n_models, n_models); row = established, column = candidate.
+
+        0: the same model; 1: method and reference keep the established; 2: both take the candidate; 3: type I error;
+        4: type II error (the source's figure 6.6).
+
+        Raises
+        ------
+        UnknownNameError
+            If the method did not take part.
+        """
+        one = self.tally(method, noise, measure)
+        found, truth = self.decided[one.noise, one.measure, method].candidate, self.references[one.measure].candidate
+        return square(outcomes(found, truth), len(self.names))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        content: dict[str, Any] = plain(
+            {
+                "kind": "method comparison",
+                "demele": self.version,
+                "title": self.title,
+                "n": self.n,
+                "classes": self.classes,
+                "level": self.level,
+                "seed": self.seed,
+                "noise": self.noise,
+                "names": self.names,
+                "accuracies": self.accuracies.tolist(),
+                "methods": [
+                    {"name": name, "title": title, "told": told} for name, (title, told) in self.methods.items()
+                ],
+                "columns": [asdict(column) for column in self.columns],
+                "measures": self.measures,
+                "tallies": [asdict(tally) for tally in self.tallies],
+                "outcomes": OUTCOMES,
+                "matrices": [
+                    {
+                        "method": one.method,
+                        "measure": one.measure,
+                        "noise": one.noise,
+                        "cells": "".join(map(str, self.matrix(one.method, one.noise, one.measure).ravel().tolist())),
+                    }
+                    for one in self.tallies
+                ],
+                "published": published(),
+                "published_source": PUBLISHED_SOURCE,
+                "notes": [asdict(note) for note in self.notes],
+                "details": dict(self.details),
+            }
+        )
+        return content
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page: tables, curves and the matrix of every method."""
+        report = importlib.import_module("demele.report.comparisons_html")
+        written: Path = report.write_comparisons(self.to_dict(), Path(path))
+        return written
+
+    def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
+        """Write the matrices and the curves as pictures for print.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist.
+        formats : tuple of str
+            Of matplotlib: "png", "svg", "pdf".
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib, naming the extra to install.
+        """
+        report = importlib.import_module("demele.report.comparisons_static")
+        written: tuple[Path, ...] = report.write_pictures(self.to_dict(), Path(folder), formats)
+        return written
+
+
+def outcomes(found: Flags, truth: Flags) -> NDArray[np.int8]:
+    """Return the number of the outcome of each pair: see :data:`OUTCOMES`."""
+    return np.select([found & truth, found & ~truth, ~found & truth], [2, 3, 4], default=1).astype(np.int8)
+
+
+def square(values: NDArray[np.int8], m: int) -> NDArray[np.int8]:
+    """Return per-pair values as a square with zeros on its diagonal."""
+    table = np.zeros((m, m), dtype=np.int8)
+    pairs = ordered_pairs(m)
+    table[pairs[:, 0], pairs[:, 1]] = values
+    return table
+
+
+def tallied(found: Decided, truth: Decided, m: int, *, method: str, measure: str, column: Column) -> Tally:
+    """Count the errors of one method on one noisy version."""
+    cells = square(outcomes(found.candidate, truth.candidate), m)
+    counts = {number: _left_out(cells == number) for number in (1, 2, 3, 4)}
+    all_counts = {number: int((cells == number).sum()) for number in (1, 2, 3, 4)}
+
+    def share(number: int, of: tuple[int, ...]) -> tuple[float, float]:
+        whole = sum(all_counts[other] for other in of)
+        value = 100 * all_counts[number] / whole if whole else float("nan")
+        parts = np.sum([counts[other] for other in of], axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            without = 100 * counts[number] / parts
+        return value, _jackknife(without)
+
+    type_1, type_1_se = share(3, (1, 3))
+    type_2, type_2_se = share(4, (2, 4))
+    agreement = 100 * (all_counts[1] + all_counts[2]) / max(1, sum(all_counts.values()))
+    right = counts[1] + counts[2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        agreement_se = _jackknife(100 * right / (right + counts[3] + counts[4]))
+    reversed_pairs = (found.candidate & truth.established) | (found.established & truth.candidate)
+    return Tally(
+        method=method,
+        measure=measure,
+        noise=column.wanted,
+        rate=column.rate,
+        type_1=type_1,
+        type_2=type_2,
+        agreement=agreement,
+        type_1_se=type_1_se,
+        type_2_se=type_2_se,
+        agreement_se=agreement_se,
+        n_type_1=all_counts[3],
+        n_type_2=all_counts[4],
+        n_kept=all_counts[1] + all_counts[3],
+        n_taken=all_counts[2] + all_counts[4],
+        undecided=100 * float(np.mean(~found.candidate & ~found.established)),
+        reversed=int(np.count_nonzero(reversed_pairs)),
+        labels_asked=found.labels_asked,
+    )
+
+
+def _left_out(cells: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Count the cells that are left without each model's row and column, shape (n_models,)."""
+    return np.asarray(cells.sum() - cells.sum(axis=0) - cells.sum(axis=1), dtype=np.float64)
+
+
+def _jackknife(without: NDArray[np.float64]) -> float:
+    """Return the standard error of a figure from its values without each of m models (Efron and Tibshirani 1993)."""
+    m = without.size
+    if m < 3 or not np.isfinite(without).all():
+        return float("nan")
+    return float(np.sqrt((m - 1) / m * np.square(without - without.mean()).sum()))

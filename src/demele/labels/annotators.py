@@ -1,0 +1,446 @@
+"""Artificial annotators: varied classifiers that mistake instances because of what these look like."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import check_same_order, read_codes
+from demele.core.labelled import Indices, read_labels, vocabulary
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.core.signature import Signature
+from demele.labels.transition import digest
+from demele.labels.varied_models import checked_count, checked_share, draw_eyes, draw_model, fitted_predictions
+from demele.runtime.progress import Report, reporting
+from demele.runtime.work import completed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ArtificialAnnotators", "artificial_annotators", "candidate_annotator"]
+
+Floats = NDArray[np.float64]
+
+#: Steps from the best sight of a model to its worst; the error wanted is looked for by halving.
+RUNGS = 32
+#: Candidates drawn between two looks at whether there are enough; fixed, so that processes do not matter.
+AT_ONCE = 32
+#: Candidates per annotator wanted: so many at most for an even spread, so many at most in all.
+FOR_EVENNESS, AT_MOST = 2, 10
+#: Errors are shares of counts: a tolerance of 1% holds 1% itself, whatever its last bit.
+SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class ArtificialAnnotators:
+    """What artificial annotators take each instance for, and how often they are wrong.
+
+    Attributes
+    ----------
+    predictions : array of shape (n_annotators, n)
+        Labels of the kind that came in; sorted by error, the best annotator first.
+    names : tuple of str
+        Of each annotator: its model, and what it sees.
+    errors : array of shape (n_annotators,)
+        Share of the instances that each gets wrong (resubstitution error: it was trained on them).
+    n_candidates : int
+        Models tried.
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    predictions: NDArray[Any]
+    names: tuple[str, ...]
+    errors: Floats
+    n_candidates: int
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    @property
+    def legitimacy(self) -> Floats:
+        """Trust in each annotator, 1 - error, shape (n_annotators,)."""
+        return 1 - self.errors
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per annotator: columns ``annotator``, ``error``, ``legitimacy``."""
+        import pandas as pd
+
+        return pd.DataFrame({"annotator": list(self.names), "error": self.errors, "legitimacy": self.legitimacy})
+
+    def __repr__(self) -> str:
+        return (
+            f"ArtificialAnnotators({len(self.names)} annotators, n={self.predictions.shape[1]}, "
+            f"errors {self.errors[0]:.4f} to {self.errors[-1]:.4f}, digest={digest(self.predictions)!r})"
+        )
+
+
+def artificial_annotators(
+    features: object,
+    y: object,
+    *,
+    n_annotators: int = 100,
+    highest_error: float = 0.4,
+    step: float = 0.05,
+    tolerance: float = 0.01,
+    models: object = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: bool | Report = False,
+) -> ArtificialAnnotators:
+    """Train varied classifiers on all instances, and keep those whose errors are spread from few to many.
+
+    Parameters
+    ----------
+    features : array-like of shape (n, d)
+        Finite numbers; they are standardised for the models drawn here, and passed as they are to ``models``.
+    y : array-like of shape (n,)
+        True classes.
+    n_annotators : int, default 100
+        How many are wanted, >= 1.
+    highest_error : float in (0, 1], default 0.4
+        Only annotators with a smaller error are kept.
+    step : float in (0, highest_error], default 0.05
+        Errors are wanted near the multiples of it: 0, 5%, ..., 40%, as many annotators near each as can be.
+    tolerance : float in (0, step / 2], default 0.01
+        How near.
+    models : sequence of estimators, or mapping of name to estimator, optional
+        Classifiers with the interface of scikit-learn to use instead of those drawn here. A copy of each is fitted
+        once on all instances; a ``random_state`` that is None is set from ``seed``.
+    seed : int, default 0
+        Candidate i depends on the seed and on i only.
+    n_jobs : int, default 1
+        Processes, -1 for all processors. The result does not depend on it.
+    progress : bool or callable(done, total, label), default False
+        Show a progress bar.
+
+    Returns
+    -------
+    ArtificialAnnotators
+        Feed it to :func:`add_feature_noise`: ``add_feature_noise(y, found.predictions, rate)``. Notes say when there
+        are fewer annotators than wanted, or none near some of the multiples.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        For features that are not finite or not as many as y, for fewer than two classes, and if no model is eligible.
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.2, algorithm 1. There, convolutional networks of varied structure are trained, and
+    at each epoch the network joins the group if its error on all instances, which it was trained on, is under 40% and
+    near a multiple of 5%. Here, candidates are small models of scikit-learn: trees, forests, nearest neighbours,
+    nearest centroids, naive Bayes, linear discriminants, ridge and logistic regression, small perceptrons, each with
+    hyperparameters drawn at random. In place of the epochs, each model's sight is weakened (fewer features, blur, or
+    both) until its error is the multiple that its turn aims at. One model joins once; of annotators who answer all the
+    same, the first stays. Beyond 2 candidates per annotator wanted an even spread is given up; beyond 10, the number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.labels import add_feature_noise
+    >>> features = np.random.default_rng(0).normal(size=(200, 4))
+    >>> y = (features[:, 0] + features[:, 1] > 0).astype(int)
+    >>> found = artificial_annotators(features, y, n_annotators=9)
+    >>> found.predictions.shape, bool((found.errors < 0.4).all())
+    ((9, 200), True)
+    >>> add_feature_noise(y, found.predictions, 0.1).rate
+    0.1
+    """
+    table, true, truth = _read(features, y)
+    wanted = checked_count(n_annotators, "n_annotators", 1)
+    highest = checked_share(highest_error, "highest_error", 0, 1)
+    apart = checked_share(step, "step", 0, highest)
+    near = checked_share(tolerance, "tolerance", 0, apart / 2)
+    checked_count(seed, "seed", 0)
+    _check_jobs(n_jobs)
+    own = None if models is None else _read_models(models, seed)
+    words = vocabulary(true)
+    aims = _Aims(highest, apart, near)
+    jobs: list[Any] = list(range(AT_MOST * wanted)) if own is None else own
+    work = partial(_tried, table, truth, seed, aims) if own is None else partial(_fitted, table, truth)
+    group = _Group(aims, wanted, truth)
+    with reporting(progress) as report:
+        for start in range(0, len(jobs), AT_ONCE):
+            part = list(enumerate(jobs))[start : start + AT_ONCE]
+            for found in sorted(completed(work, part, n_jobs=n_jobs), key=lambda found: found[0]):
+                group.consider(*found[1:])
+            if report is not None:
+                report(min(len(group.kept), wanted), wanted, "artificial annotators")
+            if own is None and group.enough():
+                break
+    kept = group.chosen(even=own is None)
+    if not kept:
+        raise NotEnoughData(
+            f"{'features' if own is None else 'models'}: none of {group.tried} models has an error under {highest:g} "
+            f"and within {near:g} of a multiple of {apart:g}; "
+            + (
+                "give a larger tolerance or highest_error"
+                if not group.errors
+                else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
+            )
+        )
+    predictions = np.stack([group.kept[index][1] for index in kept])
+    errors = np.array([group.kept[index][2] for index in kept])
+    return ArtificialAnnotators(
+        predictions=np.array(words.classes, dtype=true.dtype)[predictions],
+        names=tuple(group.kept[index][0] for index in kept),
+        errors=errors,
+        n_candidates=group.tried,
+        notes=_notes(group, errors, own is not None),
+        signature=_signature(wanted, aims, seed, truth.size, own),
+    )
+
+
+def candidate_annotator(
+    features: Floats,
+    y: Indices,
+    seed: int,
+    index: int,
+    *,
+    highest_error: float = 0.4,
+    step: float = 0.05,
+    tolerance: float = 0.01,
+) -> tuple[str, Indices]:
+    """Train one candidate on all instances and return its name and what it takes them for.
+
+    A pure function of its arguments, so that candidates can be trained in any order, anywhere, and stored.
+
+    Parameters
+    ----------
+    features : array of float of shape (n, d)
+        Finite.
+    y : array of int of shape (n,)
+        True classes, as indices.
+    seed : int
+    index : int
+        Which candidate; its turn also decides the multiple of ``step`` that its error aims at.
+    highest_error, step, tolerance : float
+        As in :func:`artificial_annotators`.
+
+    Returns
+    -------
+    name : str
+    predictions : array of int32 of shape (n,)
+        The nearest to the error aimed at that was met; it may be far from it.
+    """
+    n, d = features.shape
+    rng = rng_for(seed, "annotator", index)
+    model = draw_model(rng, n, d, int(np.unique(y).size))
+    eyes = draw_eyes(rng, n, d)
+    low, high = _Aims(highest_error, step, tolerance).interval(index)
+    best: tuple[float, str, Indices] | None = None
+    first, last = 0, RUNGS
+    while first <= last:  # the error grows with the handicap, nearly enough for halving
+        handicap = (first + last) // 2 / RUNGS
+        seen = eyes.view(features, handicap)
+        predictions = fitted_predictions(model.estimator, seen, y, seen).astype(np.int32)
+        error = float(np.mean(predictions != y))
+        distance = abs(error - (low + high) / 2)
+        if best is None or distance < best[0]:
+            best = distance, f"{model.name} {index}: {eyes.described(handicap)}", predictions
+        too_good = error < low or error == 0  # an annotator without any error has no say in the noise
+        if not too_good and error <= high:
+            break
+        first, last = ((first + last) // 2 + 1, last) if too_good else (first, (first + last) // 2 - 1)
+    if best is None:  # the loop above runs at least once
+        raise RuntimeError("no candidate was trained")
+    return best[1], best[2]
+
+
+@dataclass(frozen=True, slots=True)
+class _Aims:
+    """The multiples that errors should be near."""
+
+    highest: float
+    step: float
+    tolerance: float
+
+    def __len__(self) -> int:
+        """Count the multiples, from 0, that an eligible error can be near."""
+        return int(np.ceil((self.highest + self.tolerance - SLACK) / self.step))
+
+    def interval(self, turn: int) -> tuple[float, float]:
+        middle = turn % len(self) * self.step
+        return max(0.0, middle - self.tolerance), min(self.highest - SLACK, middle + self.tolerance)
+
+    def near(self, error: float) -> int | None:
+        """Return which multiple an error is near; None if it is near none, or too large."""
+        if error >= self.highest - SLACK:
+            return None
+        multiple = round(error / self.step)
+        return multiple if abs(error - multiple * self.step) <= self.tolerance + SLACK else None
+
+
+class _Group:
+    """The eligible candidates so far, in the order of their turns."""
+
+    def __init__(self, aims: _Aims, wanted: int, truth: Indices) -> None:
+        self.aims, self.wanted, self.truth = aims, wanted, truth
+        self.kept: list[tuple[str, Indices, float]] = []
+        self.errors: list[float] = []  # of all candidates
+        self.alike = 0
+        self.tried = 0
+        self._near: list[list[int]] = [[] for _ in range(len(aims))]
+        self._seen: set[bytes] = set()
+
+    def consider(self, name: str, predictions: Indices) -> None:
+        self.tried += 1
+        error = float(np.mean(predictions != self.truth))
+        self.errors.append(error)
+        multiple = self.aims.near(error)
+        if multiple is None:
+            return
+        key = predictions.tobytes()
+        if key in self._seen:
+            self.alike += 1
+            return
+        self._seen.add(key)
+        self._near[multiple].append(len(self.kept))
+        self.kept.append((name, predictions, error))
+
+    def enough(self) -> bool:
+        fair = self.wanted // len(self._near)
+        even = min(len(near) for near in self._near) >= fair
+        return len(self.kept) >= self.wanted and (even or self.tried >= FOR_EVENNESS * self.wanted)
+
+    def chosen(self, *, even: bool) -> list[int]:
+        """Take one near each multiple in turn, until there are enough; the best annotator first."""
+        longest = max((len(near) for near in self._near), default=0)
+        turns = [near[turn] for turn in range(longest) for near in self._near if turn < len(near)]
+        some = (turns if even else range(len(self.kept)))[: self.wanted]
+        return sorted(some, key=lambda index: (self.kept[index][2], index))
+
+    def lacking(self, errors: Floats) -> list[int]:
+        """Return the multiples that no chosen annotator is near."""
+        met = {self.aims.near(float(error)) for error in errors}
+        return [multiple for multiple in range(len(self.aims)) if multiple not in met]
+
+
+def _tried(table: Floats, truth: Indices, seed: int, aims: _Aims, job: tuple[int, int]) -> tuple[int, str, Indices]:
+    position, index = job
+    name, predictions = candidate_annotator(
+        table, truth, seed, index, highest_error=aims.highest, step=aims.step, tolerance=aims.tolerance
+    )
+    return position, name, predictions
+
+
+def _fitted(table: Floats, truth: Indices, job: tuple[int, tuple[str, Any]]) -> tuple[int, str, Indices]:
+    position, (name, estimator) = job
+    predictions = np.asarray(fitted_predictions(estimator, table, truth, table))
+    if predictions.shape != truth.shape:
+        raise InputError(
+            f"models: expected one class per instance from {name}, got predictions of shape {predictions.shape} for "
+            f"{truth.size} instances"
+        )
+    if not np.isin(predictions, truth).all():
+        raise InputError(f"models: {name} predicts values that are none of its classes; pass classifiers")
+    return position, name, predictions.astype(np.int32)
+
+
+def _read(features: object, y: object) -> tuple[Floats, NDArray[Any], Indices]:
+    table = read_codes(features, "features")
+    true = read_labels(y, "y")
+    if table.n != true.size:
+        raise InputError(
+            f"features and y: expected the same number of rows, got {table.n} and {true.size}; "
+            + ("pass features.T" if table.d == true.size else "row r of both must be the same instance")
+        )
+    check_same_order(features, y, ("features", "y"))
+    words = vocabulary(true)
+    if len(words) < 2:
+        raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}")
+    if len(words) >= true.size:
+        raise NotEnoughData(f"y: expected fewer classes than instances, got {len(words)} of {true.size}")
+    return table.dense(), true, words.encode(true, "y")
+
+
+def _read_models(models: Any, seed: int) -> list[tuple[str, Any]]:
+    if hasattr(models, "fit") or isinstance(models, str | bytes) or not isinstance(models, Mapping | Sequence):
+        raise InputTypeError(
+            f"models: expected a sequence of classifiers, or a mapping of name to classifier, got "
+            f"{type(models).__name__}" + ("; write [model]" if hasattr(models, "fit") else "")
+        )
+    items: list[tuple[Any, Any]]
+    if isinstance(models, Mapping):
+        items = list(models.items())
+    else:
+        items = [(f"{type(model).__name__} {index}", model) for index, model in enumerate(models)]
+    if not items:
+        raise NotEnoughData("models: expected at least 1 classifier, got none")
+    return [(str(name), model) for name, model in _seeded(items, seed)]
+
+
+def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]]:
+    from sklearn.base import clone
+
+    for position, (name, model) in enumerate(items):
+        if isinstance(model, type) or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
+            raise InputTypeError(
+                f"models: expected classifiers with fit, predict and get_params, got {model!r} as {name!r}"
+                + ("; make an instance of it" if isinstance(model, type) else "")
+            )
+        copy = clone(model)
+        parameters = copy.get_params(deep=True)
+        unset = [key for key in sorted(parameters) if key.split("__")[-1] == "random_state" and parameters[key] is None]
+        draws = rng_for(seed, "annotator", "model", position)
+        yield name, copy.set_params(**{key: int(draws.integers(2**31)) for key in unset})
+
+
+def _check_jobs(n_jobs: Any) -> None:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
+        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+
+
+def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
+    aims, notes = group.aims, []
+    if own and len(group.kept) < group.tried:
+        out = group.tried - len(group.kept) - group.alike
+        notes.append(
+            Note(
+                code="ineligible-models",
+                message=f"of {group.tried} models, {out} have an error that is not under {aims.highest:g} or not near "
+                f"a multiple of {aims.step:g}, and {group.alike} answer all as an earlier one does",
+                severity="warning",
+            )
+        )
+    if not own and errors.size < group.wanted:
+        notes.append(
+            Note(
+                code="few-annotators",
+                message=f"{errors.size} of {group.wanted} annotators wanted: of {group.tried} models tried, no more "
+                f"have an error under {aims.highest:g} within {aims.tolerance:g} of a multiple of {aims.step:g} and "
+                "answers of their own; a larger tolerance admits more",
+                severity="warning",
+            )
+        )
+    lacking = [] if own or errors.size < len(aims) else group.lacking(errors)
+    if lacking:
+        named = tuple(f"{multiple * aims.step:.4g}" for multiple in lacking)
+        notes.append(
+            Note(
+                code="uneven-errors",
+                message=f"no annotator has an error near {', '.join(named)}: the models do not reach it on these data",
+                subject=named,
+            )
+        )
+    return tuple(notes)
+
+
+def _signature(wanted: int, aims: _Aims, seed: int, n: int, own: list[tuple[str, Any]] | None) -> Signature:
+    from demele import __version__
+
+    arguments: dict[str, object] = {
+        "n_annotators": wanted,
+        "highest_error": aims.highest,
+        "step": aims.step,
+        "tolerance": aims.tolerance,
+        "seed": seed,
+    }
+    if own is not None:
+        arguments["models"] = [name for name, _ in own]
+    return Signature("artificial_annotators", arguments, {"n": str(n), "demele": __version__})

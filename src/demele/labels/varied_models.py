@@ -1,0 +1,259 @@
+"""Varied classifiers of scikit-learn, drawn at random, each of which sees its own part of the features."""
+
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError
+
+__all__ = ["Eyes", "VariedModel", "checked_count", "checked_share", "draw_eyes", "draw_model", "fitted_predictions"]
+
+Floats = NDArray[np.float64]
+
+#: A model sees at most so many features, which bounds what it costs.
+MOST_FEATURES = 256
+#: Nearest neighbours cost n squared; beyond so many instances they are not drawn.
+MOST_NEIGHBOURS_ROWS = 10_000
+#: Models trained by gradients are not drawn where one pass over the data would take more products than this.
+MOST_PRODUCTS = 50_000_000
+#: Blur at the end of the ladder, in standard deviations of each feature.
+MOST_BLUR = 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariedModel:
+    """A classifier of scikit-learn that is not fitted, and what to call it."""
+
+    name: str
+    estimator: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Eyes:
+    """What one model sees of instances: some of the features, in its own order, perhaps blurred.
+
+    Attributes
+    ----------
+    order : array of int
+        Features, the most important to this model first; a weaker sight keeps fewer of them.
+    fewer : float in [0, 1]
+        How the number of features falls along the ladder: to (number)^(1 - fewer) at its end.
+    blur : float >= 0
+        Standard deviation of the noise at the end of the ladder, in standard deviations of each feature.
+    noise : array of shape (n, number of features)
+        Standard normal; the same along the ladder, so that sight only gets worse.
+    """
+
+    order: NDArray[np.intp]
+    fewer: float
+    blur: float
+    noise: Floats
+
+    def sight(self, handicap: float) -> tuple[int, float]:
+        """Return the number of features and the blur at a handicap in [0, 1]."""
+        kept = max(1, round(self.order.size ** (1 - self.fewer * handicap)))
+        return kept, self.blur * handicap**2
+
+    def view(self, features: Floats, handicap: float, training: NDArray[Any] | None = None) -> Floats:
+        """Return what is seen, standardised by the training rows (all rows if None)."""
+        kept, blur = self.sight(handicap)
+        chosen = features[:, self.order[:kept]]
+        known = chosen if training is None else chosen[training]
+        spread = known.std(axis=0)
+        seen: Floats = (chosen - known.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return seen + blur * self.noise[:, :kept] if blur > 0 else seen
+
+    def described(self, handicap: float) -> str:
+        """Say it in words."""
+        kept, blur = self.sight(handicap)
+        return f"{kept} feature{'s' * (kept > 1)}" + (f", blur {blur:.2f}" if blur > 0 else "")
+
+
+def draw_eyes(rng: np.random.Generator, n: int, d: int) -> Eyes:
+    """Draw which features a model sees first, and whether its sight weakens by fewer features, by blur, or by both."""
+    order = rng.permutation(d)[:MOST_FEATURES]
+    way = ("fewer", "blur", "both")[int(rng.integers(3))] if d > 1 else "blur"
+    return Eyes(
+        order=order,
+        fewer=0.0 if way == "blur" else 1.0,
+        blur=0.0 if way == "fewer" else MOST_BLUR * float(rng.uniform(0.25, 1.0)),
+        noise=rng.standard_normal((n, order.size)) if way != "fewer" else np.empty((n, 0)),
+    )
+
+
+def draw_model(rng: np.random.Generator, n: int, d: int, k: int) -> VariedModel:
+    """Draw the family and the hyperparameters of a classifier, for n training instances, d features and k classes."""
+    families = dict(_FAMILIES)
+    if n > MOST_NEIGHBOURS_ROWS:
+        del families["nearest neighbours"]
+    if n * min(d, MOST_FEATURES) * k > MOST_PRODUCTS:
+        del families["logistic regression"], families["multi-layer perceptron"]
+    family = list(families)[int(rng.integers(len(families)))]
+    estimator = families[family](rng, n)
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=int(rng.integers(2**31)))
+    return VariedModel(family, estimator)
+
+
+def fitted_predictions(
+    estimator: Any, training: NDArray[Any], labels: NDArray[Any], instances: NDArray[Any]
+) -> NDArray[Any]:
+    """Fit a copy of an estimator and return its predictions.
+
+    Without a warning if it did not converge: some of the models are cut short on purpose, to be weak.
+    """
+    from sklearn.base import clone
+    from sklearn.exceptions import ConvergenceWarning
+
+    # One thread: with more, the order of floating-point sums, and so a prediction, could depend on the machine.
+    with _thread_pools(len(sys.modules)).limit(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # of a feature that is constant within every class, such as an empty pixel: the distance does not mind
+        warnings.filterwarnings("ignore", message=".*within_class_std_dev_", category=UserWarning)
+        return np.asarray(clone(estimator).fit(training, labels).predict(instances))
+
+
+def checked_count(value: Any, argument: str, least: int) -> int:
+    """Validate a whole number.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{argument}: expected a whole number >= {least}, got {value!r}")
+    return int(value)
+
+
+def checked_share(value: Any, argument: str, low: float, high: float) -> float:
+    """Validate a number in (low, high].
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value <= high:
+        raise InputError(f"{argument}: expected a number in ({low:g}, {high:g}], got {value!r}")
+    return float(value)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:
+    """Find the thread pools of linear algebra; looked for again when modules, and so perhaps pools, were loaded."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+# The families. Each draws its hyperparameters over the range from a weak to a strong model.
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def _leaf(rng: np.random.Generator, n: int) -> int:
+    """Fewest instances of a leaf: from one, which learns by heart, to a fiftieth of all."""
+    return round(_log_uniform(rng, 1, max(2, n / 50)))
+
+
+def _decision_tree(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(
+        max_depth=int(rng.integers(2, 16)),
+        min_samples_leaf=_leaf(rng, n),
+        criterion=("gini", "entropy")[int(rng.integers(2))],
+        splitter=("best", "random")[int(rng.integers(2))],
+    )
+
+
+def _random_forest(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(
+        n_estimators=int(rng.integers(3, 16)), max_depth=int(rng.integers(2, 13)), min_samples_leaf=_leaf(rng, n)
+    )
+
+
+def _extra_trees(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    return ExtraTreesClassifier(
+        n_estimators=int(rng.integers(3, 16)), max_depth=int(rng.integers(2, 13)), min_samples_leaf=_leaf(rng, n)
+    )
+
+
+def _nearest_neighbours(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    most = max(2, min(60, n // 4))
+    return KNeighborsClassifier(n_neighbors=round(_log_uniform(rng, 1, most)), algorithm="brute")
+
+
+def _nearest_centroid(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.neighbors import NearestCentroid
+
+    return NearestCentroid()
+
+
+def _normal_bayes(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB(var_smoothing=_log_uniform(rng, 1e-6, 1.0))
+
+
+def _bernoulli_bayes(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.naive_bayes import BernoulliNB
+
+    return BernoulliNB(alpha=_log_uniform(rng, 0.01, 10.0), binarize=float(rng.uniform(0.0, 1.0)))
+
+
+def _discriminant(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage=float(rng.uniform(0.01, 1.0)))
+
+
+def _ridge(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.linear_model import RidgeClassifier
+
+    return RidgeClassifier(alpha=_log_uniform(rng, 0.1, 10.0 * n))
+
+
+def _logistic(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=_log_uniform(rng, 1e-4, 10.0), max_iter=int(rng.integers(3, 30)))
+
+
+def _perceptron(rng: np.random.Generator, n: int) -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier(
+        hidden_layer_sizes=(int(rng.integers(4, 33)),),
+        learning_rate_init=_log_uniform(rng, 1e-3, 3e-2),
+        batch_size=min(64, n),
+        max_iter=int(rng.integers(2, 13)),
+    )
+
+
+_FAMILIES: dict[str, Callable[[np.random.Generator, int], Any]] = {
+    "decision tree": _decision_tree,
+    "random forest": _random_forest,
+    "extra trees": _extra_trees,
+    "nearest neighbours": _nearest_neighbours,
+    "nearest centroid": _nearest_centroid,
+    "normal naive Bayes": _normal_bayes,
+    "binary naive Bayes": _bernoulli_bayes,
+    "linear discriminant": _discriminant,
+    "ridge": _ridge,
+    "logistic regression": _logistic,
+    "multi-layer perceptron": _perceptron,
+}

@@ -1,0 +1,368 @@
+"""Comparison methods measured on labels whose noise is known: counting, contenders, own methods, resuming."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from demele import bench, evaluation, labels
+from demele.bench.comparisons.contenders import chosen_contenders, contender
+from demele.bench.comparisons.published import published
+from demele.bench.comparisons.result import OUTCOMES
+from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+RATES = [0.02, 0.1]
+
+
+def simulated(n: int = 600, seed: int = 0, models: int = 8) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    """Classifiers of rising accuracy, whose mistakes fall on the same hard instances."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 4, n)
+    hard = rng.random(n)
+    found = {}
+    for index, accuracy in enumerate(np.linspace(0.6, 0.95, models)):
+        wrong = hard + 0.3 * rng.standard_normal(n) > np.quantile(hard + 0.3 * rng.standard_normal(n), accuracy)
+        found[f"m{index}"] = np.where(wrong, (truth + rng.integers(1, 4, n)) % 4, truth)
+    return found, truth
+
+
+@pytest.fixture(scope="module")
+def run() -> bench.MethodComparison:
+    predictions, truth = simulated()
+    return bench.compare_methods(
+        predictions,
+        truth,
+        RATES,
+        ["classic", "prudent-v1", "bounded", "audited(labels=60)", "sequential", "label-free", "cleaned(s=0.9, e=0.1)"],
+        measures=["accuracy", ("recall", 2)],
+    )
+
+
+def test_every_pair_has_the_verdict_of_the_single_comparison(run: bench.MethodComparison) -> None:
+    """Row = established, column = candidate; what the whole run says of a pair is what compare says of it alone."""
+    predictions, truth = simulated()
+    votes = np.stack(list(predictions.values()))
+    noisy = labels.add_feature_noise(truth, votes, 0.1)
+    for method, noise in (("classic", None), ("prudent-v1", noisy.rate)):
+        matrix = run.matrix(method, 0.1)
+        for i, first in enumerate(predictions):
+            for j, second in enumerate(predictions):
+                if i == j:
+                    assert_exact(int(matrix[i, j]), 0)
+                    continue
+                said = evaluation.compare(
+                    predictions[first], predictions[second], noisy.labels, method=method, noise=noise
+                ).choice
+                reference = evaluation.compare(predictions[first], predictions[second], truth, method="classic").choice
+                expected = {
+                    ("established", "established"): 1,
+                    ("candidate", "candidate"): 2,
+                    ("candidate", "established"): 3,
+                    ("established", "candidate"): 4,
+                }[said, reference]
+                assert_exact(int(matrix[i, j]), expected)
+
+
+def test_rates_are_counted_from_the_matrices(run: bench.MethodComparison) -> None:
+    assert len(run.tallies) == 2 * (7 + 4)  # bounded, sequential and label-free compare accuracies only
+    for one in run.tallies:
+        cells = run.matrix(one.method, one.noise, one.measure)
+        kept, taken, first, second = (int((cells == number).sum()) for number in (1, 2, 3, 4))
+        assert_exact((one.n_type_1, one.n_type_2), (first, second))
+        assert_exact((one.n_kept, one.n_taken), (kept + first, taken + second))
+        assert_close(one.type_1, 100 * first / (kept + first), ROUNDING)
+        assert_close(one.type_2, 100 * second / (taken + second), ROUNDING)
+        assert_close(one.agreement, 100 * (kept + taken) / 56, ROUNDING)
+
+
+def test_standard_errors_are_those_of_leaving_out_each_classifier(run: bench.MethodComparison) -> None:
+    """Against recounting without each model, by hand."""
+    one = run.tally("classic", 0.1)
+    cells = run.matrix("classic", 0.1)
+    values = []
+    for model in range(8):
+        rest = np.delete(np.delete(cells, model, 0), model, 1)
+        values.append(100 * np.isin(rest, (1, 2)).sum() / 42)
+    mean = sum(values) / 8
+    assert_close(one.agreement_se, (7 / 8 * sum((value - mean) ** 2 for value in values)) ** 0.5, ROUNDING)
+
+
+def test_realised_rates_are_exact(run: bench.MethodComparison) -> None:
+    assert_exact([column.rate for column in run.columns], [0.02, 0.1])
+    assert_exact([column.wanted for column in run.columns], [0.02, 0.1])
+
+
+def test_prudence_costs_power_and_buys_safety(run: bench.MethodComparison) -> None:
+    """The bounds hold for any noise of the rate told, so these methods make no type I error, whatever the draw."""
+    for method in ("prudent-v1", "bounded"):
+        assert run.tally(method, 0.1).n_type_1 == 0
+    assert run.tally("prudent-v1", 0.1).type_2 > run.tally("classic", 0.1).type_2
+
+
+def test_without_noise_the_classic_comparison_is_the_reference() -> None:
+    predictions, truth = simulated()
+    found = bench.compare_methods(predictions, truth, [0.0], ["classic", "prudent-v1", "cleaned(s=1, e=0)"])
+    for one in found.tallies:
+        assert_exact((one.n_type_1, one.n_type_2, one.agreement), (0, 0, 100.0))
+
+
+def test_a_perfect_cleaning_restores_the_reference() -> None:
+    predictions, truth = simulated()
+    found = bench.compare_methods(predictions, truth, [0.2], ["cleaned(s=1, e=0, c=1)", "classic"])
+    assert_exact(found.tally("cleaned(s=1, e=0, c=1)", 0.2).agreement, 100.0)
+    assert found.tally("classic", 0.2).agreement < 100
+
+
+def test_an_audit_of_everything_makes_no_type_1_error_and_few_of_type_2() -> None:
+    predictions, truth = simulated(400)
+    found = bench.compare_methods(predictions, truth, [0.2], ["audited(labels=400, design='uniform')"])
+    one = found.tallies[0]
+    assert_exact((one.n_type_1, one.labels_asked), (0, 400.0))
+    assert one.type_2 < bench.compare_methods(predictions, truth, [0.2], ["prudent-v1"]).tallies[0].type_2
+
+
+# Methods of one's own ------------------------------------------------------------------------------------------------
+
+
+def simple(established: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any]) -> str:
+    return "candidate" if (candidate == given).mean() > (established == given).mean() else "established"
+
+
+def peeking(established: NDArray[Any], candidate: NDArray[Any], given: NDArray[Any], known: Any) -> bool:
+    truth = known.expert(np.arange(given.size))
+    margin = 0.5 * known.rate + 0.05
+    return bool((candidate == truth).mean() > (established == truth).mean() + margin)
+
+
+def test_a_function_joins_by_one_argument() -> None:
+    predictions, truth = simulated(300, models=5)
+    found = bench.compare_methods(predictions, truth, [0.1], [simple, "classic", peeking])
+    assert list(found.methods) == ["simple", "classic", "peeking"]
+    noisy = labels.add_feature_noise(truth, np.stack(list(predictions.values())), 0.1).labels
+    accuracy = [(values == noisy).mean() for values in predictions.values()]
+    taken = np.isin(found.matrix("simple", 0.1), (2, 3))
+    assert_exact(taken.tolist(), [[b > a for b in accuracy] for a in accuracy])
+    assert_exact(found.tally("peeking", 0.1).labels_asked, 300.0)
+    assert_exact(found.tally("simple", 0.1).labels_asked, 0.0)
+
+
+def test_a_function_may_return_a_decision() -> None:
+    predictions, truth = simulated(300, models=4)
+
+    def wrapped(established: Any, candidate: Any, given: Any) -> evaluation.Decision:
+        return evaluation.compare(established, candidate, given, method="classic", classes=[0, 1, 2, 3])
+
+    found = bench.compare_methods(predictions, truth, [0.1], {"mine": wrapped, "theirs": "classic"})
+    assert_exact(found.matrix("mine", 0.1).tolist(), found.matrix("classic", 0.1).tolist())
+
+
+def test_what_a_function_writes_into_its_input_is_refused() -> None:
+    predictions, truth = simulated(100, models=3)
+
+    def spoiling(established: Any, candidate: Any, given: Any) -> str:
+        given[:] = 0
+        return "undecided"
+
+    with pytest.raises(InputError, match=r"'spoiling' raised ValueError.*read-only"):
+        bench.compare_methods(predictions, truth, [0.1], spoiling)
+
+
+def test_two_functions_of_one_name_are_kept_apart() -> None:
+    chosen = chosen_contenders([lambda a, b, c: True, lambda a, b, c: False])
+    assert [one.name for one in chosen] == ["own", "own 2"]
+
+
+# Resuming ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_gives_the_same_result_and_decides_nothing_twice(tmp_path: Path) -> None:
+    predictions, truth = simulated(300, models=5)
+    path = tmp_path / "rows"
+    methods = ["classic", "prudent-v1", "audited(labels=30)"]
+    whole = bench.compare_methods(predictions, truth, RATES, methods)
+    bench.compare_methods(predictions, truth, RATES, methods[:1], store=path)
+    size = path.stat().st_size
+    again = bench.compare_methods(predictions, truth, RATES, methods, store=path)
+    assert again.to_json() == whole.to_json()
+    grown = path.stat().st_size
+    assert grown > size
+    bench.compare_methods(predictions, truth, RATES, methods, store=path, n_jobs=2)
+    assert_exact(path.stat().st_size, grown)
+
+
+def test_a_store_of_other_labels_is_refused(tmp_path: Path) -> None:
+    predictions, truth = simulated(300, models=5)
+    path = tmp_path / "rows"
+    bench.compare_methods(predictions, truth, RATES, ["classic"], store=path)
+    before = path.read_bytes()
+    with pytest.raises(DemeleError, match="store"):
+        bench.compare_methods(predictions, truth, RATES, ["classic"], store=path, seed=1)
+    assert path.read_bytes() == before
+
+
+def test_a_changed_function_is_asked_again(tmp_path: Path) -> None:
+    predictions, truth = simulated(200, models=3)
+    path = tmp_path / "rows"
+    makers = [lambda a, b, c: True, lambda a, b, c: False]
+    found = [bench.compare_methods(predictions, truth, [0.1], {"mine": one}, store=path) for one in makers]
+    assert [one.tallies[0].undecided for one in found] == [0.0, 100.0]
+
+
+def test_the_number_of_processes_changes_nothing() -> None:
+    predictions, truth = simulated(300, models=5)
+    methods = ["classic", "audited(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
+    one, two = (bench.compare_methods(predictions, truth, RATES, methods, n_jobs=jobs) for jobs in (1, 2))
+    assert one.to_json() == two.to_json()
+
+
+KILLED = """
+import sys
+import numpy as np
+from demele import bench
+from sklearn.datasets import load_iris
+iris = load_iris()
+found = bench.noise_experiment(
+    iris.data, iris.target, noise_rates=[0.05, 0.1], methods=["classic", "prudent-v1", "audited(labels=30)"],
+    n_classifiers=6, n_candidates=24, n_annotators=12, training_rates=[0.01, 0.1], folds=3, store=sys.argv[1],
+)
+open(sys.argv[2], "w").write(found.to_json())
+"""
+
+
+def test_killed_and_resumed_is_the_same_to_the_bit(tmp_path: Path) -> None:
+    """Killed without warning, twice, at other points of the work."""
+    store, result, whole = tmp_path / "rows", tmp_path / "resumed.json", tmp_path / "whole.json"
+    for lines in (4, 15):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(store), str(result)])
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and process.poll() is None:
+            if store.exists() and store.read_bytes().count(b"\n") >= lines:
+                break
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert not result.exists()
+    subprocess.run([sys.executable, "-c", KILLED, str(store), str(result)], check=True)
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "other"), str(whole)], check=True)
+    assert result.read_bytes() == whole.read_bytes()
+
+
+# Bad input -----------------------------------------------------------------------------------------------------------
+
+GOOD = simulated(60, models=3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"noise_rates": []}, InputError, "noise_rates: expected at least one"),
+        ({"noise_rates": [5]}, InputError, "for 5% write 0.05"),
+        ({"noise_rates": [1.0]}, InputError, r"in \[0, 1\)"),
+        ({"noise_rates": "0.1"}, InputTypeError, "noise_rates"),
+        ({"noise_rates": [0.95]}, InputError, "highest reachable rate is 0"),
+        ({"methods": []}, InputError, "at least one name"),
+        ({"methods": ["clasic"]}, UnknownNameError, "did you mean 'classic'"),
+        ({"methods": ["audited(lables=3)"]}, InputError, "'audited' takes the options labels, design"),
+        ({"methods": ["audited(labels=0)"]}, InputError, "whole number of at least 2"),
+        ({"methods": ["audited(design='best')"]}, InputError, "design is one of weighted, uniform"),
+        ({"methods": ["audited(labels=)"]}, InputError, "expected options such as"),
+        ({"methods": ["cleaned(s=2)"]}, InputError, r"s is a share in \[0, 1\]"),
+        ({"methods": ["sequential(error=0.6)"]}, InputError, "probability below 0.5"),
+        ({"methods": [3]}, InputTypeError, "expected a name or a function"),
+        ({"methods": 3}, InputTypeError, "expected names or functions"),
+        ({"methods": {"classic": simple, "a": "classic"}}, InputError, "is the name of another method"),
+        ({"methods": lambda a, b: True}, InputTypeError, "cannot be called with"),
+        ({"methods": lambda a, b, c: "better"}, InputError, "must return one of"),
+        ({"methods": lambda a, b, c: 1 / 0}, InputError, "raised ZeroDivisionError"),
+        ({"measures": "error"}, InputError, "measures: expected some of"),
+        ({"measures": "recall"}, InputError, "recall is of one class"),
+        ({"measures": [("recall", 9)]}, InputError, "measures"),
+        ({"measures": [("accuracy", 1)]}, InputError, "accuracy is of all classes"),
+        ({"measures": []}, InputError, "at least one"),
+        ({"measures": [("recall", 1)], "methods": ["bounded"]}, InputError, "none of the methods"),
+        ({"noise": "class"}, InputError, "noise: expected 'feature', 'uniform' or a callable"),
+        ({"noise": "uniform", "annotations": [[0] * 60]}, InputError, "annotations: only"),
+        ({"noise": lambda y, rate, seed: y[:-1]}, InputError, "expected 60 labels from the function"),
+        ({"annotations": [[0] * 59]}, InputError, "expected 60"),
+        ({"predictions": {"one": GOOD[1]}}, NotEnoughData, "at least 2 models"),
+        (
+            {"true_labels": np.zeros(60, dtype=int), "predictions": np.zeros((60, 2), dtype=int)},
+            NotEnoughData,
+            "2 classes",
+        ),
+        ({"true_labels": GOOD[1][:-1]}, InputError, "same number of rows"),
+        ({"seed": -1}, InputError, "seed"),
+        ({"level": 1.5}, InputError, "level"),
+    ],
+)
+def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], message: str) -> None:
+    given = {"predictions": GOOD[0], "true_labels": GOOD[1], "noise_rates": [0.1], "methods": ["classic"], **changed}
+    with pytest.raises(error, match=message):
+        bench.compare_methods(**given)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_classifiers": 1}, "n_classifiers: expected a whole number of at least 2"),
+        ({"n_candidates": 5, "n_classifiers": 6}, "n_candidates: expected at least n_classifiers"),
+        ({"folds": 1}, "folds"),
+        ({"folds": 1000}, "folds: expected at most one per instance"),
+        ({"accuracies": (0.9, 0.5)}, "accuracies: expected 0 <= low < high"),
+        ({"accuracies": 0.5}, r"accuracies: expected \(low, high\)"),
+        ({"training_rates": []}, "training_rates: expected at least one"),
+        ({"training_rates": [20]}, "training_rates: expected shares"),
+        ({"methods": ["nothing"]}, "methods: expected some of"),
+        ({"measures": ["recall"]}, "recall is of one class"),
+        ({"features": None}, "features: expected with y"),
+        ({"y": None}, "y: expected with features"),
+        ({"y": [0, 1, 0]}, "same number of rows"),
+        ({"y": [0] * 60}, "at least 2 classes"),
+    ],
+)
+def test_an_experiment_refuses_before_it_trains(changed: dict[str, Any], message: str) -> None:
+    rng = np.random.default_rng(0)
+    given = {"features": rng.normal(size=(60, 3)), "y": rng.integers(0, 2, 60), **changed}
+    with pytest.raises(InputError, match=message):
+        bench.noise_experiment(**given)
+
+
+def test_names_are_kept_in_one_spelling() -> None:
+    assert contender("audited( labels = 250 )").name == "audited(labels=250)"
+    assert contender("audited(labels=500)").name == "audited"
+    assert contender("prudent-v2(prudence=0.1)").name == "prudent-v2"
+    for name in bench.comparison_methods():
+        assert contender(name).name == name
+
+
+def test_the_published_rows_meet_our_names() -> None:
+    names = set(bench.comparison_methods())
+    assert {row["method"] for row in published()} <= names
+    assert len([row for row in published() if row["measure"] == "accuracy"]) == 27
+
+
+def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
+    frame = run.to_frame()
+    assert_exact(len(frame), len(run.tallies))
+    content = json.loads(run.to_json(tmp_path / "found.json"))
+    assert content == json.loads((tmp_path / "found.json").read_text())
+    assert content["outcomes"] == list(OUTCOMES)
+    cells = {(row["method"], row["noise"], row["measure"]): row["cells"] for row in content["matrices"]}
+    assert cells["classic", 0.1, "accuracy"] == "".join(map(str, run.matrix("classic", 0.1).ravel()))
+    table = run.table("type_2")
+    assert_exact(table[0.1]["classic"], run.tally("classic", 0.1).type_2)
+    for name in ("type", "method"):
+        with pytest.raises(UnknownNameError, match="figure: expected one of"):
+            run.table(name)
+    with pytest.raises(UnknownNameError, match="expected a method among"):
+        run.tally("audited", 0.1)
+    assert "7 methods, 8 classifiers, n=600" in repr(run)
