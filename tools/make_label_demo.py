@@ -1,4 +1,4 @@
-"""Make the label sets in ``src/demele/data/bundled`` from the published data.
+"""Make the label sets and the answers of crowds in ``src/demele/data/bundled`` from the published data.
 
 ``python tools/make_label_demo.py FOLDER`` reads, in FOLDER (their sources, commits and licences are in
 ``src/demele/data/bundled/LICENSES.md``):
@@ -7,6 +7,8 @@
   there is no single right answer) and the answer of each model (-1 if it gave none).
 - ``label_errors/*.npz``: ``given``, ``argmax``, ``corrected`` (-1 if reviewers did not agree), ``reviewed_index``.
 - ``geirhos_16class_models/*.npz``: ``label``, ``predictions``, ``models``, ``classes``, ``condition``.
+- ``crowd_gal/*.npz``: ``worker``, ``task`` and ``label`` of each answer, ``gold`` of each task (-1 unknown),
+  ``classes``.
 
 Files come out the same, byte by byte, for the same data.
 """
@@ -19,22 +21,29 @@ import numpy as np
 import pandas as pd
 
 BUNDLED = Path(__file__).parents[1] / "src" / "demele" / "data" / "bundled"
+#: Of the sets of answers, those small enough to be bundled, and what their answers are about.
+CROWDS = {
+    "mozafari_1000": "1 000 items of two classes, the right one known of each; five answers about each",
+    "hitspam_crowdflower": "whether a task offered on Mechanical Turk is spam, asked on CrowdFlower; the right answer "
+    "is known of 101",
+}
 LETTERS = ("A", "B", "C", "D", "no answer")
 CC_BY = "CC BY 4.0"
 APACHE = "Apache-2.0"
 
 
 def main(folder: Path) -> None:
-    """Write every label set and print its size."""
+    """Write every set and print its size."""
     made = {"mmlu_redux": mmlu_redux(pd.read_csv(folder / "mmlu_redux_llm" / "predictions.csv"))}
     for file in sorted((folder / "label_errors").glob("*.npz")):
         made[f"label_errors_{file.stem}"] = label_errors(file)
     for file in sorted((folder / "geirhos_16class_models").glob("*.npz")):
         made[f"geirhos_16class_{file.stem.removesuffix('_png')}"] = geirhos(file)
-    BUNDLED.mkdir(exist_ok=True)
+    made |= {f"crowd/{name}": crowd(folder / "crowd_gal" / f"{name}.npz") for name in CROWDS}
     total = 0
     for name, arrays in made.items():
         file = BUNDLED / f"{name}.npz"
+        file.parent.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(file, **arrays)
         total += file.stat().st_size
         print(f"{name}: {file.stat().st_size} bytes")
@@ -113,6 +122,29 @@ def geirhos(file: Path) -> dict[str, Any]:
             f"{file.stem.removesuffix('_png').replace('_', ' ')} (Geirhos et al. 2018). Labels are taken as right."
         ),
         "licence": np.array(CC_BY),
+    }
+
+
+def crowd(file: Path) -> dict[str, Any]:
+    """Answers by item and then annotator, equal ones in the order of the source, in the smallest types."""
+    with np.load(file) as stored:
+        item, annotator, answer, gold, classes = (stored[key] for key in ("task", "worker", "label", "gold", "classes"))
+    order = np.lexsort((annotator, item))
+    silent = gold.size - np.unique(item).size
+    known = np.flatnonzero(gold >= 0)
+    return {
+        "answers_per_item": np.bincount(item, minlength=gold.size).astype(np.uint16),
+        "annotator": annotator[order].astype(np.uint8),
+        "answer": np.packbits(answer[order]),  # of two classes, in all of them
+        "gold_items": known.astype(np.uint16),
+        "gold": gold[known].astype(np.uint8),
+        "classes": classes,
+        "provenance": np.array(
+            f"Set {file.stem} of Get-Another-Label (Ipeirotis, Provost and Wang 2010): {CROWDS[file.stem]}. "
+            f"{item.size} answers of {np.unique(annotator).size} annotators about {gold.size} items"
+            + (f", {silent} of them without an answer." if silent else ".")
+        ),
+        "licence": np.array(APACHE),
     }
 
 

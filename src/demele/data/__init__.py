@@ -1,13 +1,17 @@
 """Data: the bundled demonstrations and the types that every data set returns."""
 
+from demele.data.crowd_sets import CrowdSet, crowd_set, crowd_set_names
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.label_sets import LabelSet, label_set, label_set_names
 from demele.data.sample import Sample
 
 __all__ = [
     "FACTOR_UNITS",
+    "CrowdSet",
     "LabelSet",
     "Sample",
+    "crowd_set",
+    "crowd_set_names",
     "demo",
     "demo_names",
     "digit_factors",

@@ -1,0 +1,95 @@
+"""The bundled answers of crowds are what their source says, and the methods that join answers read them."""
+
+import importlib.resources
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demele.core.errors import UnknownNameError
+from demele.data import crowd_set, crowd_set_names
+from demele.labels import Annotations, majority_vote
+from demele.labels.annotations import read_annotations
+from tests.tolerances import assert_exact
+from tools import make_label_demo
+
+BUNDLED = importlib.resources.files("demele.data") / "bundled"
+#: Where the published data are, if they are on this machine.
+SOURCES = Path(os.environ.get("DEMELE_LABEL_SOURCES", "/nonexistent"))
+
+
+def test_every_file_has_a_name_and_every_name_a_file() -> None:
+    files = {item.name.removesuffix(".npz") for item in (BUNDLED / "crowd").iterdir() if item.name.endswith(".npz")}
+    assert files == set(crowd_set_names()) == set(make_label_demo.CROWDS)
+
+
+def test_the_bundle_is_small_and_carries_its_licence() -> None:
+    sizes = [len((BUNDLED / "crowd" / f"{name}.npz").read_bytes()) for name in crowd_set_names()]
+    assert sum(sizes) < 50_000
+    text = (BUNDLED / "LICENSES.md").read_text(encoding="utf-8")
+    for must in ("crowd/*.npz", "Ipeirotis", "9fe6c56a7a157dba1a12018f696bad56806125b7"):
+        assert must in text
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "annotators", "items", "silent", "gold", "repeats", "classes"),
+    [
+        ("mozafari_1000", 5000, 83, 1000, 0, 1000, 0, ("0", "1")),
+        ("hitspam_crowdflower", 42_762, 153, 5381, 1, 101, 4169, ("no", "yes")),
+    ],
+)
+def test_counts_are_those_of_the_source(
+    name: str, answers: int, annotators: int, items: int, silent: int, gold: int, repeats: int, classes: tuple[str, str]
+) -> None:
+    found = crowd_set(name)
+    table = Annotations(found.item, found.annotator, found.answer, classes=found.classes, all_items=list(found.items))
+    assert (table.n_answers, table.n_annotators, table.n_items) == (answers, annotators, items)
+    assert int((table.votes().sum(axis=1) == 0).sum()) == silent
+    assert table.n_repeats == repeats
+    assert found.classes == classes
+    assert len(found.gold) == gold
+    assert set(found.gold) <= set(found.items.tolist())
+    assert set(found.gold.values()) == set(classes)
+    assert found.licence == "Apache-2.0"
+    assert f"{answers} answers of {annotators} annotators about {items} items" in found.provenance
+    assert f"{answers} answers" in repr(found)
+
+
+def test_the_frame_is_what_methods_read() -> None:
+    found = crowd_set("mozafari_1000")
+    table = read_annotations(found.to_frame())
+    assert table.classes == found.classes
+    assert_exact(table.item, found.item)
+    vote = majority_vote(table)
+    right = np.mean([found.gold[int(item)] == label for item, label in zip(table.items, vote.labels, strict=True)])
+    assert right == 0.696
+
+
+def test_each_call_returns_new_arrays() -> None:
+    crowd_set("mozafari_1000").answer[:] = "9"
+    assert set(crowd_set("mozafari_1000").answer) == {"0", "1"}
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'mozafari_1000'"):
+        crowd_set("mozafari")
+    with pytest.raises(UnknownNameError, match="expected one of 'mozafari_1000'"):
+        crowd_set("")
+
+
+@pytest.mark.skipif(not SOURCES.is_dir(), reason="DEMELE_LABEL_SOURCES does not name the folder of published data")
+@pytest.mark.parametrize("name", crowd_set_names())
+def test_the_bundle_holds_the_answers_of_the_source(name: str) -> None:
+    file = SOURCES / "crowd_gal" / f"{name}.npz"
+    found = crowd_set(name)
+    with np.load(file) as stored:
+        words, gold = stored["classes"], stored["gold"]
+        theirs = sorted(zip(stored["task"].tolist(), stored["worker"].tolist(), words[stored["label"]], strict=True))
+    assert sorted(zip(found.item.tolist(), found.annotator.tolist(), found.answer, strict=True)) == theirs
+    assert found.gold == {item: words[code] for item, code in enumerate(gold) if code >= 0}
+    made = make_label_demo.crowd(file)
+    with (BUNDLED / "crowd" / f"{name}.npz").open("rb") as stream, np.load(stream) as kept:
+        assert set(kept.files) == set(made)
+        for key, values in made.items():
+            assert_exact(kept[key], values)

@@ -1,0 +1,351 @@
+"""Dawid-Skene by EM: against loops, by hand, by its laws, and on crowds whose skill is known."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, NotConvergedWarning
+from demele.core.seeds import rng_for
+from demele.data import crowd_set
+from demele.labels import Annotations, Consensus, dawid_skene, majority_vote
+from tests.oracles import annotators as oracle
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
+
+Answers = list[tuple[int, int, int]]
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[Answers, int]:
+    """A few answers, repeats and silent items included, and the number of classes."""
+    k = draw(st.integers(2, 4))
+    answer = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, k - 1))
+    return draw(st.lists(answer, min_size=1, max_size=25)), k
+
+
+def read(answers: Answers, k: int, n_items: int = 6) -> Annotations:
+    item, annotator, answer = zip(*answers, strict=True)
+    return Annotations(item, annotator, answer, classes=range(k), all_items=range(n_items))
+
+
+def simulated(
+    name: str, truth: NDArray[Any], skills: list[float], *, k: int = 2, share: float = 1.0, seed: int = 0
+) -> Annotations:
+    """Annotators right with their probability, else any other class; each answers a share of the items."""
+    rng = rng_for(seed, "test_item_response", name)
+    n, w = truth.size, len(skills)
+    right = rng.random((w, n)) < np.array(skills)[:, None]
+    answers = np.where(right, truth, (truth + rng.integers(1, k, (w, n))) % k)
+    answers[rng.random((w, n)) >= share] = -1
+    return Annotations.from_matrix(answers, missing=-1, classes=range(k))
+
+
+def accuracy(found: Consensus, truth: NDArray[Any]) -> tuple[float, float]:
+    """Of the labels, and of the majority's."""
+    return float(np.mean(found.labels == truth)), float(np.mean(found.majority == truth))
+
+
+# Against the definition.
+
+
+@settings(deadline=None, max_examples=60)
+@given(crowds(), st.integers(1, 4), st.sampled_from([0.0, 0.01, 0.5, 2.0]))
+def test_it_is_what_loops_give(crowd: tuple[Answers, int], iterations: int, smoothing: float) -> None:
+    answers, k = crowd
+    found = dawid_skene(read(answers, k), smoothing=smoothing, max_iterations=iterations, tolerance=0)
+    posterior, proportions, objective = oracle.dawid_skene(answers, 6, k, iterations=iterations, smoothing=smoothing)
+    answered = sorted({i for i, _, _ in answers})
+    assert_close(found.probabilities[answered], np.array(posterior)[answered], SOLVER)
+    assert_close(found.proportions, proportions, SOLVER)
+    assert_close([float(found.details["start"]), *found.objective], objective, SOLVER)
+    assert found.iterations == len(found.objective) == iterations
+    assert found.converged is None
+
+
+def test_one_iteration_by_hand() -> None:
+    # ann and bob say 0 0 1, cal says 0 1 1. Votes: item 0 all for 0, item 1 two to one for 0, item 2 all for 1.
+    found = dawid_skene([[0, 0, 1], [0, 0, 1], [0, 1, 1]], max_iterations=1, tolerance=0)
+    # M step at (1, 2/3, 0): p0 = 5/9. Of 5/3 answers about class 0, ann gave 0 each time, cal 0 in 1 and 1 in 2/3; of
+    # 4/3 about class 1, ann gave 0 in 1/3, cal none. So pi_ann = (1, 0), (1/4, 3/4); pi_cal = (3/5, 2/5), (0, 1).
+    # E step: item 0 is 0, as cal never says 0 of class 1; item 2 is 1, as ann never says 1 of class 0.
+    # Item 1: 5/9 * 1 * 1 * 2/5 = 2/9 against 4/9 * 1/4 * 1/4 * 1 = 1/36, so 8/9 against 1/9.
+    assert_close(found.probabilities, [[1.0, 0.0], [8 / 9, 1 / 9], [0.0, 1.0]], SOLVER)
+    # Objective at the votes: log(5/9 * 3/5 = 1/3) + log(2/9 + 1/36 = 1/4) + log(4/9 * 9/16 = 1/4).
+    assert_close(found.details["start"], math.log(1 / 48), SOLVER)
+    # The M step after it: p0 = 17/27; cal about class 0: 0 in 1 of 17/9.
+    assert_close(found.proportions, [17 / 27, 10 / 27], SOLVER)
+    assert_close(found.transition(2).probabilities, [[9 / 17, 8 / 17], [0.0, 1.0]], SOLVER)
+    assert_close(found.profiles.counts.sum(), 9, ROUNDING)
+
+
+def test_log_likelihood_is_that_of_the_estimates() -> None:
+    table = simulated("likelihood", np.arange(60) % 3, [0.9, 0.7, 0.6, 0.5], k=3, share=0.8)
+    found = dawid_skene(table, smoothing=0.3)
+    profiles = {
+        (w, k, c): float(found.transition(w).probabilities[k, c]) for w in range(4) for k in range(3) for c in range(3)
+    }
+    answers = list(zip(table.item.tolist(), table.annotator.tolist(), table.answer.tolist(), strict=True))
+    posterior, value = oracle.log_likelihood(answers, 60, list(found.proportions), profiles)
+    assert found.log_likelihood is not None
+    assert_close(found.log_likelihood, value, ROUNDING)
+    log_prior = 0.3 * sum(math.log(share) for share in profiles.values())
+    assert_close(found.objective[-1], value + log_prior, ROUNDING)
+    assert_close(found.probabilities, posterior, {"rtol": 1e-3, "atol": 1e-3})
+
+
+# Its laws.
+
+
+@settings(deadline=None, max_examples=80)
+@given(crowds(), st.sampled_from([0.0, 1e-3, 1.0]))
+def test_the_objective_never_decreases(crowd: tuple[Answers, int], smoothing: float) -> None:
+    answers, k = crowd
+    found = dawid_skene(read(answers, k), smoothing=smoothing, max_iterations=60, tolerance=0)
+    trace = np.array([float(found.details["start"]), *found.objective])
+    assert np.isfinite(trace).all()
+    assert_at_most(trace[:-1], trace[1:], ROUNDING)
+    assert_close(found.probabilities.sum(axis=1), np.ones(6), ROUNDING)
+    assert (found.probabilities >= 0).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(crowds(), st.randoms(use_true_random=False))
+def test_order_and_names_do_not_matter(crowd: tuple[Answers, int], random: Any) -> None:
+    answers, k = crowd
+    found = dawid_skene(read(answers, k), max_iterations=5, tolerance=0)
+    shuffled, items, people = list(answers), list(range(6)), list(range(4))
+    for part in (shuffled, items, people):
+        random.shuffle(part)
+    renamed = [(items[i], people[w], c) for i, w, c in shuffled]
+    other = dawid_skene(read(renamed, k), max_iterations=5, tolerance=0)
+    assert_close(other.probabilities[items], found.probabilities, SOLVER)
+    assert_close(other.objective, found.objective, SOLVER)
+
+
+def test_classes_in_another_order_permute_the_results() -> None:
+    table = simulated("order", np.arange(90) % 3, [0.9, 0.8, 0.6], k=3)
+    frame = table.to_frame()
+    other = Annotations(frame["item"], frame["annotator"], frame["answer"], classes=[2, 0, 1])
+    a, b = dawid_skene(table), dawid_skene(other)
+    assert_close(b.probabilities, a.probabilities[:, [2, 0, 1]], SOLVER)
+    assert_exact(a.labels, b.labels)
+
+
+def test_real_answers_converge_upwards_past_the_vote() -> None:
+    crowd = crowd_set("mozafari_1000")
+    truth = np.array([crowd.gold[int(item)] for item in crowd.items])
+    found = dawid_skene(crowd.to_frame())
+    assert found.converged
+    assert_at_most(found.objective[:-1], found.objective[1:], ROUNDING)
+    ours, majority = accuracy(found, truth)
+    assert majority == 0.696
+    assert ours > 0.7
+    assert found.objective[-1] > -2094.75  # twenty iterations give -2094.752, the vote shares -2112
+
+
+def test_a_cell_can_leave_zero() -> None:
+    # At the votes, nobody can have met class 1 about items 2 and 3, where cal alone spoke, and cal met it elsewhere
+    # only when saying 1. EM without the least pseudo-count holds cal's cell (class 1, answer 0) at exactly 0 for ever.
+    table = [[0, 0, None, None, 1, 1, 1], [0, 0, None, None, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1]]
+    found = dawid_skene(Annotations.from_matrix(table), max_iterations=1, tolerance=0)
+    assert 0 < found.probabilities[2, 1] < 1e-8
+    assert_close(found.probabilities[2], [1, 0], SOLVER)
+
+
+# Crowds whose skill is known.
+
+
+def test_perfect_annotators() -> None:
+    truth = np.arange(30) % 3
+    found = dawid_skene([truth, truth, truth])
+    assert_exact(found.labels, truth)
+    assert_close(found.probabilities, np.eye(3)[truth], SOLVER)
+    assert_close(found.transition(1).probabilities, np.eye(3), SOLVER)
+    assert_close(found.annotator_frame()[["accuracy", "informativeness"]], np.ones((3, 2)), SOLVER)
+    assert found.log_likelihood is not None
+    assert_close(found.log_likelihood, 30 * math.log(1 / 3), SOLVER)  # what is left is which class each item has
+
+
+def test_it_recovers_skills() -> None:
+    skills = [0.95, 0.85, 0.75, 0.65, 0.55]
+    errors = []
+    for seed in range(40):
+        truth = rng_for(seed, "test_item_response", "truth").integers(0, 2, 800)
+        found = dawid_skene(simulated("skills", truth, skills, seed=seed))
+        errors.append(found.profiles.right(5) - skills)
+        ours, majority = accuracy(found, truth)
+        assert ours >= majority - 0.01
+    # EM is consistent, not unbiased: with 4 000 answers its bias is within the Monte-Carlo error of 40 crowds.
+    for annotator in range(5):
+        assert_mean([error[annotator] for error in errors], 0.0)
+    assert np.abs(errors).mean() < 0.02
+
+
+def test_a_spammer_tells_nothing() -> None:
+    truth = rng_for(0, "test_item_response", "spammer").integers(0, 3, 3000)
+    table = simulated("spammer", truth, [0.85, 0.8, 0.75, 1 / 3], k=3)
+    frame = dawid_skene(table).annotator_frame()
+    told = frame["informativeness"].to_numpy()
+    # Twice n times the mutual information is about chi-squared with 4 degrees of freedom: 20 is far beyond.
+    assert told[3] < 20 / (2 * 3000 * math.log(3))
+    assert told[:3].min() > 0.2
+    assert list(np.argsort(-told)) == [0, 1, 2, 3]
+
+
+def test_who_is_always_wrong_is_used() -> None:
+    truth = rng_for(0, "test_item_response", "adversary").integers(0, 2, 2000)
+
+    rng = rng_for(1, "test_item_response", "adversary")
+    rows = [np.where(rng.random(2000) < skill, truth, 1 - truth) for skill in (0.75, 0.7, 0.7)]
+    without = dawid_skene(rows)
+    found = dawid_skene([*rows, 1 - truth])
+    assert_exact(found.transition(3).probabilities.argmax(axis=1), [1, 0])
+    ours, majority = accuracy(found, truth)
+    assert ours > 0.97
+    assert ours > accuracy(without, truth)[0] + 0.1
+    assert majority < accuracy(without, truth)[1]
+    assert found.annotator_frame()["informativeness"].to_numpy()[3] > 0.9
+
+
+def test_a_shared_bias_makes_it_worse_than_the_majority() -> None:
+    # Two of five annotators say the same of every item, whatever its class: they look certain, and nearly right, to a
+    # model that takes errors for independent. The three others are honest, and outvote the two when they agree.
+    rng = rng_for(0, "test_item_response", "bias")
+    truth = rng.integers(0, 2, 2000)
+    shared = np.where(rng.random(2000) < 0.6, truth, 1 - truth)
+    honest = [np.where(rng.random(2000) < 0.8, truth, 1 - truth) for _ in range(3)]
+    found = dawid_skene([shared, shared, *honest])
+    ours, majority = accuracy(found, truth)
+    assert ours < majority - 0.05
+    assert_close(ours, np.mean(shared == truth), {"rtol": 0.02, "atol": 0})  # it believes the two
+    assert "unlike-majority" in {note.code for note in found.notes}
+    apart = int(np.count_nonzero(found.labels != found.majority))
+    assert any(f"{apart} of 2000 labels" in note.message for note in found.notes)
+
+
+# Odd crowds.
+
+
+def test_annotators_of_one_answer_or_always_the_same() -> None:
+    truth = np.arange(40) % 2
+    once = np.full(40, -1)
+    once[3] = 1
+    rows = [truth, truth, np.where(np.arange(40) < 36, truth, 1 - truth), np.ones(40, int), once]
+    found = dawid_skene(Annotations.from_matrix(rows, missing=-1))
+    assert_exact(found.labels, truth)
+    assert_close(found.annotator_frame()["informativeness"].to_numpy()[3], 0.0, SOLVER)
+    assert_close(found.transition(3).probabilities, [[0, 1], [0, 1]], SOLVER)
+    # One answer: a profile that has no other.
+    assert_close(found.transition(4).probabilities, [[0, 1], [0, 1]], SOLVER)
+    assert_close(found.annotator_frame()["informativeness"].to_numpy()[4], 0.0, SOLVER)
+    assert {note.code for note in found.notes} == {"constant-annotators"}
+
+
+def test_a_single_annotator_is_believed() -> None:
+    found = dawid_skene([[0, 1, 1, 2]])
+    assert_exact(found.labels, [0, 1, 1, 2])
+    assert_close(found.proportions, [0.25, 0.5, 0.25], SOLVER)
+
+
+def test_one_class_only() -> None:
+    found = dawid_skene({"ann": ["yes"] * 3, "bob": ["yes"] * 3})
+    assert found.labels.tolist() == ["yes"] * 3
+    assert_exact(found.probabilities, np.ones((3, 1)))
+    assert found.log_likelihood == 0
+    assert "one-class" in {note.code for note in found.notes}
+
+
+def test_a_class_without_a_vote_stays_without_a_share() -> None:
+    found = dawid_skene([[0, 1, 1], [0, 1, 0]], classes=[0, 1, 2])
+    assert_exact(found.probabilities[:, 2], np.zeros(3))
+    assert found.proportions[2] == 0
+    assert np.isfinite(found.objective).all()
+
+
+def test_items_without_answers_have_the_proportions_and_change_nothing() -> None:
+    table = simulated("silent", np.arange(50) % 2, [0.9, 0.8, 0.7])
+    frame = table.to_frame()
+    wider = Annotations(frame["item"], frame["annotator"], frame["answer"], all_items=range(60))
+    a, b = dawid_skene(table), dawid_skene(wider)
+    assert_exact(b.probabilities[:50], a.probabilities)
+    assert_exact(b.probabilities[50:], np.tile(a.proportions, (10, 1)))
+    assert_exact(b.n_answers[50:], np.zeros(10))
+    assert_exact(a.objective, b.objective)
+    assert "unanswered-items" in {note.code for note in b.notes}
+
+
+def test_repeated_answers_count_each() -> None:
+    once = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1), (2, 0, 0), (2, 1, 0)]
+    found = dawid_skene(read([*once, (0, 0, 0), (0, 0, 0)], 2, 3), max_iterations=3, tolerance=0)
+    expected, _, _ = oracle.dawid_skene([*once, (0, 0, 0), (0, 0, 0)], 3, 2, iterations=3)
+    assert_close(found.probabilities, expected, SOLVER)
+    assert_exact(found.n_answers, [4, 2, 2])
+    assert "repeated-answers" in {note.code for note in found.notes}
+
+
+def test_smoothing_draws_profiles_together() -> None:
+    table = simulated("smoothing", np.arange(40) % 2, [0.9, 0.8, 0.7])
+    skills = [dawid_skene(table, smoothing=amount).annotator_frame()["informativeness"] for amount in (0.0, 1.0, 20.0)]
+    for little, much in itertools.pairwise(skills):
+        assert (much < little).all()
+
+
+def test_many_classes_and_items_with_many_answers() -> None:
+    rng = rng_for(0, "test_item_response", "many")
+    truth = rng.integers(0, 1000, 400)
+    table = simulated("many", truth, [0.9] * 4, k=1000)
+    found = dawid_skene(table, tolerance=1e-6)
+    assert accuracy(found, truth)[0] > 0.95
+    # Products of 3 000 probabilities are far below the smallest float.
+    labels = np.arange(4) % 2
+    crowd = [np.where(rng.random(4) < 0.6, labels, 1 - labels) for _ in range(3000)]
+    deep = dawid_skene(crowd, smoothing=1.0)
+    assert_exact(deep.labels, labels)
+    assert np.isfinite(deep.objective).all()
+
+
+# Settings.
+
+
+def test_convergence_is_said() -> None:
+    table = simulated("convergence", np.arange(200) % 2, [0.8, 0.7, 0.65, 0.6])
+    done = dawid_skene(table)
+    assert done.converged is True
+    assert done.iterations == len(done.objective) < 5000
+    trace = np.diff([float(done.details["start"]), *done.objective])
+    limit = 1e-10 * table.n_answers
+    assert trace[-1] < limit
+    assert (trace[:-1] >= limit).all()
+    with pytest.warns(NotConvergedWarning, match="not converged after 3 iterations"):
+        short = dawid_skene(table, max_iterations=3)
+    assert short.converged is False
+    assert_exact(short.objective, done.objective[:3])
+    assert "dawid_skene(smoothing=0.0, max_iterations=3" in str(short.signature)
+
+
+def test_it_keeps_the_votes_beside_its_labels() -> None:
+    table = simulated("votes", np.arange(100) % 2, [0.9, 0.8, 0.6])
+    assert_exact(dawid_skene(table).majority, majority_vote(table).labels)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"smoothing": -1.0}, "smoothing: expected a finite number of 0 or more, got -1"),
+        ({"smoothing": math.nan}, "smoothing: .* got nan"),
+        ({"smoothing": "some"}, "smoothing: .* got 'some'"),
+        ({"tolerance": math.inf}, "tolerance: .* got inf"),
+        ({"tolerance": True}, "tolerance: .* got True"),
+        ({"max_iterations": 0}, "max_iterations: expected a whole number of at least 1, got 0"),
+        ({"max_iterations": 2.5}, "max_iterations: .* got 2.5"),
+        ({"classes": [0]}, "answers: 1 of 4 values are none of the 1 classes"),
+    ],
+)
+def test_settings_that_cannot_be_used(settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        dawid_skene([[0, 1], [0, 0]], **settings)

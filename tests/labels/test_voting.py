@@ -1,0 +1,180 @@
+"""Votes: against loops, by hand, by their laws, and with weights that are given or found."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
+from demele.core.seeds import rng_for
+from demele.labels import Annotations, majority_vote, voting
+from tests.oracles import annotators as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
+
+Answers = list[tuple[int, int, int]]
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[Answers, int]:
+    k = draw(st.integers(1, 4))
+    answer = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, k - 1))
+    return draw(st.lists(answer, min_size=1, max_size=25)), k
+
+
+def read(answers: Answers, k: int) -> Annotations:
+    item, annotator, answer = zip(*answers, strict=True)
+    return Annotations(item, annotator, answer, classes=range(k), all_items=range(6))
+
+
+@settings(deadline=None)
+@given(crowds(), st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=4))
+def test_it_is_what_loops_give(crowd: tuple[Answers, int], weights: list[float]) -> None:
+    answers, k = crowd
+    table = read(answers, k)
+    plain = majority_vote(table)
+    assert_close(plain.probabilities, oracle.vote_shares(answers, 6, k), ROUNDING)
+    assert_close(plain.proportions, plain.probabilities.mean(axis=0), ROUNDING)
+    assert_close(plain.profiles.counts.sum(), len(answers), ROUNDING)
+    if any(weights[w] for _, w, _ in answers):
+        named = dict(enumerate(weights))
+        found = majority_vote(table, weights=named)
+        assert_close(found.probabilities, oracle.vote_shares(answers, 6, k, weights), ROUNDING)
+        assert_exact(found.majority, plain.labels)
+
+
+def test_shares_labels_and_profiles_by_hand() -> None:
+    found = majority_vote({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"], "cal": ["a", "a", "a"]})
+    assert found.labels.tolist() == ["a", "b", "a"]
+    assert_exact(found.labels, found.majority)
+    assert_close(found.probabilities, [[1.0, 0.0], [1 / 3, 2 / 3], [2 / 3, 1 / 3]], ROUNDING)
+    assert_close(found.proportions, [2 / 3, 1 / 3], ROUNDING)
+    # ann said a of the first item, b of the others: about class a, once and 1/3 + 2/3 times.
+    assert_close(found.profiles.table(0), [[1, 1], [0, 1]], ROUNDING)
+    assert_close(found.profiles.right(3), [2 / 3, 7 / 9, 2 / 3], ROUNDING)
+    assert found.method == "majority"
+    assert found.log_likelihood is None
+    assert found.converged is None
+    assert "majority_vote(classes=('a', 'b'))" in str(found.signature)
+
+
+def test_ties_go_to_the_earlier_class() -> None:
+    rows = [[0, 1], [1, 0]]
+    assert majority_vote(rows).labels.tolist() == [0, 0]
+    assert majority_vote(rows, classes=[1, 0]).labels.tolist() == [1, 1]
+
+
+def test_items_without_answers_have_the_shares_of_all_votes() -> None:
+    table = Annotations([0, 0, 2], ["x", "y", "x"], [1, 0, 1], all_items=[0, 1, 2])
+    found = majority_vote(table)
+    assert_close(found.probabilities, [[1 / 2, 1 / 2], [1 / 3, 2 / 3], [0.0, 1.0]], ROUNDING)
+    assert found.labels.tolist() == [0, 1, 1]
+    assert_exact(found.n_answers, [2, 0, 1])
+    assert "unanswered-items" in {note.code for note in found.notes}
+
+
+def test_items_of_annotators_that_do_not_count() -> None:
+    found = majority_vote({"ann": [0, 1, 1], "eve": [1, 1, 0]}, weights={"ann": 1, "eve": 0})
+    assert found.labels.tolist() == [0, 1, 1]
+    table = Annotations([0, 1, 2], ["ann", "ann", "eve"], [0, 0, 1])
+    found = majority_vote(table, weights=[2, 0])
+    assert_exact(found.probabilities, [[1, 0], [1, 0], [1, 0]])
+    [note] = found.notes
+    assert note.code == "weightless-items"
+    assert note.message.startswith("1 of 3 items were answered only by annotators of weight 0")
+
+
+@settings(deadline=None)
+@given(crowds(), st.sampled_from([1e-300, 0.125, 3.0, 1e300]))
+def test_only_ratios_of_weights_matter(crowd: tuple[Answers, int], factor: float) -> None:
+    table = read(*crowd)
+    plain = majority_vote(table)
+    found = majority_vote(table, weights=np.full(table.n_annotators, factor))
+    assert_close(found.probabilities, plain.probabilities, ROUNDING)
+    assert found.method == "weighted majority"
+
+
+def test_an_array_of_weights_is_in_the_order_of_the_annotators() -> None:
+    rows = {"zoe": [0, 0], "ann": [1, 1], "bob": [1, 0]}
+    by_name = majority_vote(rows, weights={"zoe": 5, "ann": 1, "bob": 1, "absent": 9})
+    in_order = majority_vote(rows, weights=[1, 1, 5])
+    assert by_name.annotators == ("ann", "bob", "zoe")
+    assert_exact(by_name.probabilities, in_order.probabilities)
+    assert by_name.labels.tolist() == [0, 0]
+    assert by_name.signature == in_order.signature
+    assert by_name.signature != majority_vote(rows, weights=[1, 2, 5]).signature
+
+
+def test_agreement_by_hand() -> None:
+    # Votes: 1, 1, 0, 0, and a tie about the last item, for 0. Upheld: ann 5 of 5, bob 3 of 4, cal 2 of 4, dan 1 of 1.
+    rows = {"ann": [1, 1, 0, 0, 0], "bob": [1, 1, 0, 1, None], "cal": [1, 0, 1, 0, None], "dan": [None] * 4 + [1]}
+    found = majority_vote(rows, weights="agreement")
+    # dan was not upheld: the tie went to ann. So 5/5, 3/4, 2/4, 0/1, and no label changes.
+    assert_exact(found.details["weights"], [1, 3 / 4, 1 / 2, 0])
+    assert found.labels.tolist() == [1, 1, 0, 0, 0]
+    assert_close(
+        found.probabilities[:, 1],
+        [1.0, (7 / 4) / (9 / 4), 2 / 9, 1 / 3, 0.0],
+        ROUNDING,
+    )
+    assert found.converged is True
+    assert found.iterations == 1
+
+
+def test_agreement_finds_whom_to_trust() -> None:
+    gains = []
+    for seed in range(30):
+        rng = rng_for(seed, "test_voting")
+        truth = rng.integers(0, 3, 400)
+        skills = np.array([0.9, 0.85, 0.4, 0.4, 0.4])[:, None]
+        rows = np.where(rng.random((5, 400)) < skills, truth, rng.integers(0, 3, (5, 400)))
+        found = majority_vote(rows, weights="agreement")
+        assert found.converged
+        assert found.details["weights"][:2].min() > found.details["weights"][2:].max()
+        # What a fixed point is: the weights are the agreement with the labels that they give.
+        assert_close(found.details["weights"], (rows == found.labels).mean(axis=1), ROUNDING)
+        gains.append(float(np.mean(found.labels == truth) - np.mean(found.majority == truth)))
+    assert np.mean(gains) > 5 * np.std(gains, ddof=1) / math.sqrt(len(gains))
+
+
+def test_a_vote_is_right_as_often_as_the_binomial_says() -> None:
+    shares = []
+    for seed in range(200):
+        rng = rng_for(seed, "test_voting", "binomial")
+        truth = rng.integers(0, 2, 100)
+        rows = np.where(rng.random((3, 100)) < 0.7, truth, 1 - truth)
+        shares.append(float(np.mean(majority_vote(rows).labels == truth)))
+    assert_mean(shares, 0.7**3 + 3 * 0.7**2 * 0.3)
+
+
+def test_rounds_that_run_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voting, "_MAX_ROUNDS", 1)
+    # Three annotators agree once, about item 0; elsewhere each goes astray alone, and the two others carry the vote.
+    rows = [[0] * 5, [0] * 5, [1, 1, 1, 1, 1], [1, 2, 2, 2, 2], [1, 3, 3, 3, 3]]
+    with pytest.warns(NotConvergedWarning, match="still changed 1 labels after 1 rounds"):
+        found = majority_vote(rows, weights="agreement")
+    assert found.converged is False
+    assert found.majority.tolist() == [1, 0, 0, 0, 0]
+    assert found.labels.tolist() == [0] * 5
+    assert_exact(found.details["weights"], [0.8, 0.8, 0.2, 0.2, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "says"),
+    [
+        ("trust", InputError, "weights: expected 'agreement', or one weight per annotator, got 'trust'"),
+        ({"ann": 1}, InputError, "none of 1 of 2: 'bob'"),
+        ([1.0], InputError, "expected 2 numbers, one per annotator, got shape \\(1,\\)"),
+        ([[1, 2]], InputError, "got shape \\(1, 2\\)"),
+        ([1, -1], InputError, "got 1 others, first -1.0 of annotator 'bob'"),
+        ([math.nan, 1], InputError, "first nan of annotator 'ann'"),
+        ([math.inf, 1], InputError, "first inf of annotator 'ann'"),
+        ([0, 0], InputError, "at least one above 0"),
+        (["a", "b"], InputTypeError, "expected numbers"),
+    ],
+)
+def test_weights_that_cannot_be_used(weights: Any, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        majority_vote({"ann": [0, 1], "bob": [1, 1]}, weights=weights)
