@@ -1,0 +1,431 @@
+"""Agreement coefficients: published examples, other libraries, laws, intervals that cover, and every refusal."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.labels.agreement_coefficients import Scale, agreement
+from demele.labels.agreement_sums import COEFFICIENTS, Sums, _weights, vote_rows
+from demele.labels.annotations import Annotations
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean, assert_rate_at_most
+
+Table = NDArray[np.int64]
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
+
+#: Fleiss (1971), table 1: six psychiatrists on thirty patients; depression, personality disorder, schizophrenia,
+#: neurosis, other.
+PSYCHIATRISTS = """00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031
+00501 30012 51000 02040 10203 00006 01050 02013 20040 10041 05010 40002 02040 10500 00006"""
+#: Krippendorff (2011), section E: four observers on twelve units; 0 = no answer.
+OBSERVERS = ["123321412000", "123322412503", "033323422510", "123324412510"]
+
+
+def of_votes(votes: Any) -> Annotations:
+    """Make answers that give these votes, items in rows; who answers what does not matter."""
+    rows = [
+        (item, who, c)
+        for item, row in enumerate(votes)
+        for who, c in enumerate(np.repeat(np.arange(len(row)), row).tolist())
+    ]
+    return Annotations(*zip(*rows, strict=True), classes=range(len(votes[0])))
+
+
+def plain_values(table: object, **options: Any) -> dict[str, float]:
+    found = agreement(table, n_resamples=0, **options)
+    return {name: getattr(found, name) for name in (*COEFFICIENTS, "cohen")}
+
+
+def with_nan(table: Table) -> NDArray[np.float64]:
+    return np.where(table < 0, np.nan, table.astype(float))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Draw answers (n_annotators, n_items) among up to 5 classes; -1 is no answer; some item has two answers."""
+    shape = (draw(st.integers(2, 6)), draw(st.integers(1, 14)))
+    table = draw(arrays(np.int64, shape, elements=st.integers(-1, draw(st.integers(0, 4)))))
+    assume(((table >= 0).sum(axis=0) >= 2).any())
+    return table
+
+
+# Published examples
+
+
+def test_fleiss_psychiatrists() -> None:
+    votes = [[int(digit) for digit in row] for row in PSYCHIATRISTS.split()]
+    found = agreement(of_votes(votes), n_resamples=0)
+    assert round(found.fleiss, 3) == 0.430
+    assert_exact(found.per_class["answers"], [26, 26, 30, 55, 43])
+    # The kappas of the categories in the paper's table 2.
+    assert_exact(found.per_class["kappa"].round(3), [0.245, 0.245, 0.520, 0.471, 0.566])
+    assert_close(found.fleiss, fleiss_kappa(votes), ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("scale", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_krippendorff_observers(scale: Scale, alpha: float) -> None:
+    table = Annotations.from_matrix([[int(digit) for digit in row] for row in OBSERVERS], missing=0)
+    found = agreement(table, scale=scale, n_resamples=0)
+    assert round(found.krippendorff, 3) == alpha
+    assert (found.n_items, found.n_answers) == (11, 41)
+
+
+def test_cohen_two_by_two() -> None:
+    # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: 0.7 observed, 0.5 expected.
+    one, other = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], [20, 5, 10, 15], axis=1)
+    found = agreement({"ann": one, "bob": other}, n_resamples=0)
+    assert_close([found.raw, found.cohen], [0.7, 0.4], ROUNDING)
+    assert_exact(found.shared_matrix(), [[0, 50], [50, 0]])
+    assert_close(found.cohen_matrix(), [[math.nan, 0.4], [0.4, math.nan]], ROUNDING)
+    # Scott's pi for kappa (shares 0.55, 0.45), and alpha with one degree of freedom less: 1 - 99 * 30 / (2 * 55 * 45).
+    assert_close(found.fleiss, 1 - 0.3 / (2 * 0.55 * 0.45), ROUNDING)
+    assert_close(found.krippendorff, 1 - 99 * 30 / (2 * 55 * 45), ROUNDING)
+
+
+# Other libraries
+
+
+@given(tables(), st.sampled_from(SCALES))
+@settings(deadline=None)
+def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
+    found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale, n_resamples=0)
+    compared = table[:, (table >= 0).sum(axis=0) >= 2]
+    if np.unique(compared[compared >= 0]).size < 2:
+        assert math.isnan(found.krippendorff)
+        return
+    assert_close(found.krippendorff, krippendorff.alpha(with_nan(table), level_of_measurement=scale), ROUNDING)
+
+
+@given(st.integers(2, 6), st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> None:
+    answers = np.random.default_rng(seed).integers(0, k, size=(m, n))
+    votes = (answers.T[:, :, None] == np.arange(k)).sum(axis=1)
+    found = agreement(Annotations.from_matrix(answers, classes=range(k)), n_resamples=0)
+    if (votes.sum(axis=0) > 0).sum() == 1:
+        assert math.isnan(found.fleiss)
+        return
+    assert_close(found.fleiss, fleiss_kappa(votes), ROUNDING)
+    for c, kappa in enumerate(found.per_class["kappa"]):
+        alone = np.stack([votes[:, c], m - votes[:, c]], axis=1)
+        if 0 < alone[:, 0].sum() < n * m:
+            assert_close(kappa, fleiss_kappa(alone), ROUNDING)
+        else:
+            assert math.isnan(kappa)
+
+
+@given(tables(), st.sampled_from(SCALES))
+@settings(deadline=None)
+def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
+    weights = {"nominal": None, "ordinal": "linear"}.get(scale, "quadratic")
+    found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale, n_resamples=0)
+    kappas, shares = found.cohen_matrix(), found.shared_matrix()
+    names = list(found.per_annotator.index)
+    summed = weighed = 0.0
+    for i, one in enumerate(names):
+        for other in names[:i]:
+            both = (table[one] >= 0) & (table[other] >= 0)
+            assert shares.loc[one, other] == shares.loc[other, one] == both.sum()
+            kappa = kappas.loc[one, other]
+            assert_exact(kappa, kappas.loc[other, one])
+            if both.any() and np.unique(table[[one, other]][:, both]).size > 1:
+                expected = cohen_kappa_score(table[one][both], table[other][both], labels=range(5), weights=weights)
+                assert_close(kappa, expected, ROUNDING)
+                summed, weighed = summed + both.sum() * expected, weighed + both.sum()
+            else:
+                assert math.isnan(kappa)
+    assert_close(found.cohen, summed / weighed if weighed else math.nan, ROUNDING)
+
+
+# Slow oracles
+
+
+@given(tables())
+@settings(deadline=None)
+def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
+    found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), n_resamples=0)
+    same: list[float] = []
+    shares = []
+    right, compared = np.zeros(len(table)), np.zeros(len(table))
+    for column in table.T:
+        said = column[column >= 0]
+        if said.size:
+            shares.append([np.mean(said == c) for c in range(5)])
+        if said.size > 1:
+            pairs = [said[i] == said[j] for i in range(said.size) for j in range(said.size) if i != j]
+            same.append(float(np.mean(pairs)))
+        for who in np.flatnonzero(column >= 0):
+            rest = [answer for other, answer in enumerate(column) if answer >= 0 and other != who]
+            if rest:
+                votes = np.bincount(rest, minlength=5)
+                leading = np.flatnonzero(votes == votes.max())
+                compared[who] += 1
+                right[who] += (column[who] in leading) / leading.size
+    assert_close(found.raw, np.mean(same), ROUNDING)
+    share = np.mean(shares, axis=0)
+    assert_close(found.per_class["share"], share, ROUNDING)
+    if share.max() < 1 - 1e-9:
+        chance = (share**2).sum()
+        assert_close(found.fleiss, (np.mean(same) - chance) / (1 - chance), ROUNDING)
+    here = list(found.per_annotator.index)
+    assert_exact(found.per_annotator["compared"], compared[here])
+    known = [who for who in here if compared[who]]
+    assert_close(found.per_annotator["with_rest"].loc[known], right[known] / compared[known], ROUNDING)
+    # Every pair of answers that are the same is a pair of one class.
+    weights = found.per_class["share"] * (1 - found.per_class["share"])
+    if not math.isnan(found.fleiss):
+        assert_close((weights * found.per_class["kappa"]).sum() / weights.sum(), found.fleiss, ROUNDING)
+
+
+@given(tables(), st.sampled_from(SCALES), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_weighing_rows_of_votes_is_repeating_items(table: Table, scale: Scale, seed: int) -> None:
+    answers = Annotations.from_matrix(table, missing=-1, classes=range(5))
+    votes, times = vote_rows(answers)
+    assert times.sum() == ((table >= 0).any(axis=0)).sum()
+    weights = np.random.default_rng(seed).integers(0, 3, size=times.size)
+    repeated = np.repeat(votes.toarray(), weights, axis=0)
+    assume((repeated.sum(axis=1) >= 2).any())
+    sums = Sums.of(votes, scale, np.arange(5.0))
+    drawn = dict(zip(COEFFICIENTS, sums.coefficients(sums.weighted(weights[None, :].astype(float)))[0], strict=True))
+    told = plain_values(of_votes(repeated), scale=scale)
+    for name in COEFFICIENTS:
+        assert_close(drawn[name], told[name], ROUNDING)
+
+
+def test_many_classes_need_no_shared_rows_of_votes() -> None:
+    # 200 classes do not fit into one number per item: the same coefficients without collapsing equal rows.
+    answers = np.random.default_rng(3).integers(0, 200, size=(4, 60))
+    answers[1] = answers[0]
+    found = agreement(answers, scale="ordinal", n_resamples=100, seed=1)
+    assert_close(found.krippendorff, krippendorff.alpha(answers, level_of_measurement="ordinal"), ROUNDING)
+    assert found.intervals["krippendorff"].low < found.krippendorff < found.intervals["krippendorff"].high
+
+
+# Laws
+
+
+@given(tables(), st.sampled_from(SCALES), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_order_does_not_matter(table: Table, scale: Scale, random: Any) -> None:
+    people = random.sample(range(len(table)), len(table))
+    things = random.sample(range(table.shape[1]), table.shape[1])
+    straight = plain_values(Annotations.from_matrix(table, missing=-1), scale=scale)
+    mixed = plain_values(Annotations.from_matrix(table[people][:, things], missing=-1), scale=scale)
+    assert_close(list(mixed.values()), list(straight.values()), ROUNDING)
+
+
+@given(tables(), st.permutations(range(5)))
+@settings(deadline=None)
+def test_names_do_not_matter(table: Table, new: list[int]) -> None:
+    nominal = plain_values(Annotations.from_matrix(table, missing=-1))
+    renamed = np.where(table < 0, -1, np.array(new)[table])
+    assert_close(
+        list(plain_values(Annotations.from_matrix(renamed, missing=-1)).values()), list(nominal.values()), ROUNDING
+    )
+    for scale in ("ordinal", "interval"):  # the other way round, and another unit
+        straight = plain_values(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale)
+        turned = Annotations.from_matrix(np.where(table < 0, -1, 40 - 10 * table), missing=-1, classes=range(0, 50, 10))
+        assert_close(list(plain_values(turned, scale=scale).values()), list(straight.values()), ROUNDING)
+    ratio = plain_values(Annotations.from_matrix(table, missing=-1), scale="ratio")
+    tenfold = Annotations.from_matrix(np.where(table < 0, -1, 10 * table), missing=-1)
+    assert_close(list(plain_values(tenfold, scale="ratio").values()), list(ratio.values()), ROUNDING)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_perfect_agreement(scale: Scale) -> None:
+    found = agreement([[0, 1, 2, 1, 0]] * 3, scale=scale, seed=4)
+    assert_close([found.raw, found.cohen, found.fleiss, found.krippendorff], [1, 1, 1, 1], ROUNDING)
+    assert_close(found.per_annotator["with_rest"], [1, 1, 1], ROUNDING)
+    assert_close([[one.low, one.high] for one in found.intervals.values()], np.ones((3, 2)), ROUNDING)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_chance_is_zero(scale: Scale) -> None:
+    rng = np.random.default_rng(11)
+    values = [plain_values(rng.choice(3, size=(4, 200), p=[0.5, 0.3, 0.2]), scale=scale) for _ in range(150)]
+    assert_mean([one["krippendorff"] for one in values], 0.0)
+    assert_mean([one["cohen"] for one in values], 0.0)
+    # Shares from the same answers favour Fleiss' kappa downwards, by about 1 / (number of answers).
+    assert_mean([one["fleiss"] + 1 / 800 for one in values], 0.0)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_intervals_are_bca_by_hand(scale: Scale) -> None:
+    # Item 0 alone has class 2, in thirds: without it, its share must be nothing, not what rounding leaves of thirds.
+    table = np.array([[2, 0, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0], [2, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0], [0] * 5 + [1] * 7])
+    found = agreement(table, scale=scale, n_resamples=300, seed=7)
+    votes, times = vote_rows(Annotations.from_matrix(table))
+    sums = Sums.of(votes, scale, np.arange(3.0))
+    drawn = np.concatenate([sums.coefficients(sums.weighted(part)) for part in _weights(times, 300, 7, 1000)])
+    without = [plain_values(np.delete(table, item, axis=1), scale=scale) for item in range(table.shape[1])]
+    for name, values in zip(COEFFICIENTS, drawn.T, strict=True):
+        value = getattr(found, name)
+        tied = np.isclose(values, value, rtol=0, atol=1e-12)
+        shift = norm.ppf(np.mean(np.where(tied, 0.5, values < value)))
+        left = np.array([one[name] for one in without])
+        gap = left.mean() - left
+        slope = (gap**3).sum() / (6 * (gap**2).sum() ** 1.5)
+        moved = [shift + (shift + z) / (1 - slope * (shift + z)) for z in norm.ppf([0.025, 0.975])]
+        expected = np.quantile(values, norm.cdf(moved))
+        interval = found.intervals[name]
+        assert_close([interval.low, interval.high], expected, ROUNDING)
+        assert abs(slope) > 0.001
+
+
+def test_what_rounding_leaves_of_a_class_is_no_class() -> None:
+    # Leaving an item out subtracts its shares, thirds for one: what is left of its class may be 1e-17, not 0.
+    votes, times = vote_rows(of_votes([[0, 3], [0, 7]]))
+    sums = Sums.of(votes, "nominal", np.arange(2.0))
+    total = sums.weighted(times[None, :].astype(float))
+    total[0, 3] += 1e-17
+    assert_exact(sums.coefficients(total)[0], [1.0, math.nan, math.nan])
+
+
+def test_intervals_cover() -> None:
+    # Each answer is the item's class with probability 0.6, else drawn from the shares of the classes; a fifth missing.
+    # So two answers agree beyond chance with probability 0.36: that is kappa and alpha, and chance is 0.38.
+    rng = np.random.default_rng(5)
+    shares, trials = [0.5, 0.3, 0.2], 300
+    truth = {"raw": 0.36 + 0.64 * 0.38, "fleiss": 0.36, "krippendorff": 0.36}
+    missed = dict.fromkeys(truth, 0)
+    for trial in range(trials):
+        classes = rng.choice(3, size=60, p=shares)
+        answers = np.where(rng.random((4, 60)) < 0.6, classes, rng.choice(3, size=(4, 60), p=shares))
+        answers[rng.random((4, 60)) < 0.2] = -1
+        table = Annotations.from_matrix(answers, missing=-1)
+        found = agreement(table, n_resamples=400, seed=trial)
+        for name, value in truth.items():
+            missed[name] += not found.intervals[name].low <= value <= found.intervals[name].high
+    for name in truth:
+        assert_rate_at_most(missed[name], trials, 0.07)  # of 0.05: few items and resamples
+        assert missed[name] >= 4, name  # nor far too wide: at 0.05, fewer have probability 0.001
+
+
+def test_the_seed_makes_the_intervals() -> None:
+    answers = np.random.default_rng(0).integers(0, 3, size=(3, 40))
+    one, again, other = (agreement(answers, seed=seed).intervals for seed in (1, 1, 2))
+    assert one == again != other
+    assert one["raw"].method == "BCa, 1000 resamples of the items, seed 1"
+    wide = agreement(answers, seed=1, level=0.99).intervals["krippendorff"]
+    assert wide.low < one["krippendorff"].low < one["krippendorff"].high < wide.high
+
+
+# What a reader must know
+
+
+def codes(table: object, **options: Any) -> set[str]:
+    return {note.code for note in agreement(table, **{"n_resamples": 0, **options}).notes}
+
+
+def test_repeated_answers() -> None:
+    # About item 0, ann says 0 and later 1, bob 0: Cohen and the rest take her first answer, the others all three.
+    rows = [(0, "ann", 0), (0, "bob", 0), (1, "ann", 1), (1, "bob", 1), (0, "ann", 1)]
+    table = Annotations(*zip(*rows, strict=True))
+    found = agreement(table, n_resamples=0)
+    assert found.cohen == 1
+    assert_exact(found.per_annotator["with_rest"], [1, 1])
+    assert_close(found.raw, (1 / 3 + 1) / 2, ROUNDING)
+    assert {"repeated-answers", "first-of-repeated", "unequal-answers"} <= {note.code for note in found.notes}
+
+
+def test_one_class_has_no_kappa() -> None:
+    found = agreement({"ann": [1, 1, 1], "bob": [1, 1, 1]}, classes=[0, 1], n_resamples=200)
+    assert found.raw == 1
+    assert all(math.isnan(value) for value in (found.cohen, found.fleiss, found.krippendorff))
+    assert set(found.intervals) == {"raw"}
+    assert {"kappa-undefined", "cohen-undefined"} <= {note.code for note in found.notes}
+
+
+def test_the_paradox_is_noted() -> None:
+    ann, bob = np.zeros((2, 100), dtype=int)
+    ann[:4] = bob[4:8] = 1
+    found = agreement([ann, bob], n_resamples=0)
+    assert found.raw == 0.92
+    assert found.fleiss < 0
+    assert "kappa-paradox" in {note.code for note in found.notes}
+    assert "kappa-paradox" not in codes([[0, 1] * 20, [0, 1] * 20])
+
+
+def test_other_notes() -> None:
+    assert codes([[0, 1] * 20, [0, 1] * 20], n_resamples=100) == set()
+    assert "few-items" in codes([[0, 1, 1], [0, 1, 0]], n_resamples=100)
+    rare = [0] * 200 + [1] * 19
+    assert "few-items" in codes([rare, rare], n_resamples=100)
+    assert "few-items" not in codes([[*rare, 1], [*rare, 0]], n_resamples=100)
+    assert {"single-answers", "unequal-answers"} <= codes({"ann": [0, 1, None], "bob": [0, 1, 1]})
+    grades = {"ann": ["low", "high", "mid"], "bob": ["low", "mid", "mid"]}
+    assert "alphabetical-scale" in codes(grades, scale="ordinal")
+    assert "alphabetical-scale" not in codes(grades, scale="ordinal", classes=["low", "mid", "high"])
+
+
+def test_the_order_of_named_classes_counts() -> None:
+    grades = {"ann": ["low", "high", "mid"], "bob": ["low", "mid", "mid"]}
+    found = agreement(grades, scale="ordinal", classes=["low", "mid", "high"], n_resamples=0)
+    expected = krippendorff.alpha([[0, 2, 1], [0, 1, 1]], level_of_measurement="ordinal")
+    assert_close(found.krippendorff, expected, ROUNDING)
+    halves = {"ann": ["1.5", "3", "2"], "bob": ["1.5", "2", "2"]}
+    expected = krippendorff.alpha([[1.5, 3, 2], [1.5, 2, 2]], level_of_measurement="interval")
+    assert_close(agreement(halves, scale="interval", n_resamples=0).krippendorff, expected, ROUNDING)
+
+
+def test_outputs(tmp_path: Path) -> None:
+    found = agreement({"ann": [0, 1, 1, 0], "bob": [0, 1, 0, 0], "eve": [None, None, None, 0]}, n_resamples=100, seed=2)
+    frame = found.to_frame().set_index("coefficient")
+    assert list(frame.index) == ["raw", "cohen", "fleiss", "krippendorff"]
+    assert frame.loc["raw", "low"] == found.intervals["raw"].low
+    assert frame["low"].isna().tolist() == [False, True, False, False]
+    found.to_json(tmp_path / "agreement.json")
+    read = json.loads((tmp_path / "agreement.json").read_text())
+    assert read == found.to_dict()
+    assert read["krippendorff"] == found.krippendorff
+    assert [row["annotator"] for row in read["per_annotator"]] == ["ann", "bob", "eve"]
+    assert repr(found).startswith(f"Agreement(raw {found.raw:.4f} [")
+    assert found.signature.metric == "agreement"
+    assert found.pairs["shared"].tolist() == [4, 1, 1]
+    long = pd.DataFrame({"task": [0, 0, 1, 1], "worker": ["a", "b", "a", "b"], "label": [0, 0, 1, 1]})
+    assert agreement(long, n_resamples=0).cohen == 1
+
+
+GOOD = [[0, 1, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "error", "message"),
+    [
+        (GOOD, {"scale": "cardinal"}, UnknownNameError, r"scale: expected one of 'nominal', .* got 'cardinal'"),
+        (GOOD, {"scale": ["nominal"]}, UnknownNameError, r"scale: expected one of"),
+        (GOOD, {"level": 95}, InputError, r"level: expected a number between 0 and 1.*got 95"),
+        (GOOD, {"level": "high"}, InputError, r"level: expected a number"),
+        (GOOD, {"n_resamples": 10}, InputError, r"n_resamples: expected 0, or at least 40 for level 0.95, got 10"),
+        (GOOD, {"n_resamples": -1}, InputError, r"n_resamples: expected a whole number from 0, got -1"),
+        (GOOD, {"n_resamples": 1e3}, InputTypeError, r"n_resamples: expected a whole number, got 1000.0"),
+        (GOOD, {"seed": -3}, InputError, r"seed: expected a whole number from 0, got -3"),
+        (GOOD, {"seed": None}, InputTypeError, r"seed: expected a whole number, got None"),
+        (GOOD, {"classes": [0, 2]}, InputError, r"3 of 6 values are none of the 2 classes"),
+        ([["a", "b"], ["a", "a"]], {"scale": "interval"}, InputError, r"classes: expected numbers .* got 'a', 'b'"),
+        ([["1", "nan"], ["1", "1"]], {"scale": "ratio"}, InputError, r"classes: expected numbers"),
+        ([[-1, 1], [1, 1]], {"scale": "ratio"}, InputError, r"classes: expected no negative number"),
+        ([[0, 1, 1]], {}, NotEnoughData, r"annotations: expected answers of at least 2 annotators, got those of 1"),
+        ([[0, None], [None, 1]], {}, NotEnoughData, r"expected an item with answers of 2 annotators, got 2 answers"),
+        (None, {}, InputTypeError, r"annotations: expected a table"),
+    ],
+)
+def test_refusals(table: object, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        agreement(table, **options)
