@@ -31,6 +31,11 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
             "reading a.parquet",
             "reading a.parquet needs pyarrow: install it with  pip install 'demele[parquet]'",
         ),
+        (
+            "cleanlab.filter",
+            "method 'confident'",
+            "method 'confident' needs cleanlab: install it with  pip install 'demele[cleaning]'",
+        ),
     ],
 )
 def test_the_message_names_what_is_needed_and_the_command(

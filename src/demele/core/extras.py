@@ -7,7 +7,7 @@ from demele.core.errors import MissingExtraError
 
 __all__ = ["require"]
 
-_EXTRA_OF = {"plotly": "report", "pyarrow": "parquet"}
+_EXTRA_OF = {"plotly": "report", "pyarrow": "parquet", "cleanlab": "cleaning", "matplotlib": "pictures"}
 
 
 def require(module: str, *, purpose: str) -> ModuleType:

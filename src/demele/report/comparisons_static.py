@@ -1,0 +1,256 @@
+"""Pictures for print of comparison methods: coloured matrices (figure 6.6 of the source) and curves (figure 6.7)."""
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from demele.core.errors import InputError
+from demele.core.extras import require
+from demele.report.comparisons_drawn import COLOURS, FIGURES
+from demele.report.comparisons_view import (
+    CELLS,
+    ComparisonView,
+    MethodLook,
+    cells_of,
+    comparison_view,
+    rate_text,
+    slugs,
+)
+from demele.report.comparisons_words import share
+
+__all__ = ["FORMATS", "write_pictures"]
+
+#: What can be written, each with the metadata that would make the same picture differ from day to day.
+FORMATS: Mapping[str, Mapping[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_WIDTH = 7.0  # inches: the text of an A4 page; with texts of 8 points it can stand in one column of two as well
+_PER_ROW = 4
+_MOST_COLUMNS = 6
+#: As the page on a light ground: told apart with any colour vision, and by marks and dashes beside.
+_LINES = ("#0072b2", "#c8540a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480")
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+_MARKS = ("o", "s", "^", "D")
+_SETTINGS = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "svg.hashsalt": "demele",
+}
+
+
+def write_pictures(
+    content: Mapping[str, Any], folder: Path, formats: tuple[str, ...] = ("png", "svg")
+) -> tuple[Path, ...]:
+    """Write matrices and curves as pictures.
+
+    Parameters
+    ----------
+    content : mapping
+        What ``MethodComparison.to_dict()`` returns.
+    folder : Path
+        Made if it does not exist. Pictures of the same names in it are replaced.
+    formats : tuple of str
+        Some of "png", "svg", "pdf".
+
+    Returns
+    -------
+    tuple of Path
+        The files: ``matrices-<rate>`` (the main methods at one rate), ``matrices-classic-prudent`` (methods classic and
+        prudent-v1 at all rates, if both were measured) and ``curves`` (errors and agreement against the rate). With
+        several measures, the others' files carry their name at the end. The same content gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        For other formats, or another dictionary: before anything is written.
+    MissingExtraError
+        Without matplotlib: the extra ``pictures`` brings it.
+    """
+    asked = _checked_formats(formats)
+    view = comparison_view(content)
+    figure_module = require("matplotlib.figure", purpose="a picture for print")
+    matplotlib = require("matplotlib", purpose="a picture for print")
+    drawn: dict[str, bytes] = {}
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # the same picture whatever a user has set
+        matplotlib.rcParams.update(_SETTINGS)
+        for name, figure in _figures(view, figure_module.Figure).items():
+            for form in asked:
+                held = io.BytesIO()
+                figure.savefig(held, format=form, dpi=200, metadata=dict(FORMATS[form]))
+                drawn[f"{name}.{form}"] = held.getvalue()
+    return _written(drawn, Path(folder))
+
+
+def _checked_formats(formats: Any) -> tuple[str, ...]:
+    listed = (formats,) if isinstance(formats, str) else tuple(formats)
+    for form in listed:
+        if form not in FORMATS:
+            raise InputError(f"formats: expected some of {', '.join(FORMATS)}, got {form!r}")
+    if not listed:
+        raise InputError(f"formats: expected at least one of {', '.join(FORMATS)}, got none")
+    return tuple(dict.fromkeys(listed))
+
+
+def _written(drawn: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
+    """Write files that are already made; each appears whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, content in drawn.items():
+        path, partial = folder / name, folder / f".{name}.{os.getpid()}.partial"
+        try:
+            partial.write_bytes(content)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+        paths.append(path)
+    return tuple(paths)
+
+
+def _figures(view: ComparisonView, new_figure: Callable[..., Any]) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    ends = slugs(view.measures)
+    for place, measure in enumerate(view.measures):
+        end = "" if place == 0 else f"-{ends[measure]}"
+        for rate in view.rates:
+            grid = [
+                (method, rate, method.title) for method in view.main() if (measure, rate, method.name) in view.matrices
+            ]
+            if grid:
+                rows = [grid[at : at + _PER_ROW] for at in range(0, len(grid), _PER_ROW)]
+                title = _title(view, measure, f"{rate_text(rate)} wrong labels")
+                figures[f"matrices-{rate!r}{end}"] = _matrices(view, measure, rows, title, new_figure)
+        both = [view.methods[name] for name in ("classic", "prudent-v1") if name in view.methods]
+        if len(both) == 2:
+            rates = [
+                rate for rate in view.rates if all((measure, rate, method.name) in view.matrices for method in both)
+            ]
+            rates = _spread(rates)
+            rows = [[(method, rate, f"{method.title}, {rate_text(rate)}") for rate in rates] for method in both]
+            if rates:
+                title = _title(view, measure, "at each share of wrong labels")
+                figures[f"matrices-classic-prudent{end}"] = _matrices(view, measure, rows, title, new_figure)
+        figures[f"curves{end}"] = _curves(view, measure, new_figure)
+    return figures
+
+
+def _spread(rates: Sequence[float]) -> list[float]:
+    """Return at most so many rates as stand beside each other, the first and the last among them."""
+    if len(rates) <= _MOST_COLUMNS:
+        return list(rates)
+    step = (len(rates) - 1) / (_MOST_COLUMNS - 1)
+    return [rates[round(step * place)] for place in range(_MOST_COLUMNS)]
+
+
+def _title(view: ComparisonView, measure: str, what: str) -> str:
+    return f"{view.m:,} classifiers, {_plain(measure)}, {what}"
+
+
+def _plain(text: str, most: int = 60) -> str:
+    """Return a name as matplotlib should draw it: as it is, never as mathematics, and on one line."""
+    line = " ".join(text.split())
+    line = line if len(line) <= most else line[: most - 1] + "…"
+    return line.replace("$", r"\$")
+
+
+# Matrices -------------------------------------------------------------------------------------------------------------
+
+
+def _matrices(
+    view: ComparisonView,
+    measure: str,
+    rows: Sequence[Sequence[tuple[MethodLook, float, str]]],
+    title: str,
+    new_figure: Callable[..., Any],
+) -> Any:
+    """Draw rows of matrices, classifiers from the least accurate (top, left) to the most accurate."""
+    colours = require("matplotlib.colors", purpose="a picture for print")
+    patches = require("matplotlib.patches", purpose="a picture for print")
+    across = max(map(len, rows))
+    height = 0.85 + len(rows) * (_WIDTH / max(across, 3) + 0.45)
+    figure = new_figure(figsize=(_WIDTH, height), layout="constrained")
+    figure.suptitle(f"{title}\nrow: established, column: candidate, by accuracy", fontsize=8)
+    places = figure.subplots(len(rows), across, squeeze=False)
+    palette = colours.ListedColormap(COLOURS)
+    for line, axes in zip(rows, places, strict=True):
+        for place, ax in enumerate(axes):
+            if place >= len(line):
+                ax.set_axis_off()
+                continue
+            method, rate, words = line[place]
+            digits = cells_of(view, (measure, rate, method.name), view.by_accuracy)
+            ax.imshow(
+                [[int(digit) for digit in row] for row in digits],
+                cmap=palette,
+                vmin=-0.5,
+                vmax=4.5,
+                interpolation="nearest",
+            )
+            ax.set_xticks([])
+            ax.set_yticks([])
+            errors = view.tallies.get((measure, rate, method.name)) or {}
+            below = f"I {share(errors.get('type_1'))}, II {share(errors.get('type_2'))}"
+            ax.set_title(_broken(words), fontsize=8 if across < 5 else 7)
+            ax.set_xlabel(below, fontsize=7.5 if across < 5 else 6.5)
+    key = [
+        patches.Patch(facecolor=COLOURS[number], edgecolor="#55606d", linewidth=0.6, label=CELLS[number][1])
+        for number in range(1, len(CELLS))
+    ]
+    figure.legend(handles=key, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _broken(words: str) -> str:
+    """Break the title of a small picture before its options, and shorten it if it must be."""
+    name, bracket, options = words.partition(" (")
+    if not bracket or len(words) <= 20:
+        return _plain(words, 26)
+    return f"{_plain(name, 26)}\n{_plain(f'({options}', 30)}"
+
+
+# Curves ---------------------------------------------------------------------------------------------------------------
+
+
+def _curves(view: ComparisonView, measure: str, new_figure: Callable[..., Any]) -> Any:
+    shown = view.main()
+    legend_rows = -(-len(shown) // 3)
+    figure = new_figure(figsize=(_WIDTH, 2.5 + 0.17 * legend_rows), layout="constrained")
+    figure.suptitle(_title(view, measure, "with one standard error"), fontsize=8)
+    panels = figure.subplots(1, len(FIGURES))
+    lines: list[Any] = []
+    for (key, title, from_zero), ax in zip(FIGURES, panels, strict=True):
+        lines = []
+        for method in shown:
+            rows = [view.tallies.get((measure, rate, method.name)) for rate in view.rates]
+            values = [float("nan") if row is None or row[key] is None else row[key] for row in rows]
+            errors = [0.0 if row is None or row[f"{key}_se"] is None else row[f"{key}_se"] for row in rows]
+            lines.append(
+                ax.errorbar(
+                    [100 * rate for rate in view.rates],
+                    values,
+                    yerr=errors,
+                    color=_LINES[method.colour],
+                    linestyle=_DASHES[method.variant % 4],
+                    marker=_MARKS[method.variant % 4],
+                    markersize=3,
+                    linewidth=1.2,
+                    elinewidth=0.7,
+                    label=_plain(method.title),
+                )
+            )
+        ax.set_title(title)
+        ax.set_xlabel("wrong labels, %")
+        ax.set_ylabel("pairs, %" if key == FIGURES[0][0] else None)
+        ax.grid(axis="y", color="#dfe3e8", linewidth=0.6)
+        ax.spines[["top", "right"]].set_visible(False)
+        if from_zero:
+            top = max(1.0, ax.get_ylim()[1])
+            ax.set_ylim(-0.02 * top, top)  # marks at zero stay whole
+    if shown:
+        figure.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False, handlelength=3.2)
+    return figure
