@@ -1,0 +1,429 @@
+"""Dawid and Skene's model as a Bayesian one, and Felt's, which also uses features of the items: by Gibbs sampling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
+from demele.core.labelled import shown
+from demele.core.results import Interval, Note
+from demele.core.seeds import rng_for
+from demele.core.signature import Signature
+from demele.labels.annotations import Annotations, read_annotations
+from demele.labels.chains import FEWEST_DRAWS, effective_samples, split_r_hat
+from demele.labels.consensus import Consensus, Profiles, unlike_majority_note
+from demele.labels.gibbs import Answers, Chain, FeatureModel, run_chain
+from demele.labels.item_features import ItemFeatures, named_feature_model, read_item_features
+from demele.labels.voting import names_of_classes, vote_shares
+
+__all__ = ["bayesian_consensus"]
+
+Floats = NDArray[np.float64]
+
+#: Split R-hat up to which chains count as converged.
+R_HAT_LIMIT = 1.05
+#: With fewer annotators per item, several explanations of the same answers fit as well (Allman et al. 2009).
+ENOUGH_ANNOTATORS = 3
+#: Effective draws below which the ends of intervals are too uncertain to be quoted.
+FEW_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings:
+    """What was asked for, checked."""
+
+    feature_model: str
+    n_samples: int
+    n_warmup: int
+    n_chains: int
+    level: float
+    seed: int
+    prior_right: float
+    prior_other: float
+    prior_proportions: Floats
+    prior_features: float
+
+
+def bayesian_consensus(
+    annotations: object,
+    *,
+    features: object = None,
+    feature_model: str = "counts",
+    n_samples: int = 500,
+    n_warmup: int = 250,
+    n_chains: int = 4,
+    level: float = 0.95,
+    seed: int = 0,
+    prior_right: float = 2.0,
+    prior_other: float | None = None,
+    prior_proportions: object = 1.0,
+    prior_features: float = 1.0,
+    classes: Sequence[object] | None = None,
+    n_jobs: int = 1,
+) -> Consensus:
+    """Estimate labels, and how each annotator errs, with credible intervals: a generative model, by Gibbs sampling.
+
+    The model: class proportions theta ~ Dirichlet(b_theta); answers of annotator j about class k gamma_jk ~
+    Dirichlet(b_gamma); class of item i ~ theta; each answer of j about i ~ gamma_jk of the class of i, independently
+    of all others. This is Dawid and Skene's model with priors. With ``features`` it is Felt's: features of item i ~
+    phi of its class, independently of the answers. Then an item without an answer gets a label from its features.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame, mapping or array
+        What :func:`demele.labels.annotations.read_annotations` reads. Items that have features but no answer must be
+        among its items: ``Annotations(..., all_items=...)``. Repeated answers count each.
+    features : array-like of shape (n_items, n_features), optional
+        One row per item, in the order of ``Annotations.items``, those without an answer included; SciPy sparse tables
+        stay sparse for counts.
+    feature_model : {"counts", "normal"}
+        ``"counts"``: whole numbers of 0 or more, such as of words, multinomial given the class. ``"normal"``: real
+        numbers, normal given the class and independent of each other; constant features are left out.
+    n_samples, n_warmup : int
+        Sweeps that each chain keeps (4 or more), and sweeps before these (0 or more).
+    n_chains : int
+        Chains, 1 or more; several find out whether where they start matters.
+    level : float in (0, 1)
+        Probability of the credible intervals.
+    seed : int of 0 or more
+        Chain c draws from the stream (seed, "consensus", "chain", c).
+    prior_right, prior_other : float above 0
+        b_gamma: pseudo-answers that each annotator starts with, for each class, of the right answer and of each other
+        one; by default 2, and 1 shared by the others, 1 / (K - 1). That right answers have the larger one keeps
+        classes from exchanging their names.
+    prior_proportions : float above 0, or array-like of shape (K,)
+        b_theta: pseudo-items of each class.
+    prior_features : float above 0
+        Of counts, b_phi: pseudo-count of each feature in each class. Of normal features, for how many items the prior
+        counts: given the class, of standardised features, variance ~ inverse gamma(w/2, w/2) and mean ~ normal(0,
+        variance / w).
+    classes : sequence, optional
+        All classes, in the order of results and of ties; by default the sorted answers.
+    n_jobs : int
+        Processes that run chains (-1: one per core). Results do not depend on it.
+
+    Returns
+    -------
+    Consensus
+        ``probabilities``: posterior, the mean over all kept sweeps of the class probabilities given the parameters.
+        ``proportions``: posterior means of theta. ``intervals``: equal-tailed, of ``"proportions"`` and of
+        ``"accuracy"``, the probability sum_k theta_k gamma_jkk that annotator j is right about an item like these; its
+        posterior means are ``details["accuracy"]``. ``profiles``: posterior expected counts, with the prior as
+        pseudo-counts. ``objective``: log joint probability (nats) of the classes with answers and features, parameters
+        integrated out, after each sweep of the first chain, warm-up included. ``log_likelihood``: of the answers only,
+        at the posterior means. ``converged``: split R-hat of the log joint, of all proportions and of all accuracies
+        up to 1.05. ``details``: ``r_hat`` and ``effective_samples`` of each of these, ``log_joint`` of all chains.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If the annotations, the features or a setting cannot be used.
+
+    Warns
+    -----
+    NotConvergedWarning
+        If an R-hat is above 1.05.
+
+    Notes
+    -----
+    Benjelloun, section 5.1.4 and figure 5.1, after P. Felt et al., *MOMRESP: a Bayesian model for multi-annotator
+    document labeling* (LREC 2014), 3704-3711; A. P. Dawid and A. M. Skene (1979). Each sweep draws theta, gamma and phi
+    given the classes, then the classes given these. Chains start from classes drawn from the votes about each item.
+    Where items have many answers each, a chain rarely changes a label and can stay near where it started; the R-hat of
+    the log joint finds that. A note says if a chain ended with classes exchanged with respect to the votes. Many
+    features that depend on each other within a class outweigh the answers, and make the probabilities overconfident.
+    Each sweep costs O((n_answers + stored features) K).
+
+    Examples
+    --------
+    >>> from demele.labels import bayesian_consensus
+    >>> right = ["cat", "cat", "dog", "dog"] * 5
+    >>> noisy = ["cat", "dog", "cat", "dog"] * 5
+    >>> found = bayesian_consensus({"ann": right, "bob": right, "cal": right, "eve": noisy})
+    >>> found.labels.tolist() == right, found.converged
+    (True, True)
+    >>> ann, eve = found.intervals["accuracy"][0], found.intervals["accuracy"][3]
+    >>> ann.low > eve.high
+    True
+    """
+    table = read_annotations(annotations, classes=classes)
+    asked = _Settings(
+        feature_model=named_feature_model(feature_model),
+        n_samples=_whole(n_samples, "n_samples", FEWEST_DRAWS),
+        n_warmup=_whole(n_warmup, "n_warmup", 0),
+        n_chains=_whole(n_chains, "n_chains", 1),
+        level=_level(level),
+        seed=_whole(seed, "seed", 0),
+        prior_right=_positive(prior_right, "prior_right"),
+        prior_other=_positive(1 / max(table.k - 1, 1) if prior_other is None else prior_other, "prior_other"),
+        prior_proportions=_prior_proportions(prior_proportions, table.k),
+        prior_features=_positive(prior_features, "prior_features"),
+    )
+    jobs = _jobs(n_jobs)
+    read = None if features is None else read_item_features(features, table, asked.feature_model, asked.prior_features)
+    prior = np.full((table.k, table.k), asked.prior_other)
+    np.fill_diagonal(prior, asked.prior_right)
+    answers = Answers(table.responses(), prior, table.n_annotators)
+    chains = _run(answers, None if read is None else read.model, table, asked, jobs)
+    return _consensus(table, asked, answers, read, chains)
+
+
+def _run(
+    answers: Answers, features: FeatureModel | None, table: Annotations, asked: _Settings, n_jobs: int
+) -> list[Chain]:
+    votes = table.votes()
+
+    def one(index: int) -> Chain:
+        return run_chain(
+            answers,
+            features,
+            votes,
+            asked.prior_proportions,
+            n_warmup=asked.n_warmup,
+            n_samples=asked.n_samples,
+            rng=rng_for(asked.seed, "consensus", "chain", index),
+        )
+
+    if n_jobs == 1 or asked.n_chains == 1:
+        return [one(index) for index in range(asked.n_chains)]
+    from joblib import Parallel, delayed
+
+    return list(Parallel(n_jobs=n_jobs)(delayed(one)(index) for index in range(asked.n_chains)))
+
+
+def _consensus(
+    table: Annotations, asked: _Settings, answers: Answers, read: ItemFeatures | None, chains: list[Chain]
+) -> Consensus:
+    probabilities = np.mean([chain.probabilities for chain in chains], axis=0)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    draws = {name: np.stack([getattr(chain, name) for chain in chains]) for name in _names_of_draws()}
+    log_joint = draws["log_joint"][:, asked.n_warmup :]
+    watched = {"log_joint": log_joint, "proportions": draws["proportions"], "accuracy": draws["accuracy"]}
+    r_hat = {name: split_r_hat(found) for name, found in watched.items()}
+    effective = {name: effective_samples(found) for name, found in watched.items()}
+    worst = _worst(r_hat, table)
+    converged = worst is None
+    if worst is not None:
+        warn_user(
+            f"the Bayesian consensus had not converged after {asked.n_warmup} + {asked.n_samples} sweeps of "
+            f"{asked.n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher n_warmup and n_samples, and if "
+            "that does not help, the answers have several explanations that the chains do not move between",
+            NotConvergedWarning,
+        )
+    proportions = draws["proportions"].mean(axis=(0, 1))
+    counts = np.asarray(answers.entries.table.T @ probabilities)
+    shares, names = vote_shares(table), names_of_classes(table)
+    labels, majority = names[probabilities.argmax(axis=1)], names[shares.argmax(axis=1)]
+    n_answers = np.bincount(table.item, minlength=table.n_items)
+    answered = n_answers > 0
+    return Consensus(
+        labels=labels,
+        probabilities=probabilities,
+        majority=majority,
+        items=table.items,
+        annotators=table.annotators,
+        classes=table.classes,
+        n_answers=n_answers,
+        proportions=proportions,
+        profiles=Profiles(who=answers.who, what=answers.what, counts=counts, smoothing=answers.prior.copy()),
+        method="Bayesian Dawid-Skene" if read is None else f"generative model with {asked.feature_model} features",
+        signature=_signature(table, asked, read),
+        objective=tuple(draws["log_joint"][0].tolist()),
+        log_likelihood=_log_likelihood(answers, counts, proportions),
+        iterations=asked.n_warmup + asked.n_samples,
+        converged=converged,
+        intervals={name: _intervals(watched[name], asked.level) for name in ("proportions", "accuracy")},
+        notes=(
+            *_remarks(table, read),
+            *unlike_majority_note(labels[answered], majority[answered]),
+            *_weak(table, asked, read),
+            *_exchanged(chains, shares, answered, table),
+            *_few_draws(effective, asked),
+        ),
+        details={
+            "accuracy": draws["accuracy"].mean(axis=(0, 1)),
+            "r_hat": r_hat,
+            "r_hat_limit": R_HAT_LIMIT,
+            "effective_samples": effective,
+            "log_joint": draws["log_joint"],
+            "n_chains": asked.n_chains,
+            "seeds": tuple((asked.seed, "consensus", "chain", index) for index in range(asked.n_chains)),
+        },
+    )
+
+
+def _names_of_draws() -> list[str]:
+    return [field.name for field in fields(Chain) if field.name != "probabilities"]
+
+
+def _worst(r_hat: dict[str, Floats], table: Annotations) -> str | None:
+    """Name the quantity of the largest R-hat above the limit; what never varies (NaN) has nothing to converge."""
+    largest = {name: float(np.nan_to_num(found, nan=1.0, posinf=np.inf).max()) for name, found in r_hat.items()}
+    name = max(largest, key=lambda each: largest[each])
+    if largest[name] <= R_HAT_LIMIT:
+        return None
+    place = int(np.nan_to_num(r_hat[name], nan=1.0, posinf=np.inf).argmax())
+    what = {
+        "log_joint": "the log joint probability",
+        "proportions": f"the proportion of class {table.classes[place % table.k]!r}",
+        "accuracy": f"the accuracy of annotator {table.annotators[place % table.n_annotators]!r}",
+    }[name]
+    return f"R-hat of {what} is {largest[name]:.3f}"
+
+
+def _intervals(draws: Floats, level: float) -> tuple[Interval, ...]:
+    flat = draws.reshape(-1, draws.shape[2])
+    ends = np.quantile(flat, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return tuple(
+        Interval(low=float(low), high=float(high), level=level, method="Gibbs sampling", kind="credible")
+        for low, high in ends.T
+    )
+
+
+def _log_likelihood(answers: Answers, counts: Floats, proportions: Floats) -> float:
+    rows = np.add.reduceat(counts, answers.first, axis=0) + answers.prior.sum(axis=1)
+    table = np.log(counts + answers.of_column) - np.log(rows)[answers.who]
+    scores = (answers.entries.table @ table) + np.log(proportions)
+    return float(np.logaddexp.reduce(scores, axis=1).sum())
+
+
+# What a reader must know ------------------------------------------------------------------------------------------
+
+
+def _remarks(table: Annotations, read: ItemFeatures | None) -> tuple[Note, ...]:
+    notes = table.remarks()
+    if read is None:
+        return notes
+    found = [note for note in notes if note.code != "unanswered-items"]
+    silent = int(np.count_nonzero(np.bincount(table.item, minlength=table.n_items) == 0))
+    if silent:
+        text = f"{silent} of {table.n_items} items have no answer: their labels come from their features alone."
+        found.append(Note(code="labels-from-features", message=text))
+    if read.constant:
+        text = f"{len(read.constant)} features take one value only, and are left out."
+        found.append(Note(code="constant-features", message=text, subject=read.constant[:6]))
+    return tuple(found)
+
+
+def _weak(table: Annotations, asked: _Settings, read: ItemFeatures | None) -> tuple[Note, ...]:
+    found: list[Note] = []
+    if table.k > 1 and asked.prior_right <= asked.prior_other:
+        found.append(
+            Note(
+                code="prior-without-preference",
+                message=f"prior_right={asked.prior_right:g} is not above prior_other={asked.prior_other:g}: answers "
+                "cannot tell which class is which, and only where the chains start does.",
+                severity="warning",
+            )
+        )
+    pairs = np.sort(table.item.astype(np.int64) * table.n_annotators + table.annotator)
+    each = np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // table.n_annotators)
+    each = each[each > 0]
+    enough = int(np.count_nonzero(each >= ENOUGH_ANNOTATORS))
+    if read is None and 2 * enough < each.size and table.k > 1:
+        found.append(
+            Note(
+                code="weakly-identified",
+                message=f"{enough} of {each.size} answered items have {ENOUGH_ANNOTATORS} annotators or more: with "
+                "fewer, several explanations fit the answers as well, and the prior chooses among them.",
+                severity="warning",
+            )
+        )
+    return tuple(found)
+
+
+def _exchanged(
+    chains: list[Chain], shares: Floats, answered: NDArray[np.bool_], table: Annotations
+) -> tuple[Note, ...]:
+    """Say which chains match the votes better with their classes in another order."""
+    from scipy.optimize import linear_sum_assignment
+
+    wrong = []
+    for index, chain in enumerate(chains):
+        overlap = np.einsum("ik,il->kl", chain.probabilities[answered], shares[answered])
+        rows, columns = linear_sum_assignment(overlap, maximize=True)
+        if overlap[rows, columns].sum() > np.trace(overlap) * (1 + 1e-9):
+            wrong.append((index, [table.classes[k] for k in rows[rows != columns]]))
+    if not wrong:
+        return ()
+    return (
+        Note(
+            code="classes-exchanged",
+            message=f"{len(wrong)} of {len(chains)} chains match the votes better with classes exchanged (chain "
+            f"{wrong[0][0]}: {shown(wrong[0][1])}): its labels may have each other's names, or most annotators be "
+            "wrong about these classes; check some items, or give a higher prior_right.",
+            subject=tuple(f"chain {index}" for index, _ in wrong),
+            severity="warning",
+        ),
+    )
+
+
+def _few_draws(effective: dict[str, Floats], asked: _Settings) -> tuple[Note, ...]:
+    found = np.concatenate([np.ravel(each) for each in effective.values()])
+    few = int(np.count_nonzero(found < FEW_DRAWS))  # NaN is not: what never varies needs no draws
+    if not few:
+        return ()
+    text = (
+        f"{few} of {found.size} quantities have fewer than {FEW_DRAWS} effective draws (least: "
+        f"{float(np.nanmin(found)):.0f} of {asked.n_chains * asked.n_samples}): the ends of intervals are uncertain; "
+        "give a higher n_samples."
+    )
+    return (Note(code="few-effective-draws", message=text),)
+
+
+def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) -> Signature:
+    from demele import __version__
+
+    arguments: dict[str, object] = {} if read is None else {"feature_model": asked.feature_model}
+    for name in ("n_samples", "n_warmup", "n_chains", "level", "seed", "prior_right", "prior_other"):
+        arguments[name] = getattr(asked, name)
+    arguments["prior_proportions"] = tuple(asked.prior_proportions.tolist())
+    if read is not None:
+        arguments["prior_features"] = asked.prior_features
+    arguments["classes"] = table.classes
+    met = {"n": str(table.n_items), "answers": str(table.n_answers)}
+    if read is not None:
+        met["features"] = read.digest
+    return Signature("bayesian_consensus", arguments, {**met, "demele": __version__})
+
+
+# The door ---------------------------------------------------------------------------------------------------------
+
+
+def _whole(value: Any, argument: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+    if value < least:
+        raise InputError(f"{argument}: expected {least} or more, got {value}")
+    return int(value)
+
+
+def _positive(value: Any, argument: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise InputTypeError(f"{argument}: expected a number above 0, got {value!r}")
+    if not 0 < value < np.inf:
+        raise InputError(f"{argument}: expected a finite number above 0, got {value!r}")
+    return float(value)
+
+
+def _level(level: Any) -> float:
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+    return float(level)
+
+
+def _prior_proportions(given: Any, k: int) -> Floats:
+    if np.ndim(given) == 0:
+        return np.full(k, _positive(given, "prior_proportions"))
+    if len(given) != k:
+        raise InputError(f"prior_proportions: expected {k} numbers, one per class, or one for all, got {len(given)}")
+    return np.array([_positive(value, f"prior_proportions, class {index}") for index, value in enumerate(given)])
+
+
+def _jobs(n_jobs: Any) -> int:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise InputError(f"n_jobs: expected a whole number other than 0 (-1: one per core), got {n_jobs!r}")
+    return int(n_jobs)

@@ -1,0 +1,455 @@
+"""The Bayesian consensus: exact posteriors by enumeration, calibration, what features add, what is told."""
+
+import itertools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.stats import t as student
+
+from demele.core.errors import NotConvergedWarning
+from demele.core.seeds import rng_for
+from demele.data import crowd_set
+from demele.labels import Annotations, bayesian_consensus, dawid_skene
+from demele.labels.consensus import Consensus
+from demele.labels.gibbs import Answers, CountFeatures, NormalFeatures, log_joint, run_chain, sufficient
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
+
+Answer = tuple[int, int, int]
+
+#: Item, annotator, answer. Of two classes; one annotator never answers 1, one pair repeats, one item has no answer.
+TWO: list[Answer] = [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 1), (1, 1, 0), (2, 1, 1), (2, 0, 1), (2, 0, 0), (3, 1, 0)]
+#: Of three classes; nobody gives all answers.
+THREE: list[Answer] = [(0, 0, 2), (0, 1, 2), (1, 0, 0), (1, 1, 1), (2, 0, 2), (3, 1, 1)]
+COUNTS = np.array([[2, 0, 1], [0, 1, 0], [0, 2, 1], [0, 0, 0], [1, 0, 0]])
+REALS = np.array([[0.1, 5.0], [1.3, 4.0], [1.1, -3.0], [-0.6, 6.0], [1.0, 4.5]])
+
+
+# The posterior by enumeration, from predictive probabilities of one answer or value after the other -----------------
+
+
+def urn(counts: NDArray[np.float64], prior: NDArray[np.float64], drawn: int) -> float:
+    """Log probability of the next draw, and remember it."""
+    probability = (prior[drawn] + counts[drawn]) / (prior.sum() + counts.sum())
+    counts[drawn] += 1
+    return math.log(probability)
+
+
+def of_answers(labels: tuple[int, ...], answers: list[Answer], prior: NDArray[np.float64]) -> float:
+    k = len(prior)
+    seen = np.zeros((1 + max(who for _, who, _ in answers), k, k))
+    return sum(urn(seen[who, labels[item]], prior[labels[item]], said) for item, who, said in answers)
+
+
+def of_counts(labels: tuple[int, ...], counts: NDArray[Any], prior: float, k: int) -> float:
+    seen, flat = np.zeros((k, counts.shape[1])), np.full(counts.shape[1], prior)
+    return sum(
+        urn(seen[label], flat, feature)
+        for label, row in zip(labels, counts, strict=True)
+        for feature, times in enumerate(row)
+        for _ in range(times)
+    )
+
+
+def of_reals(labels: tuple[int, ...], values: NDArray[np.float64], prior: float, k: int) -> float:
+    """Student predictive densities, with the parameters of each class updated value by value."""
+    found = 0.0
+    standardised = (values - values.mean(axis=0)) / values.std(axis=0)
+    for column in standardised.T:
+        mean, weight = np.zeros(k), np.full(k, prior)
+        shape, rate = np.full(k, prior / 2), np.full(k, prior / 2)
+        for label, x in zip(labels, column, strict=True):
+            scale = math.sqrt(rate[label] * (weight[label] + 1) / (shape[label] * weight[label]))
+            found += float(student.logpdf(x, 2 * shape[label], mean[label], scale))
+            rate[label] += weight[label] * (x - mean[label]) ** 2 / (2 * (weight[label] + 1))
+            mean[label] = (weight[label] * mean[label] + x) / (weight[label] + 1)
+            weight[label] += 1
+            shape[label] += 0.5
+    return found
+
+
+class Exact:
+    """Posterior of everything, from all assignments of classes to items."""
+
+    def __init__(
+        self,
+        n: int,
+        answers: list[Answer],
+        prior: NDArray[np.float64],
+        of_class: NDArray[np.float64],
+        features: NDArray[Any] | None = None,
+        model: str = "counts",
+        strength: float = 1.0,
+    ) -> None:
+        k = len(prior)
+        self.assignments = list(itertools.product(range(k), repeat=n))
+        self.log_joint = np.empty(len(self.assignments))
+        for index, labels in enumerate(self.assignments):
+            seen = np.zeros(k)
+            found = sum(urn(seen, of_class, label) for label in labels) + of_answers(labels, answers, prior)
+            if features is not None:
+                found += (of_counts if model == "counts" else of_reals)(labels, features, strength, k)
+            self.log_joint[index] = found
+        weights = np.exp(self.log_joint - self.log_joint.max())
+        weights /= weights.sum()
+        self.probabilities, self.proportions = np.zeros((n, k)), np.zeros(k)
+        self.accuracy = np.zeros(1 + max(who for _, who, _ in answers))
+        for weight, labels in zip(weights, self.assignments, strict=True):
+            self.probabilities[range(n), labels] += weight
+            theta = of_class + np.bincount(labels, minlength=k)
+            theta /= theta.sum()
+            self.proportions += weight * theta
+            for who in range(self.accuracy.size):
+                gamma = prior.copy()
+                for item, other, said in answers:
+                    if other == who:
+                        gamma[labels[item], said] += 1
+                self.accuracy[who] += weight * (theta * np.diag(gamma) / gamma.sum(axis=1)).sum()
+
+
+def table_of(answers: list[Answer], n: int, k: int) -> Annotations:
+    items, who, said = zip(*answers, strict=True)
+    return Annotations(items, who, said, classes=range(k), all_items=range(n))
+
+
+def priors(right: float, other: float, k: int) -> NDArray[np.float64]:
+    return np.where(np.eye(k, dtype=bool), right, other)
+
+
+def sampled(runs: int, table: Annotations, **options: Any) -> list[Consensus]:
+    """Independent runs of one chain each, so that their spread is the Monte-Carlo error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        return [
+            bayesian_consensus(table, n_samples=150, n_warmup=50, n_chains=1, seed=seed, **options)
+            for seed in range(runs)
+        ]
+
+
+CASES = [
+    pytest.param(TWO, 5, 2, None, "counts", (2.0, 1.0), (1.0, 1.0), id="two classes"),
+    pytest.param(TWO, 5, 2, None, "counts", (1.5, 0.3), (3.0, 0.7), id="small uneven priors"),
+    pytest.param(THREE, 4, 3, None, "counts", (2.0, 0.5), (1.0, 2.0, 0.5), id="three classes"),
+    pytest.param(TWO, 5, 2, COUNTS, "counts", (2.0, 1.0), (1.0, 1.0), id="counts"),
+    pytest.param(TWO, 5, 2, REALS, "normal", (2.0, 1.0), (1.0, 1.0), id="normal"),
+]
+
+
+@pytest.mark.parametrize(("answers", "n", "k", "features", "model", "right_other", "of_class"), CASES)
+def test_posterior_is_that_of_enumeration(
+    answers: list[Answer],
+    n: int,
+    k: int,
+    features: NDArray[Any] | None,
+    model: str,
+    right_other: tuple[float, float],
+    of_class: tuple[float, ...],
+) -> None:
+    exact = Exact(n, answers, priors(*right_other, k), np.array(of_class), features, model, 0.8)
+    found = sampled(
+        16,
+        table_of(answers, n, k),
+        features=features,
+        feature_model=model,
+        prior_right=right_other[0],
+        prior_other=right_other[1],
+        prior_proportions=of_class,
+        prior_features=0.8,
+    )
+    for item, label in itertools.product(range(n), range(k - 1)):
+        assert_mean([one.probabilities[item, label] for one in found], exact.probabilities[item, label])
+    for label in range(k):
+        assert_mean([one.proportions[label] for one in found], exact.proportions[label])
+    for who in range(exact.accuracy.size):
+        assert_mean([one.details["accuracy"][who] for one in found], exact.accuracy[who])
+
+
+@pytest.mark.parametrize(("answers", "n", "k", "features", "model", "right_other", "of_class"), CASES)
+def test_objective_is_the_log_joint(
+    answers: list[Answer],
+    n: int,
+    k: int,
+    features: NDArray[Any] | None,
+    model: str,
+    right_other: tuple[float, float],
+    of_class: tuple[float, ...],
+) -> None:
+    exact = Exact(n, answers, priors(*right_other, k), np.array(of_class), features, model, 0.8)
+    table = table_of(answers, n, k)
+    part = Answers(table.responses(), priors(*right_other, k), table.n_annotators)
+    extra: Any = None
+    if features is not None and model == "counts":
+        extra = CountFeatures(csr_array(features.astype(float)), 0.8, k)
+    elif features is not None:
+        extra = NormalFeatures((features - features.mean(axis=0)) / features.std(axis=0), 0.8, k)
+    found = [
+        log_joint(part, extra, np.array(of_class), sufficient(part, extra, np.array(labels, np.int32), k))
+        for labels in exact.assignments
+    ]
+    constant = 0.0 if model == "counts" else found[0] - exact.log_joint[0]  # normal densities leave one out
+    assert_close(np.array(found) - constant, exact.log_joint, SOLVER)
+    one = sampled(1, table, features=features, feature_model=model, prior_features=0.8)[0]
+    assert len(one.objective) == one.iterations == 200
+
+
+def test_normal_parameters_given_the_classes() -> None:
+    values = REALS[:, :1] / REALS[:, 0].std() - REALS[:, 0].mean() / REALS[:, 0].std()
+    model = NormalFeatures(values, 0.8, 2)
+    tally = model.tally(np.array([0, 1, 1, 0, -1], np.int32))
+    rng = rng_for(0, "draws of normal parameters")
+    draws = [model.draw(tally, rng) for _ in range(3000)]
+    precision = np.exp([log_precision[:, 0] for log_precision, _ in draws])
+    mean = np.array([scaled[:, 0] for _, scaled in draws]) / np.sqrt(precision)
+    for label, rows in enumerate(([0, 3], [1, 2])):
+        x = values[rows, 0]
+        # Normal-inverse-gamma posterior in the form of squares within, and between the mean and that of the prior.
+        rate = (0.8 + ((x - x.mean()) ** 2).sum() + 0.8 * 2 / 2.8 * x.mean() ** 2) / 2
+        assert_mean(precision[:, label], 2.8 / 2 / rate)
+        apart = mean[:, label] - 2 * x.mean() / 2.8
+        assert_mean(apart * np.sqrt(precision[:, label]), 0.0)
+        assert_mean(apart**2 * precision[:, label] * 2.8, 1.0)
+
+
+def test_calibrated_on_data_of_the_prior() -> None:
+    """The posterior probability of less than the truth is uniform, if truth and data come from the model."""
+    prior, of_class = priors(6.0, 1.0, 2), np.array([3.0, 2.0])
+    rng = rng_for(0, "calibration of the consensus")
+    below_theta, below_accuracy, covered = [], [], []
+    for _ in range(60):
+        theta = rng.dirichlet(of_class)
+        gamma = np.stack([[rng.dirichlet(row) for row in prior] for _ in range(3)])
+        labels = (rng.random(8) >= theta[0]).astype(int)
+        answers = [(i, j, int(rng.random() >= gamma[j, labels[i], 0])) for i in range(8) for j in range(3)]
+        table = table_of(answers, 8, 2)
+        chain = run_chain(
+            Answers(table.responses(), prior, 3), None, table.votes(), of_class, n_warmup=30, n_samples=120, rng=rng
+        )
+        right = (gamma[:, [0, 1], [0, 1]] * theta).sum(axis=1)
+        below_theta.append((chain.proportions[:, 0] < theta[0]).mean())
+        below_accuracy.append((chain.accuracy[:, 0] < right[0]).mean())
+        ends = np.quantile(chain.accuracy, [0.1, 0.9], axis=0)
+        covered.append(((ends[0] <= right) & (right <= ends[1])).mean())
+    for below in (below_theta, below_accuracy):
+        assert_mean(below, 1 / 2)
+        assert_mean(np.square(below), 1 / 3)
+    assert_mean(covered, 0.8)
+
+
+# What comes back ---------------------------------------------------------------------------------------------------
+
+
+def simulated(seed: int, n: int, right: list[float], k: int = 3) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Classes, and answers (n_annotators, n) that are right with the given probabilities."""
+    rng = rng_for(seed, "simulated crowd")
+    labels = rng.integers(k, size=n)
+    wrong = (labels + rng.integers(1, k, size=(len(right), n))) % k
+    return labels, np.where(rng.random((len(right), n)) < np.array(right)[:, None], labels, wrong)
+
+
+#: How often each annotator of the simulated crowd is right.
+CROWD = [0.95, 0.85, 0.75, 0.5, 0.4]
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Consensus:
+    _, answers = simulated(1, 200, CROWD)
+    return bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=4)
+
+
+def test_result_is_put_together_of_the_chains(crowd: Consensus) -> None:
+    _, answers = simulated(1, 200, CROWD)
+    table = Annotations.from_matrix(answers)
+    part = Answers(table.responses(), priors(2.0, 0.5, 3), 5)
+    chains = [
+        run_chain(
+            part,
+            None,
+            table.votes(),
+            np.ones(3),
+            n_warmup=60,
+            n_samples=200,
+            rng=rng_for(4, "consensus", "chain", index),
+        )
+        for index in range(3)
+    ]
+    assert_close(crowd.probabilities, np.mean([chain.probabilities for chain in chains], axis=0), ROUNDING)
+    accuracy = np.concatenate([chain.accuracy for chain in chains])
+    assert_close(crowd.details["accuracy"], accuracy.mean(axis=0), ROUNDING)
+    ends = np.quantile(accuracy, [0.1, 0.9], axis=0)
+    assert_close([one.low for one in crowd.intervals["accuracy"]], ends[0], ROUNDING)
+    assert_close([one.high for one in crowd.intervals["accuracy"]], ends[1], ROUNDING)
+    assert {one.level for one in crowd.intervals["proportions"]} == {0.8}
+    assert_exact(crowd.objective, chains[0].log_joint)
+    assert_exact(crowd.details["log_joint"][2], chains[2].log_joint)
+    assert crowd.iterations == 260
+    assert crowd.details["seeds"][1] == (4, "consensus", "chain", 1)
+    assert_exact(crowd.majority, table.votes().argmax(axis=1))
+    # The profiles are expected counts: answers weighted by probabilities.
+    expected = np.zeros((3, 3))
+    for item in range(200):
+        expected[:, answers[2, item]] += crowd.probabilities[item]
+    assert_close(crowd.profiles.table(2), expected + priors(2.0, 0.5, 3), ROUNDING)
+
+
+def test_log_likelihood_is_of_the_answers(crowd: Consensus) -> None:
+    _, answers = simulated(1, 200, CROWD)
+    found = 0.0
+    for item in range(200):
+        each = crowd.proportions.copy()
+        for who in range(5):
+            table = crowd.profiles.table(who)
+            each *= table[:, answers[who, item]] / table.sum(axis=1)
+        found += math.log(each.sum())
+    assert crowd.log_likelihood is not None
+    assert_close(crowd.log_likelihood, found, ROUNDING)
+
+
+def test_same_bits_whatever_the_workers(crowd: Consensus) -> None:
+    _, answers = simulated(1, 200, CROWD)
+    with parallel_config(backend="threading"):
+        again = bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=4, n_jobs=3)
+    assert_exact(again.probabilities, crowd.probabilities)
+    assert again.to_dict() == crowd.to_dict()
+    other = bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=5)
+    assert (other.probabilities != crowd.probabilities).any()
+
+
+def test_it_finds_who_is_good(crowd: Consensus) -> None:
+    labels, _ = simulated(1, 200, CROWD)
+    assert crowd.converged is True
+    assert list(np.argsort(-crowd.details["accuracy"])[:3]) == [0, 1, 2]
+    assert (crowd.labels == labels).sum() > (crowd.majority == labels).sum()
+    frame = crowd.annotator_frame()
+    assert ((frame["accuracy_low"] < frame["accuracy"]) & (frame["accuracy"] < frame["accuracy_high"])).all()
+
+
+def test_blocks_of_items_change_nothing(monkeypatch: pytest.MonkeyPatch, crowd: Consensus) -> None:
+    _, answers = simulated(1, 200, CROWD)
+    for name in ("CELLS_AT_ONCE", "FEWEST_ITEMS_AT_ONCE"):
+        monkeypatch.setattr(f"demele.labels.gibbs.{name}", 17)
+    again = bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=4)
+    assert_exact(again.probabilities, crowd.probabilities)
+
+
+def test_items_without_answers_have_the_proportions() -> None:
+    table = Annotations([0, 0, 0, 1, 1, 1] * 4, [0, 1, 2] * 8, [0, 0, 0, 1, 1, 0] * 4, all_items=range(3))
+    found = bayesian_consensus(table, n_samples=100)
+    assert_close(found.probabilities[2], found.proportions, ROUNDING)
+    assert "unanswered-items" in {note.code for note in found.notes}
+
+
+def test_one_class_is_certain() -> None:
+    found = bayesian_consensus([["a", "a"], ["a", "a"]], n_samples=10, n_warmup=0)
+    assert_exact(found.probabilities, np.ones((2, 1)))
+    assert_close([found.intervals["accuracy"][0].low, found.proportions[0]], [1, 1], ROUNDING)
+    assert found.converged is True
+    assert "one-class" in {note.code for note in found.notes}
+
+
+def test_agrees_with_em_on_real_answers() -> None:
+    table = crowd_set("hitspam_crowdflower").to_frame()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        found = bayesian_consensus(table, n_samples=60, n_warmup=40, n_chains=2)
+    em = dawid_skene(table, smoothing=0.5)
+    assert_at_most((found.labels != em.labels).mean(), 0.01, ROUNDING)
+    assert_at_most(np.abs(found.proportions - em.proportions), 0.01, ROUNDING)
+
+
+# Features ------------------------------------------------------------------------------------------------------------
+
+
+def documents(labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Counts of 30 words, of which 10 are frequent in each of three classes."""
+    frequency = np.where(np.arange(30) // 10 == np.arange(3)[:, None], 0.06, 0.02)
+    rng = rng_for(seed, "simulated documents")
+    return np.stack([rng.multinomial(12, frequency[label]) for label in labels])
+
+
+@pytest.mark.parametrize("model", ["counts", "normal"])
+def test_features_help_where_answers_are_few(model: str) -> None:
+    gains, silent = [], []
+    for seed in range(5):
+        labels, answers = simulated(seed, 120, [0.65, 0.6, 0.55])
+        answers[:, 100:] = -1  # nobody answered about the last 20
+        rng = rng_for(seed, "simulated measurements")
+        features = documents(labels, seed) if model == "counts" else rng.normal(np.eye(3)[labels] * 2, 1)
+        table = Annotations.from_matrix(answers, missing=-1)
+        options: Any = {"n_samples": 40, "n_warmup": 60, "n_chains": 2}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConvergedWarning)
+            alone = bayesian_consensus(table, **options)
+            helped = bayesian_consensus(table, features=features, feature_model=model, **options)
+        right = helped.labels == labels
+        gains.append(right[:100].mean() - (alone.labels == labels)[:100].mean())
+        silent.append(right[100:].mean())
+        assert "labels-from-features" in {note.code for note in helped.notes}
+        assert "unanswered-items" not in {note.code for note in helped.notes}
+    # At least a tenth more of the answered items right, and twice chance for those without an answer.
+    assert np.mean(gains) > 0.1
+    assert np.mean(silent) > 2 / 3
+
+
+def test_sparse_and_dense_counts_are_the_same() -> None:
+    labels, answers = simulated(2, 30, [0.8, 0.7, 0.7])
+    counts = documents(labels, 2)
+    options: Any = {"n_samples": 20, "n_warmup": 20, "n_chains": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        dense = bayesian_consensus(answers, features=counts, **options)
+        for same in (csr_array(counts), pd.DataFrame(counts), csr_array(counts.T).T):
+            assert_exact(bayesian_consensus(answers, features=same, **options).probabilities, dense.probabilities)
+
+
+def test_units_and_constant_features_do_not_matter() -> None:
+    labels, answers = simulated(3, 30, [0.8, 0.7, 0.7])
+    values = rng_for(3, "simulated measurements").normal(np.eye(3)[labels], 1)
+    options: Any = {"feature_model": "normal", "n_samples": 20, "n_warmup": 20, "n_chains": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        plain = bayesian_consensus(answers, features=values, **options)
+        other = np.column_stack([values * [1e-200, 1e6, 2] + [0, 5, 1], np.full(30, 7.0)])
+        found = bayesian_consensus(answers, features=other, **options)
+    assert_close(found.probabilities, plain.probabilities, SOLVER)
+    (note,) = (note for note in found.notes if note.code == "constant-features")
+    assert note.subject == ("z4",)
+
+
+# Warnings and notes --------------------------------------------------------------------------------------------------
+
+
+def test_too_short_chains_warn() -> None:
+    _, answers = simulated(5, 60, [0.6, 0.5, 0.5])
+    with pytest.warns(NotConvergedWarning, match=r"R-hat of .* above 1\.05; give a higher n_warmup and n_samples"):
+        found = bayesian_consensus(answers, n_samples=6, n_warmup=0)
+    assert found.converged is False
+    assert max(np.nanmax(value) for value in found.details["r_hat"].values()) > 1.05
+    assert "few-effective-draws" in {note.code for note in found.notes}
+
+
+def test_exchanged_classes_are_told() -> None:
+    _, answers = simulated(6, 60, [0.95, 0.95, 0.95, 0.95], k=2)
+    usual = bayesian_consensus(answers, n_samples=40, n_warmup=20)
+    assert not {"classes-exchanged", "prior-without-preference"} & {note.code for note in usual.notes}
+    # A prior by which everybody is always wrong turns the labels round.
+    found = bayesian_consensus(answers, n_samples=40, n_warmup=20, prior_right=1, prior_other=500)
+    (note,) = (note for note in found.notes if note.code == "classes-exchanged")
+    assert note.message.startswith("4 of 4 chains")
+    assert note.subject == ("chain 0", "chain 1", "chain 2", "chain 3")
+    assert {"prior-without-preference", "unlike-majority"} <= {note.code for note in found.notes}
+    assert (found.labels != found.majority).all()
+
+
+def test_few_annotators_per_item_are_told() -> None:
+    _, answers = simulated(7, 40, [0.9, 0.9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        found = bayesian_consensus(answers, n_samples=20, n_warmup=10)
+    (note,) = (note for note in found.notes if note.code == "weakly-identified")
+    assert note.message.startswith("0 of 40 answered items have 3 annotators")
