@@ -20,6 +20,7 @@ from demele.evaluation.confusion import ConfusionCounts, confusion
 from demele.evaluation.correction import binary_correction
 from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
 from demele.evaluation.procedures import ResampledScores, TTest, bootstrap_632, corrected_t_test, repeated_scores
+from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
 from demele.evaluation.results import Breakdown, Decision, Estimate
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "ConfusionCounts",
     "Decision",
     "Estimate",
+    "PseudoEvaluation",
     "Ranking",
     "ResampledScores",
     "SequentialComparison",
@@ -46,6 +48,7 @@ __all__ = [
     "method_names",
     "overlap_level",
     "overlap_quantile",
+    "pseudo_supervised",
     "rank",
     "repeated_scores",
     "score_interval",

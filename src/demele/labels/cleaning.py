@@ -1,18 +1,32 @@
 """What a cleaning of labels found, and a simulated cleaning of known quality."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
-from demele.core.labelled import read_labels, vocabulary
-from demele.core.seeds import rng_for
+from demele.core.labelled import read_labels, shown, vocabulary
+from demele.core.results import Note, as_json, plain
+from demele.core.seeds import checked_seed, rng_for
+from demele.core.signature import Signature
 from demele.labels.transition import digest
 
-__all__ = ["Cleaning", "simulated_cleaning"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CleanedLabels", "Cleaning", "simulated_cleaning"]
+
+
+class CleanedLabels(NamedTuple):
+    """What is left after a cleaning: ``labels`` of shape (m,), and ``rows``, where they were among all n."""
+
+    labels: NDArray[Any]
+    rows: NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -24,6 +38,12 @@ class Cleaning:
     suspect : array-like of bool of shape (n,)
     suggested : array-like of shape (n,), optional
         Labels of all rows after the cleaning; read where ``suspect``. Without them, suspects are dropped.
+    score : array-like of shape (n,), optional
+        How suspicious each label is, from 0 to 1, if the method has such a number; NaN where it could not judge.
+    method : str, optional
+    signature : Signature, optional
+        The call that made it, with every setting.
+    notes : sequence of Note
 
     Raises
     ------
@@ -33,14 +53,30 @@ class Cleaning:
     --------
     >>> import numpy as np
     >>> confidence = np.array([0.9, 0.1, 0.8])
-    >>> Cleaning(confidence < 0.5).suspect
+    >>> cleaning = Cleaning(confidence < 0.5)
+    >>> cleaning.suspect
     array([False,  True, False])
+    >>> cleaning.kept(["cat", "cat", "dog"])
+    CleanedLabels(labels=array(['cat', 'dog'], dtype=object), rows=array([0, 2]))
     """
 
     suspect: NDArray[np.bool_]
     suggested: NDArray[Any] | None
+    score: NDArray[np.float64] | None
+    method: str | None
+    signature: Signature | None
+    notes: tuple[Note, ...]
 
-    def __init__(self, suspect: object, suggested: object = None) -> None:
+    def __init__(
+        self,
+        suspect: object,
+        suggested: object = None,
+        *,
+        score: object = None,
+        method: str | None = None,
+        signature: Signature | None = None,
+        notes: Sequence[Note] = (),
+    ) -> None:
         flags = np.array(as_column(suspect, "suspect"))
         if flags.ndim != 1 or flags.dtype != bool:
             raise InputTypeError(
@@ -50,14 +86,124 @@ class Cleaning:
         instead = None if suggested is None else read_labels(suggested, "suggested")
         if instead is not None and instead.size != flags.size:
             raise InputError(f"suggested: expected {flags.size} labels, one per flag of suspect, got {instead.size}")
-        object.__setattr__(self, "suspect", flags)
-        object.__setattr__(self, "suggested", instead)
+        values: dict[str, object] = {
+            "suspect": flags,
+            "suggested": instead,
+            "score": None if score is None else _read_score(score, flags.size),
+            "method": method,
+            "signature": signature,
+            "notes": tuple(notes),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
+        method = "" if self.method is None else f"{self.method}, "
         return (
-            f"Cleaning(n={self.suspect.size}, suspects={int(self.suspect.sum())}, "
+            f"Cleaning({method}n={self.suspect.size}, suspects={self.n_suspects}, "
             f"relabels={self.suggested is not None}, digest={digest(self.suspect, self.suggested)!r})"
         )
+
+    @property
+    def n_suspects(self) -> int:
+        """Number of labels that are held for wrong."""
+        return int(self.suspect.sum())
+
+    def dropping(self) -> "Cleaning":
+        """Return the same suspects without a suggestion, so that they are dropped wherever the cleaning is used."""
+        return Cleaning(self.suspect, score=self.score, method=self.method, signature=self.signature, notes=self.notes)
+
+    def kept(self, y: object) -> CleanedLabels:
+        """Drop the suspects, even where there is a suggestion.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            The labels that were cleaned.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        given = self._labels(y)
+        rows = np.flatnonzero(~self.suspect)
+        return CleanedLabels(given[rows], rows)
+
+    def applied(self, y: object) -> CleanedLabels:
+        """Relabel the suspects if there are suggestions, which keeps every row; else drop them.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            The labels that were cleaned.
+
+        Raises
+        ------
+        InputError, InputTypeError
+
+        Examples
+        --------
+        >>> Cleaning([False, True, False], ["cat", "dog", "dog"]).applied(["cat", "cat", "dog"]).labels
+        array(['cat', 'dog', 'dog'], dtype=object)
+        """
+        if self.suggested is None:
+            return self.kept(y)
+        given = self._labels(y)
+        return CleanedLabels(np.where(self.suspect, self.suggested, given), np.arange(given.size))
+
+    def to_frame(self, y: object = None) -> "pd.DataFrame":
+        """One row per label: suspect, and label, suggested and score where they are known.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), optional
+            The labels that were cleaned.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {} if y is None else {"label": self._labels(y)}
+        columns["suspect"] = self.suspect
+        if self.suggested is not None:
+            columns["suggested"] = self.suggested
+        if self.score is not None:
+            columns["score"] = self.score
+        return pd.DataFrame(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold; of suggestions and scores, those of the suspects."""
+        rows = np.flatnonzero(self.suspect)
+        data: dict[str, Any] = plain(
+            {
+                "kind": "cleaning",
+                "method": self.method,
+                "n": int(self.suspect.size),
+                "suspects": rows,
+                "suggested": None if self.suggested is None else self.suggested[rows],
+                "score": None if self.score is None else self.score[rows],
+                "notes": [asdict(note) for note in self.notes],
+                "signature": None if self.signature is None else str(self.signature),
+            }
+        )
+        return data
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+    def _labels(self, y: object) -> NDArray[Any]:
+        given = read_labels(y, "y")
+        if given.size != self.suspect.size:
+            raise InputError(f"y: expected {self.suspect.size} labels, those that were cleaned, got {given.size}")
+        if self.suggested is not None and given.dtype != self.suggested.dtype:
+            raise InputError(
+                f"y: expected classes like the suggested ones, such as {shown(self.suggested[:1].tolist())}, got "
+                f"{shown(given[:1].tolist())}; pass the labels that were cleaned"
+            )
+        return given
 
 
 def simulated_cleaning(
@@ -114,17 +260,16 @@ def simulated_cleaning(
     check_same_order(labels, true_labels, ("labels", "true_labels"))
     s, e = _probability(detected, "detected"), _probability(false_alarms, "false_alarms")
     c = None if corrected is None else _probability(corrected, "corrected")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed: expected a whole number >= 0, got {seed!r}")
+    seed = checked_seed(seed)
     words = vocabulary(np.concatenate([given, true]) if given.dtype == true.dtype else given)
     coded, truth = words.encode(given, "labels"), words.encode(true, "true_labels")
-    suspect = rng_for(int(seed), "simulated_cleaning", "suspect").random(given.size) < np.where(coded != truth, s, e)
+    suspect = rng_for(seed, "simulated_cleaning", "suspect").random(given.size) < np.where(coded != truth, s, e)
     if c is None:
         return Cleaning(suspect)
     if len(words) < 2:
         raise NotEnoughData(f"labels: expected at least 2 classes to choose from, got only {words.classes[0]!r}")
-    succeeds = rng_for(int(seed), "simulated_cleaning", "corrected").random(given.size) < c
-    shift = rng_for(int(seed), "simulated_cleaning", "other").integers(1, len(words), given.size)
+    succeeds = rng_for(seed, "simulated_cleaning", "corrected").random(given.size) < c
+    shift = rng_for(seed, "simulated_cleaning", "other").integers(1, len(words), given.size)
     found = np.where(succeeds, truth, (truth + shift) % len(words))
     names = np.array(words.classes, dtype=given.dtype)
     return Cleaning(suspect, np.where(suspect, names[found], given))
@@ -134,3 +279,16 @@ def _probability(value: Any, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
         raise InputError(f"{argument}: expected a probability in [0, 1], got {value!r}")
     return float(value)
+
+
+def _read_score(score: object, n: int) -> NDArray[np.float64]:
+    array = as_column(score, "score")
+    if array.shape != (n,) or array.dtype.kind not in "iuf":
+        raise InputError(f"score: expected {n} numbers, one per flag of suspect, got shape {array.shape}")
+    array = array.astype(np.float64)
+    odd = np.flatnonzero((array < 0) | (array > 1))
+    if odd.size:
+        raise InputError(
+            f"score: expected numbers in [0, 1], got {odd.size} others, first {array[odd[0]]:g} at row {odd[0]}"
+        )
+    return array

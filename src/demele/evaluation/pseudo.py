@@ -1,0 +1,431 @@
+"""Classifiers judged by the vote of other classifiers in place of labels, with the confidence of that vote kept."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.inputs import as_column, check_same_order
+from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
+from demele.core.results import Interval, Note, as_json, plain
+from demele.core.signature import Signature
+from demele.evaluation.intervals import checked_level, score_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PseudoEvaluation", "PseudoModel", "pseudo_supervised"]
+
+Floats = NDArray[np.float64]
+
+#: Shares of votes closer than this are a tie: less than any vote can weigh, more than rounding.
+TIE = 1e-9
+#: Shares of the others' votes that an instance must reach to be counted among the confident ones.
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+ASSUMPTIONS = (
+    "The vote of the other classifiers is right more often than not, in every class.",
+    "Classifiers err independently of each other: where many make the same mistake, the vote makes it too, calls it "
+    "right, and blames those who are right.",
+    "The weights are right in order: a classifier that is trusted more is better.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PseudoModel:
+    """One classifier against the vote of the others.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        Of its vote in judging the others; the weights of all add up to 1.
+    agreement : float
+        Share of instances on which it predicts what the others vote: its accuracy, if their vote is right.
+    interval : Interval
+        Wilson's, of that share.
+    expected : float
+        Mean share of the others' votes that its predictions have: its expected accuracy, if these shares were the
+        probabilities of the classes.
+    coverage : tuple of float
+        Share of instances on which the others' vote reaches each threshold.
+    agreement_above : tuple of float
+        Agreement on those instances; NaN where there are none.
+    apparent : float or None
+        Accuracy against the given labels, if there are any.
+    apparent_interval : Interval or None
+    """
+
+    name: str
+    weight: float
+    agreement: float
+    interval: Interval
+    expected: float
+    coverage: tuple[float, ...]
+    agreement_above: tuple[float, ...]
+    apparent: float | None = None
+    apparent_interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PseudoEvaluation:
+    """Classifiers judged by the votes of each other.
+
+    Attributes
+    ----------
+    models : tuple of PseudoModel
+        In the order that came in.
+    labels : array of shape (n,)
+        The vote of all classifiers: what stands in place of labels.
+    confidence : array of shape (n,)
+        Share of the votes, weighted if so asked, that the vote's class has.
+    thresholds : tuple of float
+        Of ``PseudoModel.coverage``.
+    rank_correlation : float or None
+        Spearman's, between agreement with the vote and accuracy against the given labels; NaN if either is the same
+        for all classifiers. None without labels.
+    vote_accuracy : float or None
+        Share of instances whose vote is the given label. None without labels.
+    assumptions : tuple of str
+        What must hold for agreement to be accuracy.
+    """
+
+    models: tuple[PseudoModel, ...]
+    labels: NDArray[Any]
+    confidence: Floats
+    classes: tuple[int | str, ...]
+    thresholds: tuple[float, ...]
+    method: str
+    level: float
+    rank_correlation: float | None
+    vote_accuracy: float | None
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    def __repr__(self) -> str:
+        best = max(self.models, key=lambda model: model.agreement)
+        rank = "" if self.rank_correlation is None else f", rank correlation with labels {self.rank_correlation:.3f}"
+        return (
+            f"PseudoEvaluation({self.method}, n={self.labels.size}, {len(self.models)} classifiers, best {best.name} = "
+            f"{best.agreement:.4f} {best.interval}, mean confidence {float(self.confidence.mean()):.4f}{rank})"
+        )
+
+    def __getitem__(self, name: str) -> PseudoModel:
+        for model in self.models:
+            if model.name == name:
+                return model
+        raise InputError(f"name: expected one of {shown([model.name for model in self.models])}, got {name!r}")
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per classifier, the columns of labels NaN without them."""
+        import pandas as pd
+
+        rows = []
+        for model in self.models:
+            beside = model.apparent_interval
+            rows.append(
+                {
+                    "model": model.name,
+                    "weight": model.weight,
+                    "agreement": model.agreement,
+                    "low": model.interval.low,
+                    "high": model.interval.high,
+                    "expected": model.expected,
+                    "apparent": math.nan if model.apparent is None else model.apparent,
+                    "apparent_low": math.nan if beside is None else beside.low,
+                    "apparent_high": math.nan if beside is None else beside.high,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def coverage_frame(self) -> "pd.DataFrame":
+        """One row per classifier and threshold of the others' confidence: coverage, agreement there."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"model": model.name, "threshold": threshold, "coverage": covered, "agreement": agreement}
+                for model in self.models
+                for threshold, covered, agreement in zip(
+                    self.thresholds, model.coverage, model.agreement_above, strict=True
+                )
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        data: dict[str, Any] = plain(
+            {
+                "kind": "pseudo-supervised evaluation",
+                "method": self.method,
+                "n": int(self.labels.size),
+                "classes": self.classes,
+                "level": self.level,
+                "thresholds": self.thresholds,
+                "models": [asdict(model) for model in self.models],
+                "rank_correlation": self.rank_correlation,
+                "vote_accuracy": self.vote_accuracy,
+                "labels": self.labels,
+                "confidence": self.confidence,
+                "assumptions": self.assumptions,
+                "notes": [asdict(note) for note in self.notes],
+                "signature": str(self.signature),
+            }
+        )
+        return data
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+
+def pseudo_supervised(
+    predictions: object,
+    *,
+    weights: object = None,
+    labels: object = None,
+    level: float = 0.95,
+    classes: Sequence[object] | None = None,
+) -> PseudoEvaluation:
+    """Judge classifiers without labels, by the vote of the others.
+
+    Parameters
+    ----------
+    predictions : mapping of str to array-like of shape (n,), data frame, or array of shape (n, n_models)
+        Predicted classes of at least 3 classifiers.
+    weights : None, ``"agreement"``, mapping of name to weight, or array-like of shape (n_models,)
+        What each vote counts, 0 or more; none: the same. ``"agreement"``: how often the vote upholds the classifier,
+        iterated, as :func:`demele.labels.majority_vote` does it.
+    labels : array-like of shape (n,), optional
+        Given labels, which may be wrong: the accuracy against them is told beside the agreement.
+    level : float in (0, 1)
+        Of the intervals.
+    classes : sequence, optional
+        All classes, in the order of ties. By default those of the predictions and labels, sorted.
+
+    Returns
+    -------
+    PseudoEvaluation
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Source: Benjelloun, section 5.2. Each classifier is judged by the vote of the others: its own vote would flatter it.
+    With weights ``"agreement"`` it still takes part in finding the weights of the others. Ties of votes go to the
+    earlier class. The intervals are for other instances and the same classifiers; that the vote may be wrong is not in
+    them. Time and memory O(n (n_models + K)).
+
+    Examples
+    --------
+    >>> found = pseudo_supervised({"a": [0, 1, 1, 0], "b": [0, 1, 0, 0], "c": [0, 1, 1, 1]})
+    >>> found.labels, found.confidence.round(2)
+    (array([0, 1, 1, 0]), array([1.  , 1.  , 0.67, 0.67]))
+    >>> {model.name: (model.agreement, model.expected) for model in found.models}
+    {'a': (0.75, 0.75), 'b': (0.75, 0.625), 'c': (0.5, 0.625)}
+    """
+    level = checked_level(level)
+    data, given = _read(predictions, labels, classes)
+    from demele.labels.voting import majority_vote
+
+    trust = _weights(weights, data.names)
+    # Names as numbers: an annotator's name must not change its place.
+    voted = majority_vote(data.predictions, weights=trust, classes=range(data.k))
+    share = np.asarray(voted.details["weights"], dtype=np.float64)
+    share = share / share.sum()
+    _check_others(share, data.names)
+    names = np.array(data.vocabulary.classes, dtype=np.int64 if isinstance(data.vocabulary.classes[0], int) else object)
+    models = _judged(data, given, voted.probabilities, share, level)
+    vote, _, _ = _two_best(voted.probabilities)
+    method = {"NoneType": "majority", "str": "agreement-weighted majority"}.get(
+        type(weights).__name__, "weighted majority"
+    )
+    return PseudoEvaluation(
+        models=models,
+        labels=names[vote],
+        confidence=np.asarray(voted.probabilities[np.arange(data.n), vote]),
+        classes=data.vocabulary.classes,
+        thresholds=THRESHOLDS,
+        method=method,
+        level=level,
+        rank_correlation=None if given is None else _rank_correlation(models),
+        vote_accuracy=None if given is None else float(np.mean(vote == given)),
+        assumptions=ASSUMPTIONS if weights is not None else ASSUMPTIONS[:-1],
+        notes=_notes(voted.probabilities, models, share),
+        signature=_signature(data, weights, share, level),
+    )
+
+
+def _judged(
+    data: Labelled, given: Indices | None, shares: Floats, weights: Floats, level: float
+) -> tuple[PseudoModel, ...]:
+    """Judge every classifier by the votes of the others: ``shares`` of shape (n, K) less its own."""
+    every = np.arange(data.n)
+    first, second, gap = _two_best(shares)
+    judged = []
+    for name, weight, predicted in zip(data.names, weights, data.predictions, strict=True):
+        own = shares[every, predicted]
+        rest = 1 - weight
+        # Only where it votes for the winner can its own vote have made the winner.
+        loses = (predicted == first) & ((gap - weight < -TIE) | ((np.abs(gap - weight) <= TIE) & (second < first)))
+        others = np.where(loses, second, first)
+        confidence = (shares[every, others] - np.where(predicted == others, weight, 0.0)) / rest
+        agrees = predicted == others
+        above = [confidence >= threshold - TIE for threshold in THRESHOLDS]
+        judged.append(
+            PseudoModel(
+                name=name,
+                weight=float(weight),
+                agreement=float(agrees.mean()),
+                interval=_interval(agrees, level),
+                expected=float(np.clip((own - weight) / rest, 0, 1).mean()),
+                coverage=tuple(float(rows.mean()) for rows in above),
+                agreement_above=tuple(float(agrees[rows].mean()) if rows.any() else math.nan for rows in above),
+                apparent=None if given is None else float(np.mean(predicted == given)),
+                apparent_interval=None if given is None else _interval(predicted == given, level),
+            )
+        )
+    return tuple(judged)
+
+
+def _two_best(shares: Floats) -> tuple[Indices, Indices, Floats]:
+    """Return the class with most votes, the next one, and by how much it is behind; ties to the earlier class."""
+    every = np.arange(len(shares))
+    left = shares.copy()
+    best = []
+    for _ in range(2):
+        top = left.max(axis=1)
+        which = (left >= top[:, None] - TIE).argmax(axis=1).astype(np.int32)
+        left[every, which] = -1.0
+        best.append(which)
+    return best[0], best[1], shares[every, best[0]] - shares[every, best[1]]
+
+
+def _interval(right: NDArray[np.bool_], level: float) -> Interval:
+    low, high = score_interval(int(right.sum()), right.size, level=level)
+    return Interval(low=float(low), high=float(high), level=level, method="wilson")
+
+
+def _rank_correlation(models: Sequence[PseudoModel]) -> float:
+    from scipy.stats import rankdata
+
+    columns = [model.agreement for model in models], [float(model.apparent or 0.0) for model in models]
+    ranks = [rankdata(column) for column in columns]
+    if any(np.ptp(rank) == 0 for rank in ranks):
+        return math.nan
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def _notes(shares: Floats, models: Sequence[PseudoModel], weights: Floats) -> tuple[Note, ...]:
+    notes = []
+    _, _, gap = _two_best(shares)
+    ties = int(np.count_nonzero(gap <= TIE))
+    if ties:
+        notes.append(
+            Note(
+                code="tied-votes",
+                message=f"The vote is tied on {ties} of {gap.size} instances; there it is the earlier class.",
+            )
+        )
+    if bool((shares.max(axis=1) >= 1 - TIE).all()):
+        notes.append(
+            Note(
+                code="unanimous",
+                message="All classifiers that count agree on every instance: the vote cannot tell them apart.",
+                severity="warning",
+            )
+        )
+    heavy = int(weights.argmax())
+    if weights[heavy] > 0.5 + TIE:
+        notes.append(
+            Note(
+                code="one-voter",
+                message=f"{models[heavy].name} has {weights[heavy]:.0%} of the weight: for the other classifiers, its "
+                "prediction is the vote.",
+                subject=(models[heavy].name,),
+                severity="warning",
+            )
+        )
+    return tuple(notes)
+
+
+# The door ------------------------------------------------------------------------------------------------------------
+
+
+def _read(predictions: object, labels: object, classes: Sequence[object] | None) -> tuple[Labelled, Indices | None]:
+    models = read_models(predictions)
+    if len(models) < 3:
+        raise NotEnoughData(f"predictions: expected at least 3 classifiers, so that others can vote, got {len(models)}")
+    given = None if labels is None else read_labels(labels, "labels")
+    columns = {name: read_labels(values, f"predictions, {name}") for name, values in models.items()}
+    if classes is None:
+        parts = [*columns.values(), *([] if given is None else [given])]
+        kind = parts[0].dtype
+        classes = vocabulary(np.concatenate([part for part in parts if part.dtype == kind])).classes
+    if len(classes) < 2:
+        raise NotEnoughData(f"predictions: expected at least 2 classes, got only {classes[0]!r}: nobody can be wrong")
+    # The first classifier's column stands for labels: any would do, it is only read for its length and classes.
+    first = next(iter(models))
+    data = read_labelled(models, models[first], classes=classes, argument=first)
+    if given is None:
+        return data, None
+    if given.size != data.n:
+        raise InputError(
+            f"predictions and labels: expected the same number of rows, got {data.n} and {given.size}; row r of both "
+            "must be the same instance"
+        )
+    for values in models.values():
+        check_same_order(values, labels, ("predictions", "labels"))
+    return data, data.vocabulary.encode(given, "labels")
+
+
+def _weights(weights: Any, names: Sequence[str]) -> Any:
+    """Return one weight per classifier, in their order; or what was given, if it is none or a word."""
+    if weights is None or isinstance(weights, str):
+        return weights
+    if isinstance(weights, Mapping):
+        told = {str(name): value for name, value in weights.items()}
+        unlike = sorted(set(names) ^ set(told))
+        if unlike:
+            raise InputError(f"weights: expected one of each classifier, by name; not in both: {shown(unlike)}")
+        weights = [told[name] for name in names]
+    array = as_column(weights, "weights")
+    if array.shape != (len(names),) or array.dtype.kind not in "biuf":
+        raise InputError(f"weights: expected {len(names)} numbers, one per classifier, got shape {array.shape}")
+    array = array.astype(np.float64)
+    odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if odd.size:
+        raise InputError(
+            f"weights: expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of {names[odd[0]]}"
+        )
+    if not array.any():
+        raise InputError("weights: expected at least one above 0, got only zeros: nobody would vote")
+    return array
+
+
+def _check_others(share: Floats, names: Sequence[str]) -> None:
+    """Refuse a classifier that has all the weight: nobody is left to judge it by."""
+    if share.max() > 1 - TIE:
+        raise InputError(
+            f"weights: all of the weight is on {names[int(share.argmax())]}, so that nobody is left to judge it; give "
+            "at least 2 classifiers a weight"
+        )
+
+
+def _signature(data: Labelled, weights: Any, share: Floats, level: float) -> Signature:
+    from demele import __version__
+
+    told: object = weights if weights is None or isinstance(weights, str) else share.tolist()
+    return Signature(
+        "pseudo_supervised",
+        {"weights": told, "level": level},
+        {"n": str(data.n), "classifiers": str(len(data.names)), "classes": str(data.k), "demele": __version__},
+    )

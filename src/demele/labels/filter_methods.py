@@ -1,0 +1,292 @@
+"""The methods of cleaning: mathematics on class indices and tables that were validated before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.extras import require
+from demele.core.labelled import Indices
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.labels.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
+
+__all__ = [
+    "Found",
+    "classification",
+    "confident",
+    "entropy",
+    "nearest_neighbours",
+    "partitioning",
+    "probabilities_of",
+    "voting",
+]
+
+Floats = NDArray[np.float64]
+
+#: Votes held at a time, so that memory stays bounded however many classes there are.
+CELLS_AT_ONCE = 1 << 22
+#: Partitioning has settled when a round finds fewer new suspects than this share of all instances (Zhu et al. 2003).
+SETTLED = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a method found: flags, class indices after the cleaning (read where suspect), suspicion in [0, 1]."""
+
+    suspect: NDArray[np.bool_]
+    suggested: Indices
+    score: Floats | None = None
+    notes: tuple[Note, ...] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
+def nearest_neighbours(features: Floats, labels: Indices, k_classes: int, *, k: int, n_jobs: int | None) -> Found:
+    """Suspect instances for whom another class has more of the k nearest neighbours than their own."""
+    from sklearn.neighbors import NearestNeighbors
+
+    near = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(features).kneighbors(return_distance=False)
+    own, most, winner = _tally(labels[near].T, labels, k_classes)
+    return Found(suspect=most > own, suggested=winner, score=1 - own / k)
+
+
+def classification(
+    models: Sequence[Any],
+    features: Floats,
+    labels: Indices,
+    k_classes: int,
+    *,
+    folds: int,
+    seed: int,
+    n_jobs: int | None,
+) -> Found:
+    """Suspect labels that one model, trained on the other folds, does not predict."""
+    seen = out_of_fold(
+        models,
+        features,
+        labels,
+        k_classes,
+        folds=folds,
+        want="classes",
+        seed=seed,
+        n_jobs=n_jobs,
+        identity="classification",
+    )
+    predicted = seen.predicted[0]
+    return Found(suspect=(predicted != labels) & seen.judged, suggested=predicted, notes=_convergence(seen))
+
+
+def voting(
+    models: Sequence[Any],
+    features: Floats,
+    labels: Indices,
+    k_classes: int,
+    *,
+    folds: int,
+    rule: str,
+    seed: int,
+    n_jobs: int | None,
+) -> Found:
+    """Suspect labels that more than half of the models (or all of them), trained on the other folds, do not predict."""
+    seen = out_of_fold(
+        models, features, labels, k_classes, folds=folds, want="classes", seed=seed, n_jobs=n_jobs, identity="voting"
+    )
+    against = (seen.predicted != labels).sum(axis=0)
+    needed = against == len(models) if rule == "consensus" else 2 * against > len(models)
+    return Found(
+        suspect=needed & seen.judged,
+        suggested=_most_voted_other(seen.predicted, labels, k_classes),
+        score=np.where(seen.judged, against / len(models), np.nan),
+        notes=_convergence(seen),
+    )
+
+
+def partitioning(
+    models: Sequence[Any],
+    features: Floats,
+    labels: Indices,
+    k_classes: int,
+    *,
+    folds: int,
+    rule: str,
+    rounds: int,
+    seed: int,
+    n_jobs: int | None,
+) -> Found:
+    """Split, train a model per part, let all of them vote on every instance, drop the suspects, and begin again."""
+    from joblib import Parallel, delayed
+
+    n = labels.size
+    suspect, score, suggested = np.zeros(n, dtype=bool), np.full(n, np.nan), labels.copy()
+    unconverged = done = 0
+    settled = False
+    while not settled and done < rounds:
+        left = np.flatnonzero(~suspect)
+        here = labels[left]
+        if np.unique(here).size < 2:
+            break
+        part = dealt(here, min(folds, here.size), rng_for(seed, "clean", "partitioning", "parts", done))
+        parts = range(int(part.max()) + 1)
+        answers = Parallel(n_jobs=n_jobs)(
+            delayed(answered)(
+                seeded(models[0], rng_for(seed, "clean", "partitioning", "model", done, each)),
+                features[left[part == each]],
+                here[part == each],
+                features[left],
+                k_classes,
+                "classes",
+            )
+            for each in parts
+        )
+        predicted = np.stack([values for values, _ in answers])
+        unconverged += sum(not converged for _, converged in answers)
+        # A model that never saw a class cannot vote for it: on the labels of that class it has no say.
+        knows = np.stack([np.bincount(here[part == each], minlength=k_classes) > 0 for each in parts])[:, here]
+        against, voters = ((predicted != here) & knows).sum(axis=0), knows.sum(axis=0)
+        needed = against == voters if rule == "non-objection" else 2 * against > voters
+        judged = voters > 1
+        found = left[needed & judged]
+        score[left] = np.where(judged, against / voters, score[left])
+        suggested[found] = _most_voted_other(predicted, here, k_classes)[needed & judged]
+        suspect[found] = True
+        done += 1
+        settled = found.size < SETTLED * n
+    notes = _unconverged(unconverged)
+    if not settled:
+        notes += (
+            Note(
+                code="not-settled",
+                message=f"Round {done}, the last, still found at least {SETTLED:.0%} new suspects, or left one class.",
+                severity="warning",
+            ),
+        )
+    return Found(suspect=suspect, suggested=suggested, score=score, notes=notes, context={"rounds": str(done)})
+
+
+def entropy(probabilities: Floats, labels: Indices, *, threshold: float) -> Found:
+    """Suspect labels that differ from a class of which the probabilities are sure: normalised entropy below a limit."""
+    from scipy.special import entr
+
+    certain = entr(probabilities).sum(axis=1) / np.log(probabilities.shape[1]) < threshold
+    winner = probabilities.argmax(axis=1).astype(np.int32)
+    return Found(suspect=certain & (winner != labels), suggested=winner, score=_doubt(probabilities, labels))
+
+
+def confident(probabilities: Floats, labels: Indices, *, rule: str) -> Found:
+    """Suspect what cleanlab finds by confident learning.
+
+    cleanlab suspects a certain number of labels of each class, the most doubtful ones, and lets the order of the rows
+    decide between equals. Here rows come in an order of their own, and equals are all suspected if one of them is.
+    """
+    import warnings
+
+    cleanlab = require("cleanlab", purpose="method 'confident'")
+    filters = require("cleanlab.filter", purpose="method 'confident'")
+    order = _own_order(probabilities, labels)
+    rows, given = probabilities[order], labels[order]
+    with warnings.catch_warnings():  # a note says it, with the names of the classes
+        warnings.filterwarnings("ignore", message="May not flag all label issues in class", category=UserWarning)
+        flags = filters.find_label_issues(given, rows, filter_by=rule, n_jobs=1)
+    starts = np.flatnonzero(
+        np.r_[True, (given[1:] != given[:-1]) | (rows[1:] != rows[:-1]).any(axis=1)]  # of runs of equals
+    )
+    suspect = np.empty(labels.size, dtype=bool)
+    suspect[order] = np.repeat(np.logical_or.reduceat(flags, starts), np.diff(np.r_[starts, labels.size]))
+    return Found(
+        suspect=suspect,
+        suggested=probabilities.argmax(axis=1).astype(np.int32),
+        score=_doubt(probabilities, labels),
+        context={"cleanlab": str(cleanlab.__version__)},
+    )
+
+
+def probabilities_of(
+    models: Sequence[Any],
+    features: Floats,
+    labels: Indices,
+    k_classes: int,
+    *,
+    folds: int,
+    seed: int,
+    n_jobs: int | None,
+) -> tuple[Floats, NDArray[np.bool_], tuple[Note, ...]]:
+    """Return out-of-fold probabilities of shape (n, K), which labels they can judge, and what to say of them."""
+    seen = out_of_fold(
+        models,
+        features,
+        labels,
+        k_classes,
+        folds=folds,
+        want="probabilities",
+        seed=seed,
+        n_jobs=n_jobs,
+        identity="probabilities",
+    )
+    if seen.probabilities is None:
+        raise RuntimeError("probabilities were asked for")
+    return seen.probabilities[0], seen.judged, _convergence(seen)
+
+
+def _own_order(probabilities: Floats, labels: Indices) -> NDArray[np.intp]:
+    """Return an order of the rows that depends on what they hold only; equal rows are neighbours in it."""
+    keys = np.stack([probabilities.max(axis=1), probabilities[np.arange(labels.size), labels], labels])
+    order = np.lexsort(keys)
+    before, after = order[:-1], order[1:]
+    tied = (keys[:, before] == keys[:, after]).all(axis=0)
+    # Sorting by all columns is slow with many classes, and seldom needed.
+    if (probabilities[before[tied]] != probabilities[after[tied]]).any():
+        order = np.lexsort((*probabilities.T, labels))
+    return order
+
+
+def _doubt(probabilities: Floats, labels: Indices) -> Floats:
+    """1 - P(given label); within [0, 1] whatever rounding does to the probabilities."""
+    return np.clip(1 - probabilities[np.arange(labels.size), labels], 0, 1)
+
+
+def _tally(votes: NDArray[Any], labels: Indices, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Indices]:
+    """Count votes of shape (n_voters, n): for the given label, for the first class, and which that is."""
+    n = labels.size
+    own, most, winner = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int32)
+    step = max(1, CELLS_AT_ONCE // k)
+    for start in range(0, n, step):
+        counts, rows = _counts(votes[:, start : start + step], k)
+        part = slice(start, start + step)
+        own[part] = counts[rows, labels[part]]
+        winner[part] = counts.argmax(axis=1)
+        most[part] = counts[rows, winner[part]]
+    return own, most, winner
+
+
+def _most_voted_other(votes: NDArray[Any], labels: Indices, k: int) -> Indices:
+    """Return the class, other than the label, with most of the votes of shape (n_voters, n); the earlier if several."""
+    other = np.empty(labels.size, dtype=np.int32)
+    step = max(1, CELLS_AT_ONCE // k)
+    for start in range(0, labels.size, step):
+        counts, rows = _counts(votes[:, start : start + step], k)
+        counts[rows, labels[start : start + step]] = -1
+        other[start : start + step] = counts.argmax(axis=1)
+    return other
+
+
+def _counts(votes: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    rows = np.arange(votes.shape[1])
+    return np.bincount((rows * k + votes).ravel(), minlength=rows.size * k).reshape(rows.size, k), rows
+
+
+def _convergence(seen: OutOfFold) -> tuple[Note, ...]:
+    return _unconverged(seen.unconverged)
+
+
+def _unconverged(trainings: int) -> tuple[Note, ...]:
+    if not trainings:
+        return ()
+    return (
+        Note(
+            code="not-converged",
+            message=f"{trainings} trainings stopped before they converged; allow more iterations with model=...",
+            severity="warning",
+        ),
+    )

@@ -1,0 +1,411 @@
+"""The door of cleaning: which labels a method holds for wrong, and what it would put in their place."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.extras import require
+from demele.core.inputs import Codes, check_same_order, read_codes
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.results import Note
+from demele.core.signature import Signature
+from demele.labels import filter_methods as methods
+from demele.labels.cleaning import Cleaning
+from demele.labels.filter_methods import Found
+from demele.labels.out_of_fold import default_model, model_name, read_model, standardised
+
+__all__ = ["clean"]
+
+Floats = NDArray[np.float64]
+Method = Literal["knn", "classification", "voting", "partitioning", "entropy", "confident"]
+
+#: How far from 1 the probabilities of an instance may add up to.
+SUMS_TO_ONE = 1e-6
+
+#: Options of each method and their defaults; a model of None is the default one.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "knn": {"k": 5, "scaling": "standard"},
+    "classification": {"model": None, "folds": 5},
+    "voting": {"model": None, "folds": 5, "rule": "majority"},
+    "partitioning": {"model": None, "folds": 5, "rule": "majority", "rounds": 10},
+    "entropy": {"model": None, "folds": 5, "threshold": 0.3, "kind": None},
+    "confident": {"model": None, "folds": 5, "rule": "prune_by_noise_rate", "kind": None},
+}
+_RULES = {
+    "voting": ("majority", "consensus"),
+    "partitioning": ("majority", "non-objection"),
+    "confident": ("prune_by_noise_rate", "prune_by_class", "both", "confident_learning", "predicted_neq_given"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Validated input; below this, everything is trusted."""
+
+    labels: Indices
+    words: Vocabulary
+    table: Codes
+    options: dict[str, Any]
+    seed: int
+    n_jobs: int | None
+
+
+def clean(
+    y: object,
+    features_or_probabilities: object,
+    *,
+    method: Method = "knn",
+    model: object = None,
+    folds: int | None = None,
+    k: int | None = None,
+    rule: str | None = None,
+    rounds: int | None = None,
+    threshold: float | None = None,
+    kind: Literal["features", "probabilities"] | None = None,
+    scaling: Literal["standard", "none"] | None = None,
+    classes: Sequence[object] | None = None,
+    seed: int = 0,
+    n_jobs: int | None = 1,
+) -> Cleaning:
+    """Find labels that are likely to be wrong, and suggest others.
+
+    Every method also suspects right labels, and those of rare classes most: read :func:`demele.labels.cleaning_harm`
+    before dropping or relabelling anything.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Given labels, of at least 2 classes.
+    features_or_probabilities : array-like of shape (n, d) or (n, K)
+        Finite numbers. ``"entropy"`` and ``"confident"`` also take probabilities of the K classes, predicted by a model
+        that was not trained on the instance.
+    method : {"knn", "classification", "voting", "partitioning", "entropy", "confident"}
+        * ``"knn"``: another class has more of the k nearest neighbours than the label has (edited nearest neighbours;
+          Wilson 1972, IEEE Trans. Syst. Man Cybern. 2, 408-421). Suggested: the neighbours' class.
+        * ``"classification"``: a model trained on the other folds predicts another class (Gamberger, Lavrac & Groselj
+          1999, ICML).
+        * ``"voting"``: several varied models, each trained on the other folds, predict other classes (Brodley & Friedl
+          1999, JAIR 11, 131-167). Suggested: the class, other than the label, with most votes.
+        * ``"partitioning"``: a model is trained on each part of the data, and all of them vote; suspects leave, and the
+          rest is split again, until a round finds fewer than 1% of n (Zhu, Wu & Chen 2003, ICML).
+        * ``"entropy"``: the predicted probabilities are sure of another class: their entropy, as a share of log K, is
+          below ``threshold`` (after Sun, Zhao, Wang & Chen 2007). Suggested: that class.
+        * ``"confident"``: confident learning (Northcutt, Jiang & Chuang 2021, JAIR 70, 1373-1411), as cleanlab does it.
+          Suggested: the most probable class. Needs the extra ``cleaning``.
+    model : scikit-learn classifier, or a sequence of at least 2 for ``"voting"``, optional
+        Trained on the features as they come. Random states that are not set are drawn from ``seed``. By default
+        logistic regression on standardised features; for ``"voting"`` that, a decision tree and the nearest neighbour
+        (the source: linear machine, tree, nearest neighbour).
+    folds : int >= 2, default 5
+        Folds, each with its share of every class; for ``"partitioning"``, the number of parts.
+    k : int from 1 to n - 1, default 5
+        Neighbours of ``"knn"``, the instance itself not among them.
+    rule : str, optional
+        ``"voting"``: ``"majority"`` (more than half of the models, the default) or ``"consensus"`` (all).
+        ``"partitioning"``: ``"majority"`` or ``"non-objection"`` (all). ``"confident"``: cleanlab's ``filter_by``, by
+        default ``"prune_by_noise_rate"``; also ``"prune_by_class"``, ``"both"``, ``"confident_learning"`` and
+        ``"predicted_neq_given"``.
+    rounds : int >= 1, default 10
+        At most so many rounds of ``"partitioning"``.
+    threshold : float in (0, 1], default 0.3
+        Of ``"entropy"``; 0.3 is about a probability of 0.95 with two classes.
+    kind : {"features", "probabilities"}, optional
+        What came, for ``"entropy"`` and ``"confident"``. By default, K columns of numbers in [0, 1] with rows that add
+        up to 1 within 1e-6 are probabilities, and anything else is features, from which ``model`` makes probabilities
+        out of fold.
+    scaling : {"standard", "none"}, default "standard"
+        Of ``"knn"``: whether features are brought to mean 0 and standard deviation 1 first, or taken as they are.
+    classes : sequence, optional
+        All classes, in the order of the columns of probabilities. By default the sorted labels. Columns of a data frame
+        that are named as the classes, when these are strings, are taken by name.
+    seed : int >= 0
+        Of the folds and of models that draw.
+    n_jobs : int or None
+        Processes, as in scikit-learn; the result does not depend on it.
+
+    Returns
+    -------
+    Cleaning
+        With ``suspect``, ``suggested``, ``method``, ``signature`` and ``notes``, and ``score``: for ``"knn"`` the share
+        of neighbours, and for ``"voting"`` and ``"partitioning"`` the share of models, that are against the label; for
+        ``"entropy"`` and ``"confident"`` 1 - P(label). To drop suspects rather than to relabel them:
+        ``clean(...).dropping()``.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        Also if an option is given that the method does not use.
+    MissingExtraError
+        If cleanlab is not installed and the method is ``"confident"``.
+
+    Notes
+    -----
+    Simplifications. ``"partitioning"``: the source votes with selected rules of C4.5, moves some good instances out of
+    the data each round and stops after three small rounds; here a whole model votes (a model never on labels of a class
+    that it did not see), only suspects leave, and one small round ends it. ``"entropy"``: one model in place of the
+    source's Bayesian network.
+
+    A label whose class no training row has is not judged by methods that train: it is no suspect, its score is NaN, and
+    a note says so. ``"knn"`` judges it all the same, as its source does. Ties of votes keep the label in ``"knn"``, and
+    suggest the earlier class elsewhere; ties of distance are broken as scikit-learn breaks them. From probabilities,
+    the suspects do not depend on the order of the rows: where cleanlab lets that order decide between instances with
+    the same label and the same probabilities, all of them are suspects here.
+
+    Examples
+    --------
+    >>> features = [[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2], [5.3]]
+    >>> found = clean(["a", "a", "b", "a", "b", "b", "b", "b"], features, method="knn", k=3)
+    >>> found.suspect
+    array([False, False,  True, False, False, False, False, False])
+    >>> str(found.suggested[2]), float(found.score[2])
+    ('a', 1.0)
+    """
+    given_options = {
+        "model": model,
+        "folds": folds,
+        "k": k,
+        "rule": rule,
+        "rounds": rounds,
+        "threshold": threshold,
+        "kind": kind,
+        "scaling": scaling,
+    }
+    _check_method(method)
+    options = _options(method, given_options)
+    if method == "confident":  # said before anything is trained
+        require("cleanlab", purpose="method 'confident'")
+    given = read_labels(y, "y")
+    words = vocabulary(given, classes=classes)
+    labels = words.encode(given, "y")
+    if np.unique(labels).size < 2:
+        raise NotEnoughData(f"y: expected labels of at least 2 classes, got only {shown(given[:1].tolist())}")
+    table = read_codes(features_or_probabilities, "features_or_probabilities")
+    if len(table.values) != labels.size:
+        raise InputError(
+            f"y and features_or_probabilities: expected the same number of rows, got {labels.size} and "
+            f"{len(table.values)}; row r of both must be the same instance"
+        )
+    check_same_order(y, features_or_probabilities, ("y", "features_or_probabilities"))
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise InputError(f"n_jobs: expected a number of processes, -1 for all processors, or None, got {n_jobs!r}")
+    task = _Task(labels, words, table, options, _whole(seed, "seed", 0), n_jobs)
+    found, settings = _run(method, task)
+    return _told(method, task, found, settings, given)
+
+
+def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
+    """Do it, and return the options as they were used."""
+    options, labels, k_classes = task.options, task.labels, len(task.words)
+    if method == "knn":
+        if options["k"] >= labels.size:
+            raise InputError(f"k: expected fewer neighbours than the {labels.size} instances, got {options['k']}")
+        scaled = task.table.values if options["scaling"] == "none" else standardised(task.table.values)
+        return methods.nearest_neighbours(scaled, labels, k_classes, k=options["k"], n_jobs=task.n_jobs), options
+    judged: NDArray[np.bool_] | None = None
+    notes: tuple[Note, ...] = ()
+    if "kind" in options:
+        read = _probabilities(task)
+        if read is not None:
+            used = {name: value for name, value in options.items() if name not in ("model", "folds")}
+            for name in ("model", "folds"):
+                if options[name] != _OPTIONS[method][name]:
+                    raise InputError(
+                        f"{name}: nothing is trained, since features_or_probabilities was read as probabilities; drop "
+                        f"{name}, or pass kind='features'"
+                    )
+            return _from_probabilities(method, read, task), {**used, "kind": "probabilities"}
+        options = {**options, "kind": "features"}
+    models = _models(method, options["model"])
+    options = {**options, "model": [model_name(one) for one in models] if method == "voting" else model_name(models[0])}
+    values = np.asarray(task.table.values, dtype=np.float64)
+    shared: dict[str, Any] = {"folds": options["folds"], "seed": task.seed, "n_jobs": task.n_jobs}
+    if method == "classification":
+        return methods.classification(models, values, labels, k_classes, **shared), options
+    if method == "voting":
+        return methods.voting(models, values, labels, k_classes, rule=options["rule"], **shared), options
+    if method == "partitioning":
+        extra = {"rule": options["rule"], "rounds": options["rounds"]}
+        return methods.partitioning(models, values, labels, k_classes, **extra, **shared), options
+    made, judged, notes = methods.probabilities_of(models, values, labels, k_classes, **shared)
+    found = _from_probabilities(method, made, task)
+    score = None if found.score is None else np.where(judged, found.score, np.nan)
+    return (
+        Found(
+            suspect=found.suspect & judged,
+            suggested=found.suggested,
+            score=score,
+            notes=found.notes + notes,
+            context=found.context,
+        ),
+        options,
+    )
+
+
+def _from_probabilities(method: str, probabilities: Floats, task: _Task) -> Found:
+    if method == "entropy":
+        return methods.entropy(probabilities, task.labels, threshold=task.options["threshold"])
+    return methods.confident(probabilities, task.labels, rule=task.options["rule"])
+
+
+def _told(method: Method, task: _Task, found: Found, settings: dict[str, Any], given: NDArray[Any]) -> Cleaning:
+    """Turn what was found into a result: names of classes, notes, signature."""
+    from demele import __version__
+
+    names = np.array(task.words.classes, dtype=given.dtype)
+    drawn = {} if method == "knn" or settings.get("kind") == "probabilities" else {"seed": task.seed}
+    context = {"n": str(given.size), "classes": str(len(task.words)), **found.context, "demele": __version__}
+    return Cleaning(
+        found.suspect,
+        np.where(found.suspect, names[found.suggested], given),
+        score=found.score,
+        method=method,
+        signature=Signature("clean", {"method": method, **settings, **drawn}, context),
+        notes=(*found.notes, *_remarks(method, task, found, settings)),
+    )
+
+
+def _remarks(method: str, task: _Task, found: Found, settings: dict[str, Any]) -> list[Note]:
+    """Say which classes the method could not treat as it treats the others."""
+    sizes = np.bincount(task.labels, minlength=len(task.words))
+    hit = np.bincount(task.labels[found.suspect], minlength=len(task.words))
+    names = [str(name) for name in task.words.classes]
+    trained = "folds" in settings
+    rare = np.flatnonzero((sizes > 0) & (sizes < settings["folds"])) if trained else np.empty(0, dtype=np.intp)
+    if method == "knn":
+        rare = np.flatnonzero((sizes > 0) & (2 * (sizes - 1) < settings["k"]))
+    cases = (
+        (
+            "unjudged",
+            np.flatnonzero(sizes == 1) if trained or method == "confident" else np.empty(0, dtype=np.intp),
+            "{} of {} classes have 1 instance, which is no suspect: nothing else is there to learn its class from.",
+        ),
+        (
+            "rare-classes",
+            rare,
+            "{} of {} classes have too few instances to be half of the k neighbours of any of them."
+            if method == "knn"
+            else "{} of {} classes have fewer instances than there are folds, so that some folds have none of them.",
+        ),
+        (
+            "lost-classes",
+            np.flatnonzero((sizes > 0) & (hit == sizes)),
+            "Every label of {} of {} classes is suspected: dropping or relabelling them would end these classes.",
+        ),
+    )
+    notes = [
+        Note(
+            code=code,
+            message=message.format(which.size, len(names)),
+            subject=tuple(names[each] for each in which[:6]),
+            severity="warning",
+        )
+        for code, which, message in cases
+        if which.size
+    ]
+    share = float(found.suspect.mean())
+    if share > 0.5:
+        notes.append(
+            Note(
+                code="mostly-suspected",
+                message=f"{share:.0%} of the labels are suspected: either most are wrong, or the features or "
+                "probabilities say little of the classes.",
+                severity="warning",
+            )
+        )
+    return notes
+
+
+# Options -------------------------------------------------------------------------------------------------------------
+
+
+def _check_method(method: object) -> None:
+    if not isinstance(method, str) or method not in _OPTIONS:
+        near = difflib.get_close_matches(str(method), _OPTIONS, n=1, cutoff=0.5)
+        raise UnknownNameError(
+            f"method: expected one of {shown(list(_OPTIONS))}, got {method!r}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+        )
+
+
+def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    known = _OPTIONS[method]
+    for name, value in given.items():
+        if value is not None and name not in known:
+            users = [repr(other) for other, options in _OPTIONS.items() if name in options]
+            raise InputError(f"{name}: method {method!r} does not use it, only {', '.join(users)}; drop it")
+    options = {name: known[name] if given[name] is None else given[name] for name in known}
+    for name, least in (("k", 1), ("folds", 2), ("rounds", 1)):
+        if name in options:
+            options[name] = _whole(options[name], name, least)
+    for name, allowed in (
+        ("rule", _RULES.get(method, ())),
+        ("scaling", ("standard", "none")),
+        ("kind", (None, "features", "probabilities")),
+    ):
+        if name in options and options[name] not in allowed:
+            told = shown([value for value in allowed if value is not None])
+            raise InputError(f"{name}: expected one of {told} for method {method!r}, got {options[name]!r}")
+    if "threshold" in options:
+        limit = options["threshold"]
+        if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not 0 < limit <= 1:
+            raise InputError(f"threshold: expected a share of the largest entropy, in (0, 1], got {limit!r}")
+        options["threshold"] = float(limit)
+    return options
+
+
+def _whole(value: Any, argument: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{argument}: expected a whole number >= {least}, got {value!r}")
+    return int(value)
+
+
+def _models(method: str, model: Any) -> list[Any]:
+    if method != "voting":
+        return [default_model() if model is None else read_model(model)]
+    if model is None:
+        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+        from sklearn.tree import DecisionTreeClassifier
+
+        nearest = make_pipeline(StandardScaler(), KNeighborsClassifier(n_neighbors=1))
+        return [default_model(), DecisionTreeClassifier(), nearest]
+    if not isinstance(model, Sequence) or len(model) < 2:
+        raise InputTypeError(
+            f"model: expected a sequence of at least 2 classifiers for method 'voting', got {type(model).__name__}"
+            + (f" of {len(model)}" if isinstance(model, Sequence) else "; for one model, take method='classification'")
+        )
+    return [read_model(one, f"model[{place}]") for place, one in enumerate(model)]
+
+
+def _probabilities(task: _Task) -> Floats | None:
+    """Return the table if it holds probabilities, by what it looks like or by what is said of it; else None."""
+    kind, values, k = task.options["kind"], task.table.values, len(task.words)
+    if kind == "features":
+        return None
+    # Probabilities of low precision add up as well as that precision lets them.
+    precision = values.shape[1] * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
+    sums = np.abs(np.sum(values, axis=1, dtype=np.float64) - 1)
+    off = np.flatnonzero((sums > max(SUMS_TO_ONE, precision)) | ((values < 0) | (values > 1)).any(axis=1))
+    if off.size and kind is None:
+        return None
+    if off.size:
+        raise InputError(
+            f"features_or_probabilities: {off.size} of {len(values)} rows are no probabilities (in [0, 1], sum 1), "
+            f"first row {off[0]}, which adds up to {float(np.sum(values[off[0]], dtype=np.float64)):g}"
+        )
+    if values.shape[1] != k:
+        raise InputError(
+            f"features_or_probabilities: expected a column of probabilities for each of the {k} classes "
+            f"{shown(task.words.classes)}, got {values.shape[1]} columns; give all classes, in their order, with "
+            "classes=[...]" + ("" if kind else ", or pass kind='features'")
+        )
+    columns = list(range(k))
+    if isinstance(task.words.classes[0], str) and set(task.table.names) == set(task.words.classes):
+        columns = [task.table.names.index(str(name)) for name in task.words.classes]
+    return np.asarray(values, dtype=np.float64)[:, columns]

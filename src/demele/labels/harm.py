@@ -1,0 +1,434 @@
+"""What a cleaning costs each class: how much of it is suspected, and how much of that wrongly."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import check_same_order
+from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.results import Interval, Note, as_json, plain
+from demele.labels.cleaning import Cleaning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ClassHarm", "Harm", "cleaning_harm"]
+
+Grouping = Literal["given", "true", "overall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassHarm:
+    """What happened to the instances of one class.
+
+    What needs the true labels is None without them; a share of nothing is NaN.
+
+    Attributes
+    ----------
+    by : {"given", "true", "overall"}
+        Whether the instances are those with this label, those truly of this class, or all.
+    of : int, str or None
+        The class; None for all.
+    instances, suspected : int
+    share : float
+        Suspected, as a share of the instances, with Wilson's interval.
+    right, wrong : int or None
+        Instances whose label is right, and wrong.
+    false_alarms : float or None
+        Share of the right labels that are suspected (e), with Wilson's interval.
+    detected : float or None
+        Share of the wrong labels that are suspected (s).
+    corrected : float or None
+        Share of the suspects whose suggested label is right (c); NaN if suspects are dropped.
+    before, after : float
+        Share of the class among all labels (true classes, by true class) before the cleaning, and among those left
+        after it: suspects are relabelled if there are suggestions, else dropped. A relabelling drops nobody, so that by
+        true class both are the same.
+    """
+
+    by: Grouping
+    of: int | str | None
+    instances: int
+    suspected: int
+    share: float
+    interval: Interval | None
+    before: float
+    after: float
+    right: int | None = None
+    wrong: int | None = None
+    false_alarms: float | None = None
+    false_alarm_interval: Interval | None = None
+    detected: float | None = None
+    corrected: float | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Flat, in a fixed order of columns; NaN where there is nothing."""
+        return {
+            "by": self.by,
+            "class": self.of,
+            "instances": self.instances,
+            "suspected": self.suspected,
+            "share": self.share,
+            "low": _end(self.interval, "low"),
+            "high": _end(self.interval, "high"),
+            "right": self.right,
+            "wrong": self.wrong,
+            "false_alarms": _number(self.false_alarms),
+            "false_alarms_low": _end(self.false_alarm_interval, "low"),
+            "false_alarms_high": _end(self.false_alarm_interval, "high"),
+            "detected": _number(self.detected),
+            "corrected": _number(self.corrected),
+            "before": self.before,
+            "after": self.after,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Harm:
+    """What a cleaning costs each class.
+
+    Attributes
+    ----------
+    overall : ClassHarm
+    given : tuple of ClassHarm
+        By given label, one per class.
+    true : tuple of ClassHarm
+        By true class; empty if it is not known.
+    loss : mapping of class to float
+        Of each class, the share of right labels that are suspected if the true labels are known, else the share of
+        labels that are.
+    rarest : tuple of int or str
+        The class with fewest labels, or all classes that have as few.
+    ratio : float
+        Loss of the rarest class (the mean of several) over the mean loss of the classes, each class counting the same:
+        1 is fair, above 1 is harm to the rarest. NaN if nothing is lost.
+    p_values : mapping of class to float
+        For each minority class: how probable so large a loss would be, if it lost as the other classes do.
+    """
+
+    overall: ClassHarm
+    given: tuple[ClassHarm, ...]
+    true: tuple[ClassHarm, ...]
+    loss: dict[int | str, float]
+    rarest: tuple[int | str, ...]
+    ratio: float
+    p_values: dict[int | str, float]
+    level: float
+    method: str | None
+    relabels: bool
+    notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        ratio = f"rarest class loses {self.ratio:.2f} times the mean"
+        if math.isnan(self.ratio) or len(self.rarest) == len(self.loss):
+            ratio = "nothing lost" if self.overall.suspected == 0 else "no class is rarest"
+        hit = next((note.subject for note in self.notes if note.code == "minority-harm"), ())
+        harmed = f", harms {shown(hit)}" if hit else ""
+        return (
+            f"Harm(n={self.overall.instances}, suspected={self.overall.suspected} ({self.overall.share:.2%}), "
+            f"{ratio}{harmed})"
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per class by given label, then by true class, then all."""
+        import pandas as pd
+
+        frame = pd.DataFrame([one.row() for one in (*self.given, *self.true, self.overall)])
+        # Classes stay what they are: the missing one of the last row would turn whole numbers into floats.
+        frame["class"] = pd.Series([one.of for one in (*self.given, *self.true, self.overall)], dtype=object)
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        data: dict[str, Any] = plain(
+            {
+                "kind": "cleaning harm",
+                "method": self.method,
+                "relabels": self.relabels,
+                "level": self.level,
+                "overall": asdict(self.overall),
+                "given": [asdict(one) for one in self.given],
+                "true": [asdict(one) for one in self.true],
+                "loss": self.loss,
+                "rarest": self.rarest,
+                "ratio": self.ratio,
+                "p_values": self.p_values,
+                "notes": [asdict(note) for note in self.notes],
+            }
+        )
+        return data
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+
+def cleaning_harm(
+    cleaning: Cleaning,
+    y: object,
+    true_labels: object = None,
+    *,
+    level: float = 0.95,
+    classes: Sequence[object] | None = None,
+) -> Harm:
+    """Report what a cleaning costs each class, and whether rare classes pay more than the others.
+
+    Parameters
+    ----------
+    cleaning : Cleaning
+    y : array-like of shape (n,)
+        The labels that were cleaned.
+    true_labels : array-like of shape (n,), optional
+        True classes, where they are known, as in a study or an audit of every row. Without them, a suspect may be a
+        wrong label well found or a right one lost, and the report cannot tell which.
+    level : float in (0, 1)
+        Of the intervals; 1 - level is the probability of a note about harm where there is none, at most.
+    classes : sequence, optional
+        All classes, in the order of the result. By default those of the labels and true labels, sorted.
+
+    Returns
+    -------
+    Harm
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Harm to rare classes: Benjelloun, section 3.4.2, after Seiffert et al. 2014. A minority class has fewer labels than
+    n / K. The loss of each is compared with that of all other classes together by Fisher's exact test, one-sided, with
+    Holm's correction for the number of minority classes; a note ``"minority-harm"`` names those that lose significantly
+    more at the level. With true labels, losses are right labels that are suspected, so that a class is not said to be
+    harmed because its labels are worse. Intervals are Wilson's.
+
+    Examples
+    --------
+    >>> from demele.labels import Cleaning
+    >>> y = ["common"] * 90 + ["rare"] * 10
+    >>> found = Cleaning([False] * 88 + [True] * 2 + [True] * 8 + [False] * 2)
+    >>> harm = cleaning_harm(found, y)
+    >>> harm
+    Harm(n=100, suspected=10 (10.00%), rarest class loses 1.95 times the mean, harms 'rare')
+    >>> [(one.of, round(one.share, 3), one.after) for one in harm.given]
+    [('common', 0.022, 0.9777777777777777), ('rare', 0.8, 0.022222222222222223)]
+    """
+    if not isinstance(cleaning, Cleaning):
+        raise InputTypeError(
+            f"cleaning: expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
+        )
+    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
+        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+    given = read_labels(y, "y")
+    if given.size != cleaning.suspect.size:
+        raise InputError(f"y: expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
+    true = None if true_labels is None else read_labels(true_labels, "true_labels")
+    if true is not None:
+        if true.size != given.size:
+            raise InputError(
+                f"y and true_labels: expected the same number of rows, got {given.size} and {true.size}; row r of both "
+                "must be the same instance"
+            )
+        check_same_order(y, true_labels, ("y", "true_labels"))
+    instead = None if cleaning.suggested is None else np.where(cleaning.suspect, cleaning.suggested, given)
+    same = [part for part in (given, true, instead) if part is not None and part.dtype == given.dtype]
+    words = vocabulary(np.concatenate(same), classes=classes)
+    if len(words) < 2:
+        raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}: no class can lose more")
+    rows = _Rows(
+        suspect=cleaning.suspect,
+        given=words.encode(given, "y"),
+        true=None if true is None else words.encode(true, "true_labels"),
+        after=None if instead is None else words.encode(instead, "cleaning.suggested"),
+        words=words,
+        level=float(level),
+    )
+    return _harm(rows, cleaning.method)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    suspect: NDArray[np.bool_]
+    given: Indices
+    true: Indices | None
+    after: Indices | None
+    words: Vocabulary
+    level: float
+
+    def count(self, values: Indices, where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        return np.bincount(values if where is None else values[where], minlength=len(self.words))
+
+
+def _harm(rows: _Rows, method: str | None) -> Harm:
+    names = rows.words.classes
+    everyone = np.zeros(rows.given.size, dtype=np.int32)
+    overall = _group("overall", (None,), everyone, rows)[0]
+    given = _group("given", names, rows.given, rows)
+    true = () if rows.true is None else _group("true", names, rows.true, rows)
+    # What is lost, and of how many: right labels, if it is known which they are.
+    at_stake = np.ones(rows.given.size, dtype=bool) if rows.true is None else rows.given == rows.true
+    sizes = rows.count(rows.given)
+    total, lost = rows.count(rows.given, at_stake), rows.count(rows.given, at_stake & rows.suspect)
+    shares = _ratio(lost, total)
+    present = np.flatnonzero(sizes)
+    rarest = present[sizes[present] == sizes[present].min()]
+    defined = np.isfinite(shares)
+    mean = float(shares[defined].mean()) if defined.any() else math.nan
+    theirs = shares[rarest][defined[rarest]]
+    minority = np.flatnonzero((total > 0) & (sizes * present.size < rows.given.size))
+    p_values = _more_than_others(lost[minority], total[minority], int(lost.sum()), int(total.sum()))
+    harmed = minority[_holm(p_values, 1 - rows.level)]
+    return Harm(
+        overall=overall,
+        given=given,
+        true=true,
+        loss={name: float(share) for name, share in zip(names, shares, strict=True)},
+        rarest=tuple(names[each] for each in rarest),
+        ratio=float(theirs.mean() / mean) if mean > 0 and theirs.size else math.nan,
+        p_values={names[each]: float(p) for each, p in zip(minority, p_values, strict=True)},
+        level=rows.level,
+        method=method,
+        relabels=rows.after is not None,
+        notes=_notes(harmed, shares, lost, total, rows),
+    )
+
+
+def _group(by: Grouping, names: Sequence[int | str | None], member: Indices, rows: _Rows) -> tuple[ClassHarm, ...]:
+    """Return one line per class that ``member`` says each instance to be of."""
+    k = len(names)
+
+    def count(where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        return np.bincount(member if where is None else member[where], minlength=k)
+
+    suspect, size = rows.suspect, count()
+    hit = count(suspect)
+    left = size
+    if rows.after is None:
+        left = count(~suspect)
+    elif by == "given":
+        left = np.bincount(rows.after, minlength=k)
+    share, before, after = _ratio(hit, size), size / rows.given.size, _ratio(left, np.full(k, left.sum()))
+    lines = []
+    known: dict[str, NDArray[Any]] = {}
+    if rows.true is not None:
+        right = rows.given == rows.true
+        fixed = np.zeros(k) if rows.after is None else count(suspect & (rows.after == rows.true))
+        known = {
+            "right": count(right),
+            "wrong": count(~right),
+            "alarms": count(right & suspect),
+            "detected": _ratio(count(~right & suspect), count(~right)),
+            "corrected": np.full(k, np.nan) if rows.after is None else _ratio(fixed, hit),
+        }
+    for each, name in enumerate(names):
+        line = ClassHarm(
+            by=by,
+            of=name,
+            instances=int(size[each]),
+            suspected=int(hit[each]),
+            share=float(share[each]),
+            interval=_wilson(int(hit[each]), int(size[each]), rows.level),
+            before=float(before[each]),
+            after=float(after[each]),
+            **_truth(known, each, rows.level),
+        )
+        lines.append(line)
+    return tuple(lines)
+
+
+def _truth(known: dict[str, NDArray[Any]], each: int, level: float) -> dict[str, Any]:
+    """Return what only the true labels say of one class."""
+    if not known:
+        return {}
+    right, alarms = int(known["right"][each]), int(known["alarms"][each])
+    return {
+        "right": right,
+        "wrong": int(known["wrong"][each]),
+        "false_alarms": alarms / right if right else math.nan,
+        "false_alarm_interval": _wilson(alarms, right, level),
+        "detected": float(known["detected"][each]),
+        "corrected": float(known["corrected"][each]),
+    }
+
+
+def _more_than_others(lost: NDArray[Any], total: NDArray[Any], all_lost: int, everyone: int) -> NDArray[np.float64]:
+    """One-sided p-values of Fisher's exact test, each class against all others together."""
+    from scipy.stats import hypergeom
+
+    return np.asarray(hypergeom.sf(lost - 1, everyone, all_lost, total), dtype=np.float64)
+
+
+def _holm(p_values: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+    """Return which hypotheses Holm's procedure rejects."""
+    order = np.argsort(p_values, kind="stable")
+    passes = p_values[order] <= alpha / (p_values.size - np.arange(p_values.size))
+    rejected = np.zeros(p_values.size, dtype=bool)
+    rejected[order[np.logical_and.accumulate(passes)]] = True
+    return rejected
+
+
+def _notes(
+    harmed: NDArray[np.intp], shares: NDArray[Any], lost: NDArray[Any], total: NDArray[Any], rows: _Rows
+) -> tuple[Note, ...]:
+    names = [str(name) for name in rows.words.classes]
+    notes = []
+    if harmed.size:
+        worst = int(harmed[shares[harmed].argmax()])
+        other = (lost.sum() - lost[worst]) / max(int(total.sum() - total[worst]), 1)
+        what = "labels" if rows.true is None else "right labels"
+        caution = (
+            " Its labels may also be worse than those of the others: only true labels, or an audit, can tell."
+            if rows.true is None
+            else ""
+        )
+        notes.append(
+            Note(
+                code="minority-harm",
+                message=f"{harmed.size} minority classes lose significantly more {what} than the other classes; most, "
+                f"{names[worst]}: {shares[worst]:.1%} of its {what} are suspected, {other:.1%} of the others'."
+                + caution,
+                subject=tuple(names[each] for each in harmed[:6]),
+                severity="warning",
+            )
+        )
+    ended = np.flatnonzero((total > 0) & (lost == total))
+    if ended.size:
+        notes.append(
+            Note(
+                code="lost-classes",
+                message=f"{ended.size} classes lose all of their {'labels' if rows.true is None else 'right labels'}.",
+                subject=tuple(names[each] for each in ended[:6]),
+                severity="warning",
+            )
+        )
+    return tuple(notes)
+
+
+@lru_cache(maxsize=4096)  # SciPy also makes a p-value each time, and many classes have the same counts
+def _wilson(successes: int, trials: int, level: float) -> Interval | None:
+    from scipy.stats import binomtest
+
+    if trials == 0:
+        return None
+    found = binomtest(successes, trials).proportion_ci(level, method="wilson")
+    return Interval(low=float(found.low), high=float(found.high), level=level, method="wilson")
+
+
+def _ratio(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below > 0, above / below, np.nan)
+
+
+def _end(interval: Interval | None, name: Literal["low", "high"]) -> float:
+    return math.nan if interval is None else float(getattr(interval, name))
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,453 @@
+"""Cleaning by filters: cases worked by hand, slow oracles, what may not change the suspects, and bad input."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from demele.core.errors import InputError
+from demele.core.seeds import rng_for
+from demele.labels import Cleaning, clean
+from demele.labels.out_of_fold import dealt, seeded
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Array = NDArray[Any]
+T = TypeVar("T")
+
+#: Every method, with quick settings.
+METHODS: dict[str, dict[str, Any]] = {
+    "knn": {},
+    "classification": {"model": GaussianNB()},
+    "voting": {"model": [GaussianNB(), DecisionTreeClassifier(), LogisticRegression(max_iter=1000)]},
+    "partitioning": {"model": GaussianNB()},
+    "entropy": {"model": GaussianNB()},
+    "confident": {"model": GaussianNB()},
+}
+
+
+def there(value: T | None) -> T:
+    """Return what must not be missing."""
+    assert value is not None
+    return value
+
+
+class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Says 1 above a fixed limit and 0 elsewhere, whatever it is trained on."""
+
+    def __init__(self, limit: float = 0.0) -> None:
+        self.limit = limit
+
+    def fit(self, X: Array, y: Array) -> "Threshold":
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Array) -> Array:
+        return (X[:, 0] > self.limit).astype(int)
+
+
+class TwoPart(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Says what its features hold, in the column of its own."""
+
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
+
+    def fit(self, X: Array, y: Array) -> "TwoPart":
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Array) -> Array:
+        return X[:, self.column].astype(int)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Array, Array, Array]:
+    """Features, labels of which 10% are wrong, and which these are."""
+    features, true = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    wrong = rng.random(true.size) < 0.1
+    return features, np.where(wrong, (true + rng.integers(1, 10, true.size)) % 10, true), wrong
+
+
+def blobs(seed: int, sizes: tuple[int, ...] = (40, 40, 20), noise: float = 0.15) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    true = np.repeat(np.arange(len(sizes)), sizes)
+    features = rng.normal(size=(true.size, 2)) + 3 * np.column_stack([true, true % 2])
+    wrong = rng.random(true.size) < noise
+    return features, np.where(wrong, (true + 1) % len(sizes), true)
+
+
+# By hand --------------------------------------------------------------------------------------------------------------
+
+
+def test_neighbours_by_hand() -> None:
+    # On a line; with k = 2, row 3 (b, at 3) has a and a beside it, row 4 (a, at 10) has b and b.
+    positions = [[0.0], [1.0], [2.1], [3.0], [10.0], [11.0], [12.1]]
+    found = clean(["a", "a", "a", "b", "a", "b", "b"], positions, method="knn", k=2, scaling="none")
+    assert_exact(found.suspect, [False, False, False, True, True, False, False])
+    assert there(found.suggested).tolist() == ["a", "a", "a", "a", "b", "b", "b"]
+    # Row 2 (a, at 2.1) has b at 0.9 and a at 1.1: one against it, and a tie keeps the label.
+    assert_exact(there(found.score), [0, 0, 0.5, 1, 1, 0.5, 0.5])
+
+
+def test_neighbours_on_features_of_very_different_scale() -> None:
+    rng = np.random.default_rng(1)
+    telling, loud = np.repeat([0.0, 1.0], 20), 1000 * rng.normal(size=40)
+    y = np.repeat([0, 1], 20)
+    features = np.column_stack([telling, loud])
+    assert clean(y, features, method="knn").n_suspects == 0
+    assert clean(y, features, method="knn", scaling="none").n_suspects > 5
+    # A unit is not a fact: metres or kilometres, the same suspects.
+    assert_exact(
+        there(clean(y, features * [1, 1e-6], method="knn").score), there(clean(y, features, method="knn").score)
+    )
+
+
+def test_neighbours_against_a_loop() -> None:
+    features, y = blobs(2)
+    scaled = (features - features.mean(axis=0)) / features.std(axis=0)
+    found = clean(y, features, method="knn", k=7)
+    for row in range(y.size):
+        distance = ((scaled - scaled[row]) ** 2).sum(axis=1)
+        distance[row] = np.inf
+        votes = y[np.argsort(distance)[:7]].tolist()
+        best = max(votes.count(each) for each in range(3))
+        suspect = votes.count(y[row]) < best
+        assert found.suspect[row] == suspect
+        if suspect:
+            assert there(found.suggested)[row] == min(each for each in range(3) if votes.count(each) == best)
+
+
+def test_classification_by_hand() -> None:
+    features = [[-2], [-1], [1], [2], [3], [-3]]
+    found = clean([0, 0, 1, 1, 0, 1], features, method="classification", model=Threshold(), folds=2)
+    assert_exact(found.suspect, [False, False, False, False, True, True])
+    assert_exact(there(found.suggested), [0, 0, 1, 1, 1, 0])
+    assert found.score is None
+
+
+def test_voting_by_hand() -> None:
+    # What three models say of six instances, one column each.
+    said = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 2], [1, 1, 1], [2, 2, 1], [0, 1, 2]])
+    y = [0, 1, 0, 0, 0, 2]
+    models = [TwoPart(0), TwoPart(1), TwoPart(2)]
+    extra = np.vstack([said, [[1, 1, 1], [2, 2, 2]]])  # so that every class has two labels
+    found = clean([*y, 1, 2], extra, method="voting", model=models, folds=2)
+    assert_exact(found.suspect, [False, True, True, True, True, True, False, False])
+    # Row 2: 1, 0 and 2 vote on label 0, which is not suggested to itself: of 1 and 2, the earlier.
+    assert_exact(there(found.suggested), [0, 0, 1, 1, 2, 0, 1, 2])
+    assert_close(there(found.score), [0, 2 / 3, 2 / 3, 1, 1, 2 / 3, 0, 0], ROUNDING)
+    all_of_them = clean([*y, 1, 2], extra, method="voting", model=models, folds=2, rule="consensus")
+    assert_exact(all_of_them.suspect, [False, False, False, True, True, False, False, False])
+
+
+def test_half_of_the_models_is_no_majority() -> None:
+    said = np.array([[0, 0], [0, 1], [1, 1], [1, 0]])
+    for rule, suspects in (("majority", [False, False, True, False]), ("consensus", [False, False, True, False])):
+        found = clean([0, 0, 0, 1], said, method="voting", model=[TwoPart(0), TwoPart(1)], folds=2, rule=rule)
+        assert_exact(found.suspect, suspects)
+        assert_exact(there(found.score), [0, 0.5, 1, np.nan])  # nothing else has the class of the last
+
+
+def test_entropy_is_a_share_of_the_largest() -> None:
+    # 0.8, 0.1, 0.1: 0.639 nats of log 3 = 1.099, which is 0.582.
+    y, probabilities = [1, 0, 2], [[0.8, 0.1, 0.1]] * 3
+    assert_exact(clean(y, probabilities, method="entropy", threshold=0.59).suspect, [True, False, True])
+    assert not clean(y, probabilities, method="entropy", threshold=0.58).suspect.any()
+
+
+def test_entropy_by_hand() -> None:
+    probabilities = [[0.97, 0.03], [0.97, 0.03], [0.90, 0.10], [0.5, 0.5]]
+    # Normalised entropies: 0.194 (twice), 0.469, 1.
+    found = clean([1, 0, 1, 1], probabilities, method="entropy", threshold=0.3)
+    assert_exact(found.suspect, [True, False, False, False])
+    assert_exact(there(found.suggested), [0, 0, 1, 1])
+    assert_close(there(found.score), [0.97, 0.03, 0.9, 0.5], ROUNDING)
+    assert_exact(clean([1, 0, 1, 1], probabilities, method="entropy", threshold=0.47).suspect, [1, 0, 1, 0])
+
+
+def test_partitioning_against_a_loop() -> None:
+    features, y = blobs(3)
+    for rule in ("majority", "non-objection"):
+        found = clean(y, features, method="partitioning", model=GaussianNB(), rule=rule, seed=5)
+        out = np.zeros(y.size, dtype=bool)
+        rounds = 0
+        while True:
+            left = np.flatnonzero(~out)
+            part = dealt(y[left].astype(np.int32), 5, rng_for(5, "clean", "partitioning", "parts", rounds))
+            said = [GaussianNB().fit(features[left[part == p]], y[left[part == p]]) for p in range(5)]
+            new = []
+            for row in left:
+                against = sum(model.predict(features[[row]])[0] != y[row] for model in said)
+                if against == 5 or (rule == "majority" and against >= 3):
+                    new.append(row)
+            out[new] = True
+            rounds += 1
+            if len(new) < 0.01 * y.size:
+                break
+        assert_exact(found.suspect, out)
+        assert there(found.signature).context["rounds"] == str(rounds)
+        assert out.any()
+
+
+def test_voting_and_classification_against_a_loop_over_folds() -> None:
+    features, y = blobs(4)
+    fold = dealt(y.astype(np.int32), 4, rng_for(7, "clean", "classification", "folds"))
+    predicted = np.empty(y.size, dtype=int)
+    for part in range(4):
+        model = GaussianNB().fit(features[fold != part], y[fold != part])
+        predicted[fold == part] = model.predict(features[fold == part])
+    found = clean(y, features, method="classification", model=GaussianNB(), folds=4, seed=7)
+    assert_exact(found.suspect, predicted != y)
+    assert_exact(there(found.suggested), predicted)
+
+
+# Confident learning ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["prune_by_noise_rate", "prune_by_class", "both", "confident_learning"])
+def test_same_suspects_as_cleanlab(rule: str) -> None:
+    from cleanlab.filter import find_label_issues
+
+    rng = np.random.default_rng(6)
+    for k in (2, 3, 8):
+        y = rng.integers(0, k, 400)
+        probabilities = rng.dirichlet(np.ones(k), 400) + 1.5 * np.eye(k)[np.where(rng.random(400) < 0.8, y, 0)]
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        expected = find_label_issues(y, probabilities, filter_by=rule, n_jobs=1)
+        names = np.array([f"class {each}" for each in range(k)])
+        found = clean(names[y], probabilities, method="confident", rule=rule)
+        assert_exact(found.suspect, expected)
+        assert expected.any()
+        assert (there(found.suggested)[expected] == names[probabilities.argmax(axis=1)][expected]).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), method=st.sampled_from(["entropy", "confident"]))
+def test_from_probabilities_the_order_of_rows_changes_nothing(seed: int, method: Any) -> None:
+    rng = np.random.default_rng(seed)
+    k, n = int(rng.integers(2, 5)), int(rng.integers(10, 80))
+    # Coarse, so that there are ties everywhere, and rows that are the same.
+    parts = rng.multinomial(10, np.ones(k) / k, n)
+    probabilities = parts / 10
+    y = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    order = rng.permutation(n)
+    before, after = clean(y, probabilities, method=method), clean(y[order], probabilities[order], method=method)
+    assert_exact(after.suspect, before.suspect[order])
+    assert_exact(there(after.suggested), there(before.suggested)[order])
+
+
+def test_equals_are_suspected_together() -> None:
+    from cleanlab.filter import find_label_issues
+
+    rng = np.random.default_rng(0)
+    probabilities, y = rng.multinomial(4, np.ones(3) / 3, 60) / 4, rng.integers(0, 3, 60)
+    direct = find_label_issues(y, probabilities, n_jobs=1)
+    found = clean(y, probabilities, method="confident")
+    split = 0
+    for row in range(60):
+        equals = (y == y[row]) & (probabilities == probabilities[row]).all(axis=1)
+        assert np.unique(found.suspect[equals]).size == 1
+        split += np.unique(direct[equals]).size == 2
+    assert split > 0  # cleanlab takes some of them only, by their place
+    assert (found.suspect >= direct).mean() > 0.9
+
+
+def test_what_came_is_told_apart() -> None:
+    features, y = blobs(8)
+    model = GaussianNB()
+    made = clean(y, features, method="entropy", model=model)
+    assert there(made.signature).arguments["kind"] == "features"
+    shares = np.full((y.size, 3), 1 / 3)
+    read = clean(y, shares, method="entropy")
+    assert there(read.signature).arguments["kind"] == "probabilities"
+    assert "seed" not in there(read.signature).arguments
+    # Single precision adds up to 1 less exactly, and is read all the same.
+    coarse = np.random.default_rng(0).dirichlet(np.ones(3), y.size).astype(np.float32)
+    assert there(clean(y, coarse, method="entropy").signature).arguments["kind"] == "probabilities"
+    forced = clean(y, coarse, method="entropy", model=model, kind="features")
+    assert there(forced.signature).arguments["kind"] == "features"
+
+
+def test_columns_of_probabilities() -> None:
+    import pandas as pd
+
+    y = ["cat", "ape", "cat", "ape"]
+    right = [[0.01, 0.99], [0.99, 0.01], [0.99, 0.01], [0.01, 0.99]]  # columns ape, cat
+    expected = [False, False, True, True]
+    assert_exact(clean(y, right, method="entropy").suspect, expected)
+    turned = np.array(right)[:, ::-1]
+    assert_exact(clean(y, turned, method="entropy", classes=["cat", "ape"]).suspect, expected)
+    named = pd.DataFrame(turned, columns=["cat", "ape"])
+    assert_exact(clean(y, named, method="entropy").suspect, expected)
+    with_a_third = np.column_stack([right, np.zeros(4)])
+    assert_exact(clean(y, with_a_third, method="entropy", classes=["ape", "cat", "dog"]).suspect, expected)
+    assert clean(y, with_a_third, method="confident", classes=["ape", "cat", "dog"]).suspect.shape == (4,)
+
+
+# What must hold of all ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_digits_beat_chance(digits: tuple[Array, Array, Array], method: Any) -> None:
+    features, y, wrong = digits
+    options = {} if method == "knn" else {"model": METHODS[method]["model"]}
+    found = clean(y, features[:, ::2], method=method, **options)
+    detected, alarmed = found.suspect[wrong], found.suspect[~wrong]
+    error = np.sqrt(sum(part.var(ddof=1) / part.size for part in (detected, alarmed)))
+    assert detected.mean() - alarmed.mean() > 5 * error
+    assert detected.mean() > 0.5
+    if found.score is not None:
+        ranks = np.argsort(np.argsort(found.score))
+        assert ranks[wrong].mean() > ranks[~wrong].mean() + 0.2 * y.size
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_same_bits_whatever_runs_beside(method: Any) -> None:
+    features, y = blobs(9)
+    one = clean(y, features, method=method, seed=3, n_jobs=1, **METHODS[method])
+    two = clean(y, features, method=method, seed=3, n_jobs=2, **METHODS[method])
+    assert_exact(one.suspect, two.suspect)
+    assert_exact(there(one.suggested), there(two.suggested))
+    if one.score is not None:
+        assert_exact(there(one.score), there(two.score))
+    assert str(one.signature) == str(two.signature)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_seeds(method: Any) -> None:
+    features, y = blobs(10, noise=0.3)
+    several = [clean(y, features, method=method, seed=seed, **METHODS[method]).suspect for seed in range(6)]
+    again = clean(y, features, method=method, seed=0, **METHODS[method]).suspect
+    assert_exact(several[0], again)
+    moved = any((each != several[0]).any() for each in several[1:])
+    assert moved == (method != "knn")
+
+
+def test_neighbours_do_not_depend_on_the_order_of_rows() -> None:
+    features, y = blobs(11)
+    order = np.random.default_rng(0).permutation(y.size)
+    assert_exact(
+        clean(y[order], features[order], method="knn").suspect, clean(y, features, method="knn").suspect[order]
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_classes_of_one_instance(method: Any) -> None:
+    features, y = blobs(12, sizes=(30, 30))
+    y = np.concatenate([y, [7, 8]])
+    features = np.vstack([features, [[50.0, 50.0], [0.0, 0.0]]])
+    found = clean(y, features, method=method, **METHODS[method])
+    codes = [note.code for note in found.notes]
+    if method == "knn":  # has neighbours to judge it by, all of other classes
+        assert_exact(found.suspect[-2:], [True, True])
+        assert "lost-classes" in codes
+        assert "rare-classes" in codes
+    else:
+        assert_exact(found.suspect[-2:], [False, False])
+        assert "unjudged" in codes
+        note = next(note for note in found.notes if note.code == "unjudged")
+        assert note.subject == ("7", "8")
+        assert "2 of 4 classes" in note.message
+        if found.score is not None:
+            assert np.isnan(found.score[-2:]).all()
+            assert not np.isnan(found.score[:-2]).any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 5), min_size=2, max_size=6),
+    method=st.sampled_from([name for name in METHODS if name != "knn"]),
+    seed=st.integers(0, 1000),
+)
+def test_few_instances_never_break_the_folds(sizes: list[int], method: Any, seed: int) -> None:
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    features = np.random.default_rng(seed).normal(size=(y.size, 2))
+    tree = DecisionTreeClassifier()
+    options: dict[str, Any] = {"model": [tree, tree] if method == "voting" else tree}
+    found = clean(y, features, method=method, seed=seed, **options)
+    assert not found.suspect[np.bincount(y)[y] == 1].any()
+    assert_exact(there(found.suggested)[~found.suspect], y[~found.suspect])
+    assert (there(found.suggested)[found.suspect] != y[found.suspect]).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8),
+    folds=st.integers(2, 10),
+    seed=st.integers(0, 1000),
+)
+def test_folds_are_dealt_evenly(sizes: list[int], folds: int, seed: int) -> None:
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(np.int32)
+    fold = dealt(y, folds, np.random.default_rng(seed))
+    whole = np.bincount(fold, minlength=folds)
+    assert whole.max() - whole.min() <= 1
+    for each in range(len(sizes)):
+        counts = np.bincount(fold[y == each], minlength=folds)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_random_states_that_are_set_stay() -> None:
+    rng = np.random.default_rng(0)
+    assert seeded(DecisionTreeClassifier(random_state=4), rng).random_state == 4
+    drawn = DecisionTreeClassifier()
+    assert isinstance(seeded(drawn, rng).random_state, int)
+    assert drawn.random_state is None
+
+
+def test_defaults_and_what_they_say(digits: tuple[Array, Array, Array]) -> None:
+    features, y, _ = (part[:300] for part in digits)
+    found = clean(y, features, method="voting")
+    assert found.method == "voting"
+    assert [note.code for note in found.notes] == []
+    text = str(found.signature)
+    assert "DecisionTreeClassifier()" in text
+    assert "folds=5, rule='majority', seed=0)  # n=300, classes=10" in text
+    frame = found.to_frame(y)
+    assert list(frame.columns) == ["label", "suspect", "suggested", "score"]
+    assert frame["suspect"].sum() == found.n_suspects
+
+
+def test_a_model_that_does_not_converge_is_told_of() -> None:
+    features, y = blobs(13)
+    found = clean(y, features, method="classification", model=LogisticRegression(max_iter=1))
+    note = next(note for note in found.notes if note.code == "not-converged")
+    assert note.message.startswith("5 trainings stopped")
+
+
+def test_labels_unrelated_to_features_are_told_of() -> None:
+    rng = np.random.default_rng(0)
+    found = clean(rng.integers(0, 10, 300), rng.normal(size=(300, 2)), method="knn")
+    assert "mostly-suspected" in [note.code for note in found.notes]
+
+
+# What is left after a cleaning ----------------------------------------------------------------------------------------
+
+
+def test_kept_and_applied() -> None:
+    y = ["cat", "ape", "cat"]
+    found = Cleaning([False, True, False], ["cat", "cat", "cat"], score=[0, 1, np.nan])
+    labels, rows = found.kept(y)
+    assert labels.tolist() == ["cat", "cat"]
+    assert_exact(rows, [0, 2])
+    labels, rows = found.applied(y)
+    assert labels.tolist() == ["cat", "cat", "cat"]
+    assert_exact(rows, [0, 1, 2])
+    labels, rows = found.dropping().applied(y)
+    assert_exact(rows, [0, 2])
+    assert found.to_dict()["suggested"] == ["cat"]
+    assert '"suspects": [' in found.to_json()
+    with pytest.raises(InputError, match=r"^y: expected 3 labels, those that were cleaned, got 2"):
+        found.kept(["cat", "ape"])
+    with pytest.raises(InputError, match=r"^y: expected classes like the suggested ones, such as 'cat', got 0"):
+        found.applied([0, 1, 0])
+    for odd, message in (([0, 1], "got shape"), ([0, 2, 0], r"got 1 others, first 2 at row 1")):
+        with pytest.raises(InputError, match=f"^score: .*{message}"):
+            Cleaning([False, True, False], score=odd)
