@@ -18,7 +18,7 @@ from demele import bench
 from demele.bench.candidates import chosen_candidates
 from demele.bench.planning import QUICK_SAMPLES, QUICK_SEEDS
 from demele.bench.scenarios import SCENARIOS
-from demele.cli import bench as command
+from demele.cli import progress
 from demele.cli.bench_tables import _blocks, _not_said, _status, verdict_tables
 from demele.core.store import Store
 from demele.runtime.progress import Report
@@ -477,7 +477,7 @@ def test_files(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
     err = demele(*MIXING, "--metrics", "mig").err.splitlines()
     assert err[0].startswith("demele: 8% of 12 representations, Mixing, seed 1")
     assert err[-1].startswith("demele: 100% of 12 representations, Mixing, seed 2")
@@ -500,10 +500,10 @@ def test_a_bar_on_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None
         yield lambda done, total, label: None
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(command, "progress_bar", bar)
-    with command._reporting(quiet=False) as report:
+    monkeypatch.setattr(progress, "progress_bar", bar)
+    with progress.reporting(quiet=False) as report:
         assert report is not None
-    with command._reporting(quiet=True) as report:
+    with progress.reporting(quiet=True) as report:
         assert report is None
     assert bars == [1]
 
@@ -512,13 +512,13 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 0.0, 20.0, 5.0, 30.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
     labels: list[str] = []
-    report = command._with_time_left(lambda done, total, label: labels.append(label))
+    report = progress.with_time_left(lambda done, total, label: labels.append(label))
     report(0, 100, "start")
     report(10, 100, "a tenth")  # 20 s for a tenth: 180 s for the rest
     report(10, 100, "too soon")
     report(90, 100, "nearly")
     assert labels == ["start", "a tenth, about 3 min left", "too soon", "nearly, less than a minute left"]
-    assert command._left(7200) == "about 2.0 h"
+    assert progress.time_left(7200) == "about 2.0 h"
 
 
 # Mistakes --------------------------------------------------------------------------------------------------------

@@ -1,21 +1,18 @@
-"""``demele bench``: the metrics themselves are measured, a user's own among them."""
+"""``demele bench``: metrics and comparison methods themselves are measured, a user's own among them."""
 
 import argparse
 import contextlib
 import json
-import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.files import check_writable
+from demele.cli import bench_comparisons
+from demele.cli.files import check_targets
 from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, folders_on_path, named_files
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
-from demele.core.errors import InputError
+from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.core.extras import require
-from demele.runtime.progress import Report, progress_bar
 
 if TYPE_CHECKING:
     from demele.bench import Characterisation, Scenario
@@ -40,9 +37,6 @@ Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted.
 """
 #: What the ten criteria of the review need.
 _SCENARIOS = ("source", "settings")
-#: Seconds between two lines of progress where no bar can be shown, and before the time that is left can be told.
-_SECONDS_BETWEEN_LINES = 30.0
-_SECONDS_BEFORE_FORECAST = 10.0
 #: What the library calls them, as words anywhere in a message; and arguments that begin one.
 _OPTIONS = {"n_samples": "--samples", "slow_seeds": "--slow-seeds"}
 _ARGUMENTS = {name: f"--{name}" for name in ("metrics", "scenarios", "seeds", "protocol", "level", "store")}
@@ -52,7 +46,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele bench`` to the commands."""
     group = commands.add_parser(
         "bench",
-        help="measure the metrics themselves, yours too",
+        help="measure metrics and comparison methods themselves, yours too",
         description="Measure the measures: what they do where the truth is known.",
         epilog="demele bench ACTION --help says more about an action.",
         allow_abbrev=False,
@@ -61,6 +55,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     actions = group.add_subparsers(title="actions", metavar="ACTION")
     _add_metrics(actions)
     _add_show(actions)
+    bench_comparisons.add_action(actions)
 
 
 def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
@@ -187,14 +182,7 @@ def _shown(found: "Characterisation", arguments: argparse.Namespace, *, measured
 
 def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
     written = {f"--{name}": getattr(arguments, name) for name in ("report", "output", "save", "store")}
-    targets = {option: path for option, path in written.items() if path is not None}
-    taken: dict[Path, str] = {}
-    for option, path in targets.items():
-        first = taken.setdefault(path.resolve(), option)
-        if first != option:
-            raise InputError(f"{option}: the same file as {first}; write to another one")
-        # a store is continued, never replaced
-        check_writable(path, force=arguments.force or option == "--store", inputs=files)
+    check_targets(written, force=arguments.force, inputs=files)
     if arguments.report is not None:
         require("plotly.offline", purpose="--report")
 
@@ -218,17 +206,14 @@ def _characterised(
         "n_jobs": arguments.jobs,
         "store": arguments.store,
     }
-    try:
-        with warnings_in_one_line(quiet=arguments.quiet), _reporting(arguments.quiet) as report:
-            if not arguments.quiet:
-                _say_what_is_there(metrics or None, scenarios, options)
-            return bench.characterise(
-                metrics or None, scenarios, **options, progress=False if report is None else report
-            )
-    except KeyboardInterrupt:
-        if arguments.store is not None and arguments.store.exists():
-            log(f"demele: what was finished is in {arguments.store}; the same command goes on where it stopped")
-        raise
+    with (
+        saying_where_it_stopped(arguments.store),
+        warnings_in_one_line(quiet=arguments.quiet),
+        reporting(arguments.quiet) as report,
+    ):
+        if not arguments.quiet:
+            _say_what_is_there(metrics or None, scenarios, options)
+        return bench.characterise(metrics or None, scenarios, **options, progress=False if report is None else report)
 
 
 def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenario]", options: dict[str, Any]) -> None:
@@ -299,53 +284,6 @@ def _stored() -> "Characterisation | None":
         return bench.reference()
     except FileNotFoundError:
         return None
-
-
-# Progress --------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _reporting(quiet: bool) -> Iterator[Report | None]:
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with progress_bar() as bar:
-            yield _with_time_left(bar)
-    else:
-        yield _with_time_left(_in_lines())
-
-
-def _in_lines() -> Report:
-    """Write a line now and then: for logs of runs that nobody watches."""
-    last = time.monotonic()
-    what = ""
-
-    def report(done: float, total: float, label: str) -> None:
-        nonlocal last, what
-        if not what:  # the first report tells the size of the work
-            what = label.removesuffix(" to measure")
-        elif time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
-            log(f"demele: {done / total:.0%} of {what}, {label}")
-
-    return report
-
-
-def _with_time_left(report: Report) -> Report:
-    started = time.monotonic()
-
-    def told(done: float, total: float, label: str) -> None:
-        elapsed = time.monotonic() - started
-        forecast = f", {_left(elapsed * (total - done) / done)} left" if done else ""
-        report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
-
-    return told
-
-
-def _left(seconds: float) -> str:
-    if seconds < 60:
-        return "less than a minute"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
 
 
 # Writing ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -21,7 +21,7 @@ from demele.core.extras import require
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_writable", "first_row", "read_table", "split_name"]
+__all__ = ["check_targets", "check_writable", "first_row", "read_table", "split_name"]
 
 Warn = Callable[[str], None]
 
@@ -116,6 +116,21 @@ def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> N
         raise InputError(f"{path}: exists already; --force replaces it")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise InputError(f"{path}: no permission to write there")
+
+
+def check_targets(targets: Mapping[str, Path | None], *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Refuse files of one command that could not all be written; ``targets`` by option, None where not given.
+
+    A store is continued, never replaced.
+    """
+    taken: dict[Path, str] = {}
+    for option, path in targets.items():
+        if path is None:
+            continue
+        first = taken.setdefault(path.resolve(), option)
+        if first != option:
+            raise InputError(f"{option}: the same file as {first}; write to another one")
+        check_writable(path, force=force or option == "--store", inputs=inputs)
 
 
 # NumPy -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What is in a user's Python file, as metrics and scenarios: ``FILE.py::name``."""
+"""What is in a user's Python file, as metrics, scenarios and comparison methods: ``FILE.py::name``."""
 
 import ast
 import contextlib
@@ -19,7 +19,7 @@ from demele.core.errors import FormatError, InputError, InputTypeError, UnknownN
 if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
 
-__all__ = ["PythonFiles", "chosen_metrics", "chosen_scenarios", "folders_on_path", "named_files"]
+__all__ = ["PythonFiles", "chosen_methods", "chosen_metrics", "chosen_scenarios", "folders_on_path", "named_files"]
 
 
 class PythonFiles:
@@ -140,6 +140,48 @@ def chosen_scenarios(items: Sequence[str], files: PythonFiles) -> "list[str | Sc
     return list(chosen.values())
 
 
+def chosen_methods(items: Sequence[str], files: PythonFiles) -> "list[str | Callable[..., Any]]":
+    """Return names of comparison methods as they are, and functions of files as what calls them.
+
+    Parameters
+    ----------
+    items : sequence of str
+        Names, perhaps with options, and ``FILE.py::name``: a function ``(established, candidate, labels) -> verdict``.
+    files : PythonFiles
+        Those that were run already.
+
+    Raises
+    ------
+    UnknownNameError
+        If a method or function is not known; with the nearest names.
+    InputError, InputTypeError, FormatError
+        If a file cannot be read or run, or something in it is no such function.
+    """
+    from demele.bench.comparisons.contenders import chosen_contenders
+
+    chosen: dict[str, str | Callable[..., Any]] = {}
+    for item in items:
+        file, mark, name = item.rpartition("::")
+        if not mark:
+            try:
+                chosen_contenders(item)
+            except UnknownNameError as error:
+                raise UnknownNameError(f"{error}{_meant_of_file(item, 'function', files, _functions)}") from error
+            chosen[item] = item
+            continue
+        path = Path(file)
+        module, source = files.module(path, "methods")
+        found = _found(module, name, path, "function", _functions, argument="methods")
+        if not callable(found):
+            raise InputTypeError(
+                f"methods: {path}::{name} is no function (established, candidate, labels) -> verdict, but "
+                f"{type(found).__name__}"
+            )
+        chosen[item] = method = _MethodOfFile(found, name, source)
+        chosen_contenders(method)  # that it can be called so
+    return list(chosen.values())
+
+
 class _FromFile:
     """A function of a file. What is stored of it is kept under the code of the whole file, helpers included."""
 
@@ -151,6 +193,21 @@ class _FromFile:
     def __call__(self, *arguments: Any) -> Any:
         with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
             return self.function(*arguments)
+
+
+class _MethodOfFile(_FromFile):
+    """A comparison method of a file: says what it takes, and what its code is, as itself."""
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        with contextlib.redirect_stdout(sys.stderr):
+            return self.function(*arguments, **more)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    def __repr__(self) -> str:
+        return f"{self.__name__} of code {self.source}"
 
 
 def _candidate(found: Any, source: str, taken: Sequence[str]) -> "Candidate":
@@ -181,7 +238,7 @@ def _drawn_from(found: "Scenario", source: str) -> "Scenario":
 def _picked_scenario(module: ModuleType, name: str, path: Path) -> "Scenario":
     from demele import bench
 
-    found = _found(module, name, path, "scenario", _scenarios)
+    found = _found(module, name, path, "scenario", _scenarios, argument="scenarios")
     if not isinstance(found, bench.Scenario):
         raise InputTypeError(f"scenarios: {path}::{name} is no demele.bench.Scenario, but {type(found).__name__}")
     return found
@@ -191,7 +248,7 @@ def _picked(module: ModuleType, name: str, path: Path) -> Any:
     from demele import bench
     from demele.bench.candidates import why_not_callable
 
-    found = _found(module, name, path, "function", _functions)
+    found = _found(module, name, path, "function", _functions, argument="metrics")
     if isinstance(found, bench.Candidate):
         return found
     if not callable(found):
@@ -208,7 +265,13 @@ def _picked(module: ModuleType, name: str, path: Path) -> Any:
 
 
 def _found(
-    module: ModuleType, name: str, path: Path, kind: Literal["function", "scenario"], names: Callable[..., list[str]]
+    module: ModuleType,
+    name: str,
+    path: Path,
+    kind: Literal["function", "scenario"],
+    names: Callable[..., list[str]],
+    *,
+    argument: str,
 ) -> Any:
     """Return what a file calls by a name; ``names`` tells what could have been meant."""
     from demele.metrics.catalogue import suggestion
@@ -217,7 +280,6 @@ def _found(
         return vars(module)[name]
     known = names(module)
     hint = suggestion(name, known) if known else "; it has none"
-    argument = "metrics" if kind == "function" else "scenarios"
     raise UnknownNameError(f"{argument}: {path} has no {kind} called {name!r}{hint}")
 
 

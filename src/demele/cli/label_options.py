@@ -24,6 +24,7 @@ __all__ = [
     "checked_targets",
     "in_file",
     "option_words",
+    "read_share",
     "told_as",
     "warned",
 ]
@@ -90,7 +91,7 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     """Add what may be known of the labels to the options of a command."""
     known = parser.add_argument_group("what is known of the labels")
     known.add_argument(
-        "--noise-rate", type=_rate, metavar="R", help="at most this share of the labels is wrong, in [0, 1)"
+        "--noise-rate", type=read_share, metavar="R", help="at most this share of the labels is wrong, in [0, 1)"
     )
     known.add_argument(
         "--transition",
@@ -147,7 +148,7 @@ def option_words(arguments: argparse.Namespace) -> Callable[[str], str]:
     return lambda message: in_options(message, words=words, heads=heads)
 
 
-def _rate(text: str) -> float:
+def read_share(text: str) -> float:
     """Read a share; percent signs are refused with the share that was meant."""
     try:
         return float(text)

@@ -6,10 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from demele import __version__
-from demele.cli import assess, audit, bench, catalogue, compare, score
+from demele.cli import assess, audit, bench, catalogue, compare, noise, score
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
 
@@ -66,24 +66,33 @@ def _mistake(message: str) -> int:
 class _Parser(argparse.ArgumentParser):
     """Reports mistakes in one line, and suggests the option that was meant."""
 
+    _words: Sequence[str] = ()
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the arguments; what they are is kept, to know whose options may have been meant."""
+        self._words = sys.argv[1:] if args is None else args
+        return super().parse_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
         if unknown:
-            known = [option for action in self._every_action() for option in action.option_strings]
+            known = [option for action in self._chosen()._actions for option in action.option_strings]
             near = difflib.get_close_matches(unknown[1], known, n=1, cutoff=0.6)
             message += f"; did you mean {near[0]}?" if near else ""
         lacking = re.search(r"argument (--[\w-]+): expected one argument", message)
         if lacking:
             message += f"; one that begins with - is written {lacking[1]}=-..."
-        raise InputError(f"{message} (see {self.prog} --help)")
+        raise InputError(f"{message} (see {self._chosen().prog} --help)")
 
-    def _every_action(self) -> list[argparse.Action]:
-        actions = list(self._actions)
-        for action in actions:  # grows as it goes: commands have actions of their own
-            if isinstance(action, argparse._SubParsersAction):
-                for parser in action.choices.values():
-                    actions += parser._actions
-        return actions
+    def _chosen(self) -> argparse.ArgumentParser:
+        """Return the parser of the command, or of its action, that the arguments name."""
+        parser: argparse.ArgumentParser = self
+        for word in self._words:
+            for action in parser._actions:
+                if isinstance(action, argparse._SubParsersAction) and word in action.choices:
+                    parser = action.choices[word]
+                    break
+        return parser
 
 
 def _parser() -> _Parser:
@@ -101,6 +110,7 @@ def _parser() -> _Parser:
     assess.add_command(commands)
     compare.add_command(commands)
     audit.add_command(commands)
+    noise.add_command(commands)
     bench.add_command(commands)
     return parser
 

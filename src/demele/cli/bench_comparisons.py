@@ -1,0 +1,434 @@
+"""``demele bench comparisons``: the methods that compare classifiers on noisy labels are measured, yours among them."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.cli.column_files import numbers_of
+from demele.cli.files import check_targets, split_name
+from demele.cli.functions import PythonFiles, chosen_methods, folders_on_path, named_files
+from demele.cli.label_files import classes_like, classes_named, column, in_one_vocabulary, models, suggesting_classes
+from demele.cli.label_options import Warn, read_share, warned
+from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.progress import reporting, saying_where_it_stopped
+from demele.cli.words import in_options
+from demele.core.errors import InputError
+from demele.core.extras import require
+
+if TYPE_CHECKING:
+    from demele.bench import MethodComparison
+
+__all__ = ["add_action"]
+
+_DESCRIPTION = """\
+Measure how often comparison methods err on noisy labels: noise whose truth is known, all ordered pairs of classifiers,
+the verdict of each method against the comparison on true labels. Type I: the candidate is taken and should not be;
+type II: the established is kept and should not be.
+
+  demele bench comparisons                              the whole experiment, on digits
+  demele bench comparisons --features F --labels L      the same on your data: noise and classifiers are made from it
+  demele bench comparisons --predictions P --labels L   classifiers of yours: a column of predictions each
+  demele bench comparisons --label-set NAME             real networks that come with demele
+"""
+_EXAMPLES = """\
+examples:
+  demele bench comparisons --quick --report quick.html
+  demele bench comparisons --jobs 2 --store rows.jsonl --report full.html --pictures pictures
+  demele bench comparisons --label-set geirhos_16class_rotation --rates 0.05 --methods "classic,audited(labels=250)"
+  demele bench comparisons --predictions models.csv --labels labels.npy --methods classic,mine.py::my_method
+  demele bench comparisons --list
+
+A function gets (established, candidate, labels), arrays of one class per row, and returns established, candidate,
+undecided, or True for the candidate; with a parameter known it is also told of the noise. With --store, the same
+command goes on where it stopped. Labels are held for right: noise is put on them.
+Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
+Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
+"""
+#: A first look: what it takes instead of the defaults.
+_QUICK: dict[str, Any] = {
+    "rates": [0.05, 0.1],
+    "methods": ["classic", "prudent-v1", "prudent-v2", "bounded", "audited", "sequential"],
+    "classifiers": 20,
+    "candidates": 40,
+    "annotators": 30,
+}
+#: Options of the library, by those of the program: of the whole experiment, and of classifiers that are there.
+_OF_EXPERIMENT = {
+    "classifiers": "n_classifiers",
+    "candidates": "n_candidates",
+    "annotators": "n_annotators",
+    "folds": "folds",
+}
+_OF_PREDICTIONS = ("annotations", "noise", "classes")
+_WORDS = {
+    "noise='feature'": "--noise feature",
+    r"classes=\[\.\.\.\]": "--classes=A,B,...",
+    r"features and y(?=:)": "--features and --labels",
+    r"and true_labels(?=:)": "and --labels",
+    r"ask for \('(\w+)', cls\), cls": r"write \1:CLASS, CLASS",
+    r"annotations(?=, annotator)": "--annotations, annotator",
+    r"as many as y has": "as many as --labels",
+    r"n_classifiers": "--classifiers",
+    r"among y and annotations": "among --labels and --annotations",
+}
+_HEADS = {
+    "n_candidates": "--candidates",
+    "n_annotators": "--annotators",
+    "noise_rates": "--rates",
+    "rate": "--rates",
+    "training_rates": "--features",
+    "models": "--features",
+    "true_labels": "--labels",
+    "y": "--labels",
+    "name": "--label-set",
+    **{
+        name: f"--{name}"
+        for name in (
+            *("methods", "measures", "folds", "level", "store", "seed", "annotations", "noise", "predictions"),
+            *("features", "labels", "classes"),
+        )
+    },
+}
+
+
+def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele bench comparisons`` to the actions."""
+    parser = actions.add_parser(
+        "comparisons",
+        help="measure the methods that compare classifiers on noisy labels",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    data = parser.add_argument_group("data")
+    data.add_argument("--features", metavar="FILE", help="numbers; noise and classifiers are made from them")
+    data.add_argument("--predictions", metavar="FILE", help="predicted classes of classifiers, one column each")
+    data.add_argument("--labels", metavar="FILE", help="the labels of these rows, held for right")
+    data.add_argument("--label-set", metavar="NAME", help="predictions and labels that come with demele")
+    data.add_argument(
+        "--annotations",
+        metavar="FILE",
+        help="predictions of artificial annotators, who make the noise (default: the classifiers themselves)",
+    )
+    data.add_argument("--noise", choices=("feature", "uniform"), help="on hard instances, or on any (default: feature)")
+    data.add_argument("--classes", metavar="A,B,...", help="all classes of --labels (default: those that occur)")
+
+    what = parser.add_argument_group("what is measured")
+    what.add_argument(
+        "--rates", type=_rates, metavar="R,...", help="noise rates (default: 0.01,0.02,0.05,0.1,0.15,0.2)"
+    )
+    what.add_argument(
+        "--methods",
+        type=outside_parentheses,
+        metavar="A,B(x=1),FILE.py::F",
+        help="names, perhaps with options, and functions of Python files (default: all that --list shows)",
+    )
+    what.add_argument(
+        "--measures",
+        type=_measures,
+        metavar="M,M:CLASS",
+        help="accuracy, precision:CLASS, recall:CLASS, f1:CLASS (default: accuracy; of the whole experiment also "
+        "precision and recall of the first class)",
+    )
+    what.add_argument("--classifiers", type=int, metavar="N", help="classifiers to compare (default: 100)")
+    what.add_argument("--candidates", type=int, metavar="N", help="trained, of which these are chosen (default: 400)")
+    what.add_argument("--annotators", type=int, metavar="N", help="artificial annotators (default: 100)")
+    what.add_argument("--folds", type=int, metavar="N", help="predictions are out of so many folds (default: 5)")
+    what.add_argument("--level", type=float, metavar="L", help="of the intervals whose overlap decides (default: 0.95)")
+    what.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
+    what.add_argument(
+        "--quick",
+        action="store_true",
+        help="a first look, less than a minute on digits: 20 classifiers, two noise rates, six methods",
+    )
+    what.add_argument("--list", action="store_true", help="show the comparison methods, and measure nothing")
+
+    out = parser.add_argument_group("output")
+    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
+    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
+    out.add_argument(
+        "--at", type=read_share, metavar="R", help="the one noise rate that the table shows (default: all, if few)"
+    )
+    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
+    out.add_argument(
+        "--pictures", type=Path, metavar="FOLDER", help="write matrices and curves for print (needs matplotlib)"
+    )
+    out.add_argument("--force", action="store_true", help="replace --output, --report and --pictures if they exist")
+    out.add_argument("--store", type=Path, metavar="FILE", help="keep what is finished, and go on from there")
+    out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
+    out.add_argument("--title", metavar="TEXT", help="of the page")
+    out.add_argument("--quiet", action="store_true", help="no progress and no warnings")
+    parser.set_defaults(run=_run, told_as=(_WORDS, _HEADS))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    paths = named_files(arguments.methods or [])
+    _check(arguments, paths)
+    if arguments.label_set is not None:
+        arguments.told_as = (_WORDS, {**_HEADS, "predictions": "--label-set", "true_labels": "--label-set"})
+    if arguments.list:
+        emit(_listed(arguments), arguments.output)
+        return
+    with folders_on_path(paths):
+        methods = _usual(arguments, "methods")
+        chosen = None if methods is None else chosen_methods(methods, PythonFiles())
+        found = _measured(arguments, chosen)
+    if arguments.at is not None:
+        _check_rate(arguments.at, [column.wanted for column in found.columns])
+    emit(_text(found, arguments), arguments.output)
+    if arguments.report is not None:
+        found.to_html(arguments.report)
+    if arguments.pictures is not None:
+        found.to_pictures(arguments.pictures)
+    if not arguments.quiet:
+        for path, what in ((arguments.report, "report written to"), (arguments.pictures, "pictures written to")):
+            if path is not None:
+                log(f"demele: {what} {path}")
+        if arguments.store is not None:
+            log(f"demele: what was decided is kept in {arguments.store}; a later run with more methods adds to it")
+
+
+# Before any computing --------------------------------------------------------------------------------------------
+
+
+def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
+    _check_data(arguments)
+    if arguments.seed is not None and arguments.seed < 0:
+        raise InputError(f"--seed: expected a whole number from 0, got {arguments.seed}")
+    if arguments.jobs == 0:
+        raise InputError("--jobs: expected a number of processes, or -1 for all processors, got 0")
+    if arguments.at is not None:
+        rates = _usual(arguments, "rates")
+        _check_rate(arguments.at, rates if rates is not None else _default_rates())
+    read = [getattr(arguments, name) for name in ("features", "predictions", "labels", "annotations")]
+    inputs = [*files, *(split_name(text)[0] for text in read if text is not None)]
+    targets = {f"--{name}": getattr(arguments, name) for name in ("report", "output", "store")}
+    check_targets(targets, force=arguments.force, inputs=inputs)
+    if arguments.report is not None and arguments.report.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--report: writes an HTML page; call it {arguments.report.stem}.html, not {arguments.report}")
+    if arguments.pictures is not None:
+        _check_folder(
+            arguments.pictures, [*inputs, *(path for path in targets.values() if path is not None)], arguments
+        )
+        require("matplotlib.figure", purpose="--pictures")
+
+
+def _check_data(arguments: argparse.Namespace) -> None:
+    """Refuse data that do not belong together, and options that they do not use."""
+    sources = [name for name in ("features", "predictions", "label_set") if getattr(arguments, name) is not None]
+    if len(sources) > 1:
+        first, second = (f"--{name.replace('_', '-')}" for name in sources[:2])
+        raise InputError(f"{second}: {first} is given too; one of them")
+    source = sources[0] if sources else None
+    if source in ("features", "predictions") and arguments.labels is None:
+        raise InputError(f"--labels: expected the labels of the rows of --{source}")
+    if source in (None, "label_set") and arguments.labels is not None:
+        what = "--label-set brings its own" if source else "they need --features or --predictions beside them"
+        raise InputError(f"--labels: {what}")
+    made = source in (None, "features")
+    for name in _OF_PREDICTIONS if made else tuple(_OF_EXPERIMENT):
+        if getattr(arguments, name) is not None:
+            what = "--predictions or --label-set" if made else "the whole experiment, which trains its classifiers"
+            raise InputError(f"--{name}: is for {what}")
+    if arguments.annotations is not None and arguments.noise == "uniform":
+        raise InputError("--annotations: make noise of the kind feature, and --noise uniform asks for another")
+
+
+def _check_folder(folder: Path, taken: list[Path], arguments: argparse.Namespace) -> None:
+    if any(folder.resolve() == path.resolve() for path in taken):
+        raise InputError(f"--pictures: {folder} is read or written by the same command; name another folder")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--pictures: {folder}: expected a folder, got a file")
+    if not folder.exists() and not folder.parent.is_dir():
+        raise InputError(f"--pictures: {folder}: there is no folder {folder.parent}; make it first")
+    if folder.is_dir() and any(folder.iterdir()) and not arguments.force:
+        raise InputError(f"--pictures: {folder}: holds files already; --force replaces pictures among them")
+
+
+def _check_rate(rate: float, rates: list[float]) -> None:
+    if not any(abs(rate - other) < 1e-12 for other in rates):
+        raise InputError(f"--at: expected one of the noise rates {', '.join(f'{r:g}' for r in rates)}, got {rate:g}")
+
+
+def _usual(arguments: argparse.Namespace, name: str) -> Any:
+    """Return what was asked for; of a first look, its own default; else None."""
+    asked = getattr(arguments, name)
+    return _QUICK.get(name) if asked is None and arguments.quick else asked
+
+
+def _default_rates() -> list[float]:
+    from demele.bench.comparisons.compared import NOISE_RATES
+
+    return list(NOISE_RATES)
+
+
+# Computing -------------------------------------------------------------------------------------------------------
+
+
+def _measured(arguments: argparse.Namespace, methods: Any) -> "MethodComparison":
+    from demele import bench
+
+    warn = warned(arguments.quiet)
+    made = arguments.predictions is None and arguments.label_set is None
+    data, given = _data(arguments, warn)
+    options: dict[str, Any] = {
+        "methods": methods,
+        "noise_rates": _usual(arguments, "rates"),
+        "measures": _with_classes(arguments.measures, given),
+        **{name: getattr(arguments, name) for name in ("level", "seed", "title", "store")},
+    }
+    if made:
+        options |= {name: _usual(arguments, option) for option, name in _OF_EXPERIMENT.items()}
+    else:
+        options["noise"] = arguments.noise
+    options = {name: value for name, value in options.items() if value is not None}
+    with (
+        saying_where_it_stopped(arguments.store),
+        warnings_in_one_line(quiet=arguments.quiet, words=_said),
+        reporting(arguments.quiet) as report,
+    ):
+        if not arguments.quiet:
+            _say_what_is_there(arguments.store)
+        compared = bench.noise_experiment if made else bench.compare_methods
+        columns = [] if made else [*data["predictions"].values(), data["true_labels"]]
+        with suggesting_classes(columns):
+            return compared(**data, **options, n_jobs=arguments.jobs, progress=False if report is None else report)
+
+
+def _data(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], Any]:
+    """Return the data as the library wants them, and the labels, as which classes are written."""
+    from demele.core.labelled import read_labels
+
+    if arguments.label_set is not None:
+        from demele.data import label_set
+
+        found = label_set(arguments.label_set)
+        labels = found.labels if found.true_labels is None else found.true_labels
+        columns: dict[Any, Any] = {("model", name): found.predictions[name] for name in found.predictions}
+        columns["labels"] = labels
+        classes: Any = list(found.classes)
+    elif arguments.predictions is not None:
+        read = models(arguments.predictions, warn, labels=arguments.labels)
+        columns = {("model", name): values for name, values in read.items()}
+        columns["labels"] = column(arguments.labels, warn)
+        classes = None
+    elif arguments.features is not None:
+        features = numbers_of(arguments.features, warn, labels=arguments.labels)
+        labels = column(arguments.labels, warn)
+        return {"features": features, "y": labels}, read_labels(labels, "labels")
+    else:
+        return {}, np.zeros(1, dtype=np.int64)  # the classes of the digits are numbers
+    if arguments.annotations is not None:
+        annotators = models(arguments.annotations, warn, labels=arguments.labels)
+        columns.update({("annotator", name): values for name, values in annotators.items()})
+    columns = in_one_vocabulary(columns)
+    labels = columns.pop("labels")
+    given = read_labels(labels, "labels")
+    named = {kind: {key[1]: values for key, values in columns.items() if key[0] == kind} for kind in _SIDES}
+    data = {"predictions": named["model"], "true_labels": labels, "annotations": named["annotator"] or None}
+    data["classes"] = classes if arguments.classes is None else classes_named(arguments.classes, given)
+    return data, given
+
+
+_SIDES = ("model", "annotator")
+
+
+def _with_classes(measures: list[tuple[str, str | None]] | None, given: Any) -> list[Any] | None:
+    """Return measures with their classes as the labels are written."""
+    if measures is None:
+        return None
+    return [name if of is None else (name, classes_like([of], given)[0]) for name, of in measures]
+
+
+def _say_what_is_there(path: Path | None) -> None:
+    """Tell how much an earlier run left; one that belongs to another run is refused by the run itself."""
+    from demele.core.store import Store
+
+    if path is None or not path.is_file() or not path.stat().st_size:
+        return
+    records = Store.read(path)[1]
+    log(f"demele: {path} holds {len(records):,} finished pieces of work")
+
+
+def _said(message: str) -> str:
+    return in_options(message, words=_WORDS, heads=_HEADS)
+
+
+# Writing ---------------------------------------------------------------------------------------------------------
+
+
+def _text(found: "MethodComparison", arguments: argparse.Namespace) -> str:
+    kind = format_of(arguments.format, arguments.output)
+    if kind == "json":
+        return json.dumps(found.to_dict(), indent=1, allow_nan=False)
+    if kind == "csv":
+        return str(found.to_frame().to_csv(index=False))
+    from demele.cli.comparison_tables import comparison_tables
+
+    return comparison_tables(found.to_dict(), at=arguments.at, output=arguments.output, words=_said)
+
+
+def _listed(arguments: argparse.Namespace) -> str:
+    from demele.bench import comparison_methods
+    from demele.bench.comparisons.contenders import contender
+
+    rows = []
+    for name in comparison_methods():
+        found = contender(name)
+        measures = [str(measure) for measure in found.measures]
+        rows.append({"method": name, "told": found.told, "measures": measures})
+    kind = format_of(arguments.format, arguments.output)
+    if kind == "json":
+        return json.dumps(rows, indent=1)
+    if kind == "csv":
+        import pandas as pd
+
+        return str(pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]).to_csv(index=False))
+    from demele.cli.comparison_tables import methods_table
+
+    return methods_table(rows, output=arguments.output)
+
+
+# Arguments -------------------------------------------------------------------------------------------------------
+
+
+def outside_parentheses(text: str) -> list[str]:
+    """Split at the commas that are not in parentheses.
+
+    Examples
+    --------
+    >>> outside_parentheses("classic, cleaned(s=0.6, e=0.1),mine.py::f")
+    ['classic', 'cleaned(s=0.6, e=0.1)', 'mine.py::f']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    names = [part.strip() for part in parts if part.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("expected names, separated by commas")
+    return names
+
+
+def _rates(text: str) -> list[float]:
+    rates = [read_share(part.strip()) for part in text.split(",") if part.strip()]
+    if not rates:
+        raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
+    return rates
+
+
+def _measures(text: str) -> list[tuple[str, str | None]]:
+    measures: list[tuple[str, str | None]] = []
+    for part in outside_parentheses(text):
+        name, mark, of = part.partition(":")
+        if mark and not of.strip():
+            raise argparse.ArgumentTypeError(f"expected a class after the colon, such as {name}:cat")
+        measures.append((name.strip(), of.strip() if mark else None))
+    return measures

@@ -1,0 +1,91 @@
+"""Columns that commands write for other programs: one row per label, in the format that the file's name says."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.cli.files import read_table, split_name
+from demele.cli.label_options import Warn
+from demele.core.errors import FormatError, InputError
+from demele.core.extras import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["check_columns_file", "numbers_of", "read_frame", "write_columns"]
+
+_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".npz")
+
+
+def check_columns_file(path: Path | None, option: str) -> None:
+    """Refuse a file of columns that could not be written because of its name."""
+    if path is None:
+        return
+    if path.suffix.lower() not in _SUFFIXES:
+        what = repr(path.suffix) if path.suffix else "no suffix"
+        raise InputError(f"{option}: {path}: expected a file called {', '.join(_SUFFIXES)}, got {what}")
+    if path.suffix.lower() == ".parquet":
+        require("pyarrow", purpose=f"writing {path}")
+
+
+def write_columns(frame: "pd.DataFrame", path: Path) -> None:
+    """Write columns by name; the other commands read them back as ``FILE::name``."""
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    elif suffix == ".json":
+        frame.to_json(path, orient="records", double_precision=15)
+    elif suffix == ".npz":
+        arrays: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
+        with path.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+
+
+def _plain(column: "pd.Series[Any]") -> Any:
+    """Return an array without Python objects, which archives of arrays do not hold."""
+    values = column.to_numpy()
+    return values.astype(str) if values.dtype.kind == "O" else values
+
+
+def read_frame(text: str, warn: Warn) -> "pd.DataFrame":
+    """Read a table whose columns have names.
+
+    Raises
+    ------
+    FormatError
+        If they have none.
+    """
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray):
+        raise FormatError(f"{text}: expected a table with names of columns, got one without")
+    return table.set_axis([str(name) for name in table.columns], axis=1)
+
+
+def numbers_of(text: str, warn: Warn, *, labels: str | None = None, beside: Sequence[str] = ()) -> Any:
+    """Read features or probabilities: a table of numbers. ``labels``: where the labels are, which are none of them.
+
+    ``beside``: further columns, given as ``FILE::name``, that are left out if they are in the same table.
+    """
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray):
+        return table
+    path, picked = split_name(text)
+    for other in (labels, *beside):
+        file, own = split_name(other) if other is not None else (None, ())
+        if file is None or len(own) != 1 or own[0] not in table or file.resolve() != path.resolve():
+            continue
+        if own[0] in picked:
+            raise InputError(f"{text}: {own[0]} is given among the features and as {other}; leave it out of them")
+        warn(f"{path}: column {own[0]} was left out of the features: it is given as {other}")
+        table = table.drop(columns=own[0])
+    words = [str(name) for name in table if table[name].dtype.kind not in "biuf"]
+    if words:
+        raise InputError(
+            f"{text}: expected columns of numbers, got words in {', '.join(words[:6])}; pick columns, such as "
+            f"{path}::a,b"
+        )
+    return table

@@ -1,0 +1,326 @@
+"""``demele noise add``: labels are made wrong, and which ones is known."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.column_files import check_columns_file, numbers_of, write_columns
+from demele.cli.files import check_targets, split_name
+from demele.cli.label_files import classes_named, column, in_one_vocabulary, models, read_transition
+from demele.cli.label_options import Warn, option_words, read_share, warned
+from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
+from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.progress import reporting
+from demele.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.labels import ArtificialAnnotators, NoisyLabels
+
+__all__ = ["add_action"]
+
+_DESCRIPTION = """\
+Make labels wrong on purpose, and know which: uniformly, per class, or where and as instances are hard.
+
+The kind of noise follows from what is given: --transition or --symmetric per class, --annotations or --features per
+features, --predictions those of a model, otherwise uniform.
+"""
+_EXAMPLES = """\
+examples:
+  demele noise add data.csv::label --rate 0.05 --output noisy.csv
+  demele noise add data.csv::label --rate 0.01,0.05,0.1 --features data.csv::x1,x2,x3 --output noisy.npz
+  demele noise add data.csv::label --transition mistaken.csv --seed 3 --output noisy.csv
+  demele noise add data.csv::label --rate 0.1 --symmetric --approximate --output noisy.csv
+
+--output has the columns label (noisy), true and mislabelled; of several rates label_0.05, mislabelled_0.05 and so on.
+Several rates are nested: what is wrong at a lower rate is wrong in the same way at a higher one (not so for the
+predictions of models). What is made is exact: so many labels are wrong as the rate says, unless --approximate.
+Exit status: 0 done, 2 a mistake in the arguments or the data.
+"""
+_KINDS = ("uniform", "class", "feature", "model")
+#: Which kind of noise an option is for.
+_KIND_OF = {
+    "transition": "class",
+    "symmetric": "class",
+    "annotations": "feature",
+    "features": "feature",
+    "predictions": "model",
+}
+_WORDS = {
+    r"annotations(?=, annotator)": "--annotations, annotator",
+    r"predictions(?=, model)": "--predictions",
+    r"give a larger tolerance or highest_error": "features that tell the classes apart better are needed",
+    r"among y and annotations": "among LABELS and --annotations",
+    r"among y and predictions": "among LABELS and --predictions",
+    r"as many as y has": "as many as LABELS",
+    r"which y has": "which LABELS has",
+    r"name the classes of the matrix as y does": "name them as LABELS does",
+    r"features and y(?=:)": "--features and LABELS",
+    r"pass counts\.to_matrix\(empty='right'\) to suppose": "write 1 on the diagonal of their rows to suppose",
+    r"name them with TransitionMatrix\(matrix, classes=\[\.\.\.\]\)": "name them in the first line of the file",
+}
+_HEADS = {
+    "rate": "--rate",
+    "annotations": "--annotations",
+    "predictions": "--predictions",
+    "features": "--features",
+    "transition": "--transition",
+    "n_annotators": "--annotators",
+    "models": "--features",
+}
+
+
+def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele noise add`` to the actions."""
+    parser = actions.add_parser(
+        "add",
+        help="make labels wrong, and know which",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("labels", metavar="LABELS", help="the true label of each row")
+    what = parser.add_argument_group("the noise")
+    what.add_argument(
+        "--rate", type=_rates, metavar="R,...", help="share of labels to make wrong, in [0, 1]; several are nested"
+    )
+    what.add_argument("--kind", choices=_KINDS, help="where it does not follow from what is given")
+    what.add_argument(
+        "--transition",
+        metavar="FILE",
+        help="class: how classes are mistaken, rows true, columns given; probabilities, or counts",
+    )
+    what.add_argument("--symmetric", action="store_true", help="class: each class at the rate, as any other alike")
+    what.add_argument(
+        "--annotations", metavar="FILE", help="feature: predictions of artificial annotators, one column each"
+    )
+    what.add_argument(
+        "--features", metavar="FILE", help="feature: numbers on which artificial annotators are trained here"
+    )
+    what.add_argument(
+        "--annotators", type=int, metavar="N", help="artificial annotators to train on --features (default: 100)"
+    )
+    what.add_argument(
+        "--save-annotations", type=Path, metavar="FILE", help="write what these annotators say, for --annotations"
+    )
+    what.add_argument(
+        "--predictions",
+        metavar="FILE",
+        help="model: predicted classes, one column per model; of several, the one whose error is nearest to the rate",
+    )
+    what.add_argument(
+        "--approximate",
+        action="store_true",
+        help="draw each label by itself, so that the number of wrong ones varies (uniform and class)",
+    )
+    what.add_argument(
+        "--classes",
+        metavar="A,B,...",
+        help="all classes, of uniform and symmetric noise (default: those of LABELS); if the first begins with -, "
+        "write --classes=-1,...",
+    )
+    add_seed(what, "what is drawn")
+    what.add_argument("--jobs", type=int, metavar="J", help="processes that train annotators, -1 for all processors")
+    add_labels_output(
+        parser.add_argument_group("output"), "the labels", "the labels themselves, instead of what is said of them"
+    )
+    parser.set_defaults(run=_run, told_as=told(_WORDS, _HEADS))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    kind = _checked(arguments)
+    warn, words = warned(arguments.quiet), option_words(arguments)
+    with warnings_in_one_line(quiet=arguments.quiet, words=words):
+        versions, annotators = _made(arguments, kind, warn)
+    frame = _columns(versions)
+    content = _content(arguments, kind, versions, annotators)
+    written = format_of(arguments.format, None)
+    if arguments.output is not None:
+        write_columns(frame, arguments.output)
+    if annotators is not None and arguments.save_annotations is not None:
+        write_columns(_answers(annotators), arguments.save_annotations)
+    if written == "csv":
+        emit(frame.to_csv(index=False), None)
+    elif written == "json":
+        emit(json.dumps(content, indent=1, allow_nan=False), None)
+    else:
+        from demele.cli.noise_tables import added_table
+
+        emit(added_table(content, words=words), None)
+    if not arguments.quiet:
+        if arguments.output is None and written != "csv":
+            log("demele: the noisy labels are not kept; --output FILE writes them")
+        for path, what in ((arguments.output, "labels"), (arguments.save_annotations, "annotations")):
+            if path is not None:
+                log(f"demele: {what} written to {path}")
+
+
+# Before any computing --------------------------------------------------------------------------------------------
+
+
+def _checked(arguments: argparse.Namespace) -> str:
+    """Return the kind of noise; refuse options that contradict each other, and files that cannot be written."""
+    given = [name for name in _KIND_OF if getattr(arguments, name) not in (None, False)]
+    if len(given) > 1:
+        raise InputError(f"--{given[1]}: --{given[0]} is given too; one of them makes the noise")
+    kind = _KIND_OF[given[0]] if given else arguments.kind or "uniform"
+    if arguments.kind not in (None, kind):
+        raise InputError(f"--kind {arguments.kind}: --{given[0]} makes noise of the kind {kind}; leave one of them out")
+    if not given and kind != "uniform":
+        needed = " or ".join(f"--{name}" for name, of in _KIND_OF.items() if of == kind)
+        raise InputError(f"--kind {kind}: needs {needed}")
+    if arguments.transition is not None and arguments.rate is not None:
+        raise InputError("--rate: --transition says how many labels are wrong; leave one of them out")
+    if arguments.rate is None and not (arguments.transition is not None or kind == "model"):
+        raise InputError("--rate: expected the share of labels to make wrong, such as --rate 0.05")
+    if arguments.approximate and kind in ("feature", "model"):
+        raise InputError(f"--approximate: noise of the kind {kind} draws nothing; leave it out")
+    if arguments.classes is not None and (kind not in ("uniform", "class") or arguments.transition is not None):
+        what = "--transition names its classes" if arguments.transition is not None else f"the kind {kind} has its own"
+        raise InputError(f"--classes: {what}; leave it out")
+    for name in ("annotators", "save_annotations", "jobs"):
+        if getattr(arguments, name) is not None and arguments.features is None:
+            raise InputError(f"--{name.replace('_', '-')}: is for annotators that are trained on --features")
+    checked_seed(arguments.seed)
+    if arguments.format == "csv" and arguments.output is not None:
+        raise InputError("--format csv: writes the labels to stdout, and --output to a file; leave one of them out")
+    read = [arguments.labels, *(getattr(arguments, name) for name in _KIND_OF if name != "symmetric")]
+    targets = {"--output": arguments.output, "--save-annotations": arguments.save_annotations}
+    for option, path in targets.items():
+        check_columns_file(path, option)
+    inputs = [split_name(text)[0] for text in read if text is not None]
+    check_targets(targets, force=arguments.force, inputs=inputs)
+    return kind
+
+
+# Making ----------------------------------------------------------------------------------------------------------
+
+
+def _made(
+    arguments: argparse.Namespace, kind: str, warn: Warn
+) -> "tuple[list[NoisyLabels], ArtificialAnnotators | None]":
+    from demele import labels
+    from demele.core.labelled import read_labels
+
+    y, seed = column(arguments.labels, warn), arguments.seed
+    rates: list[float] = arguments.rate or []
+    exact = not arguments.approximate
+    if kind == "uniform":
+        classes = _classes(arguments, read_labels(y, "y"))
+        made = [labels.add_uniform_noise(y, rate, classes=classes, exact=exact, seed=seed) for rate in rates]
+        return made, None
+    if arguments.symmetric:
+        known = _classes(arguments, read_labels(y, "y"))
+        return [
+            labels.add_class_noise(y, labels.symmetric_transition(known, rate), exact=exact, seed=seed)
+            for rate in rates
+        ], None
+    if kind == "class":
+        transition = read_transition(arguments.transition, read_labels(y, "y"), warn)
+        return [labels.add_class_noise(y, transition, exact=exact, seed=seed)], None
+    if kind == "model":
+        y, answers = _with_answers(y, models(arguments.predictions, warn, labels=arguments.labels))
+        asked: list[float | None] = [*rates] or [None]
+        return [labels.add_model_noise(y, answers, rate) for rate in asked], None
+    if arguments.annotations is not None:
+        y, answers = _with_answers(y, models(arguments.annotations, warn, labels=arguments.labels))
+        return [labels.add_feature_noise(y, answers, rate) for rate in rates], None
+    features = numbers_of(arguments.features, warn, labels=arguments.labels)
+    options: dict[str, Any] = {"n_annotators": arguments.annotators, "n_jobs": arguments.jobs}
+    with reporting(arguments.quiet) as report:
+        annotators = labels.artificial_annotators(
+            features,
+            y,
+            seed=seed,
+            progress=False if report is None else report,
+            **{name: value for name, value in options.items() if value is not None},
+        )
+    return [labels.add_feature_noise(y, annotators.predictions, rate) for rate in rates], annotators
+
+
+def _classes(arguments: argparse.Namespace, given: Any) -> list[Any]:
+    if arguments.classes is not None:
+        return list(classes_named(arguments.classes, given))
+    return sorted(set(given.tolist()))
+
+
+def _with_answers(y: Any, answers: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return labels and answers with their classes in one vocabulary."""
+    columns = in_one_vocabulary({("labels",): y, **answers})
+    return columns.pop(("labels",)), columns
+
+
+def _columns(versions: "list[NoisyLabels]") -> "pd.DataFrame":
+    import pandas as pd
+
+    if len(versions) == 1:
+        return versions[0].to_frame()
+    columns: dict[str, Any] = {}
+    for made in versions:
+        columns[f"label_{made.wanted:g}"] = made.labels
+    columns["true"] = versions[0].true_labels
+    for made in versions:
+        columns[f"mislabelled_{made.wanted:g}"] = made.mislabelled
+    return pd.DataFrame(columns)
+
+
+def _answers(annotators: "ArtificialAnnotators") -> "pd.DataFrame":
+    import pandas as pd
+
+    # A comma would end the name in FILE::a,b.
+    names = [f"{place}: {name.replace(',', ';')}" for place, name in enumerate(annotators.names, start=1)]
+    return pd.DataFrame(dict(zip(names, annotators.predictions, strict=True)))
+
+
+def _content(
+    arguments: argparse.Namespace,
+    kind: str,
+    versions: "list[NoisyLabels]",
+    annotators: "ArtificialAnnotators | None",
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from demele import __version__
+    from demele.core.results import plain
+
+    exact = kind in ("uniform", "class") and not arguments.approximate
+    content: dict[str, Any] = plain(
+        {
+            "kind": "label noise",
+            "demele": __version__,
+            "noise": kind,
+            "exact": exact or kind == "feature",
+            "n": versions[0].n,
+            "seed": arguments.seed,
+            "nested": len(versions) > 1 and kind != "model",
+            "versions": [
+                {
+                    "wanted": made.wanted,
+                    "rate": made.rate,
+                    "wrong": made.counts.wrong,
+                    "highest_rate": made.highest_rate,
+                    "source": made.source,
+                    "classes": made.counts.classes,
+                    "counts": made.counts.counts.tolist(),
+                    "transition": made.transition.probabilities.tolist(),
+                }
+                for made in versions
+            ],
+            "annotators": None if annotators is None else annotators.to_frame().to_dict(orient="records"),
+            "notes": [] if annotators is None else [asdict(note) for note in annotators.notes],
+        }
+    )
+    return content
+
+
+# Arguments -------------------------------------------------------------------------------------------------------
+
+
+def _rates(text: str) -> list[float]:
+    rates = list(dict.fromkeys(read_share(part.strip()) for part in text.split(",") if part.strip()))
+    if not rates:
+        raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
+    return rates

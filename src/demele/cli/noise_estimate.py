@@ -1,0 +1,406 @@
+"""``demele noise estimate``: what several annotators, or experts, say of labels and of how wrong these are."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.cli.column_files import check_columns_file, write_columns
+from demele.cli.files import check_targets, read_table, split_name
+from demele.cli.label_files import classes_named, column, in_one_vocabulary
+from demele.cli.label_options import DESIGN, Warn, option_words, warned
+from demele.cli.noise_answers import ByItem, Read, aligned, read_answers
+from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
+from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.labels import Consensus, TransitionCounts, TransitionMatrix
+
+__all__ = ["add_action"]
+
+_DESCRIPTION = """\
+Estimate labels and their noise: from the answers of several annotators, or from the true labels of a random sample.
+
+  demele noise estimate ANSWERS                    several annotators: labels, confidence, who is how often right
+  demele noise estimate --true FILE --given FILE   a sample with true labels: how classes are mistaken
+
+ANSWERS is a long table with columns item (or task), annotator (or worker) and answer (or label), or with --wide a table
+with a column per annotator. The majority is always shown beside: it can be the better one.
+"""
+_EXAMPLES = """\
+examples:
+  demele noise estimate crowd.csv --agreement --annotators
+  demele noise estimate crowd.csv --item task --annotator worker --answer label --method bayesian --output labels.csv
+  demele noise estimate models.csv --wide --given data.csv::label --save-transition noise.csv
+  demele noise estimate crowd.csv --gold gold.csv::item,label
+  demele noise estimate --true audit.csv::true_label --given audit.csv::given_label --save-transition noise.csv
+  demele noise estimate --demo --agreement
+
+--save-transition writes what demele assess, compare and noise add read with --transition.
+Exit status: 0 done, 2 a mistake in the arguments or the data.
+"""
+_METHODS = ("dawid-skene", "majority", "bayesian")
+_DEMO = "mozafari_1000"
+#: Options that make sense with the answers of annotators only, and those of one method only.
+_OF_ANSWERS = ("item", "annotator", "answer", "missing", "gold", "features", "method", "scale", "smoothing", "output")
+_OF_METHOD = {
+    "smoothing": "dawid-skene",
+    "features": "bayesian",
+    "feature_model": "bayesian",
+    "samples": "bayesian",
+    "warmup": "bayesian",
+    "chains": "bayesian",
+}
+_WORDS = {
+    "n_samples": "--samples",
+    "n_warmup": "--warmup",
+    "n_chains": "--chains",
+    "n_resamples": "--resamples",
+    "give a higher max_iterations or tolerance": "its labels may still change",
+    r"with classes=\[\.\.\.\]": "with --classes=A,B,...",
+    r"true_labels and given_labels(?=:)": "--true and --given",
+    "use scale='ordinal'": "--scale ordinal",
+    "feature_model='normal'": "--feature-model normal",
+    "feature_model='counts'": "--feature-model counts",
+}
+_HEADS = {
+    "annotations": "ANSWERS",
+    "annotators": "ANSWERS",
+    "true_labels": "--true",
+    "given_labels": "--given",
+    "given": "--given",
+    **{name: f"--{name.replace('_', '-')}" for name in ("smoothing", "features", "feature_model", "scale", "level")},
+}
+
+
+def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele noise estimate`` to the actions."""
+    parser = actions.add_parser(
+        "estimate",
+        help="estimate labels and their noise from annotators or experts",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("answers", nargs="?", metavar="ANSWERS", help="who says what of which item")
+    parser.add_argument("--demo", action="store_true", help="answers of a real crowd, whose right ones are known")
+    table = parser.add_argument_group("the table of answers")
+    table.add_argument("--item", metavar="NAME", help="its column of items (default: item, task, ...)")
+    table.add_argument("--annotator", metavar="NAME", help="its column of annotators (default: annotator, worker, ...)")
+    table.add_argument("--answer", metavar="NAME", help="its column of answers (default: answer, label, ...)")
+    table.add_argument("--wide", action="store_true", help="it has a column per annotator, a row per item")
+    table.add_argument("--missing", metavar="VALUE", help="what stands for no answer with --wide, beside nothing")
+    table.add_argument(
+        "--classes",
+        metavar="A,B,...",
+        help="all classes, in their order (default: the sorted answers); if the first begins with -, write "
+        "--classes=-1,...",
+    )
+    what = parser.add_argument_group("what is estimated")
+    what.add_argument("--method", choices=_METHODS, help="how answers are joined (default: dawid-skene)")
+    what.add_argument("--smoothing", type=float, metavar="S", help="dawid-skene: pseudo-answers (default: 0)")
+    what.add_argument(
+        "--features", metavar="FILE", help="bayesian: features of the items, in their order or with a column item"
+    )
+    what.add_argument("--feature-model", choices=("counts", "normal"), help="bayesian: what they are (default: counts)")
+    what.add_argument("--samples", type=int, metavar="N", help="bayesian: sweeps that are kept (default: 500)")
+    what.add_argument("--warmup", type=int, metavar="N", help="bayesian: sweeps before these (default: 250)")
+    what.add_argument("--chains", type=int, metavar="N", help="bayesian: chains (default: 4)")
+    what.add_argument("--given", metavar="FILE", help="labels whose noise is estimated, of the items or of the sample")
+    what.add_argument("--true", metavar="FILE", help="true labels of a random sample, beside --given")
+    what.add_argument("--gold", metavar="FILE", help="right labels of some items, which the estimates are held against")
+    what.add_argument("--agreement", action="store_true", help="how far annotators agree, with intervals")
+    what.add_argument(
+        "--scale",
+        choices=("nominal", "ordinal", "interval", "ratio"),
+        help="of the classes, for --agreement (default: nominal)",
+    )
+    what.add_argument("--annotators", action="store_true", help="show how good each annotator is")
+    what.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
+    add_seed(what, "what is drawn")
+    out = parser.add_argument_group("output")
+    out.add_argument("--save-transition", type=Path, metavar="FILE", help="write how classes are mistaken (.csv)")
+    add_labels_output(
+        out,
+        "the label of each item with its confidence",
+        "the same to stdout (of --true, the counts), instead of what is said of them",
+    )
+    parser.set_defaults(run=_run, told_as=told(_WORDS, _HEADS))
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    _check(arguments)
+    warn, words = warned(arguments.quiet), option_words(arguments)
+    with warnings_in_one_line(quiet=arguments.quiet, words=words):
+        if arguments.true is not None:
+            counts, content = _counted(arguments, warn)
+            transition: TransitionCounts | TransitionMatrix | None = counts
+            frame = _named_transition(counts)
+        else:
+            found, transition, content = _estimated(arguments, warn)
+            frame = found.to_frame()
+    if arguments.output is not None:
+        write_columns(frame, arguments.output)
+        content.pop("items", None)  # they are in that file
+    if arguments.save_transition is not None and transition is not None:
+        _named_transition(transition).to_csv(arguments.save_transition, index=False)
+    emit(_text(content, frame, arguments), None)
+    if not arguments.quiet:
+        for path, what in ((arguments.output, "labels"), (arguments.save_transition, "transition")):
+            if path is not None:
+                log(f"demele: {what} written to {path}")
+
+
+def _text(content: dict[str, Any], frame: "pd.DataFrame", arguments: argparse.Namespace) -> str:
+    from demele.cli.noise_tables import counted_table, estimated_table
+
+    words = option_words(arguments)
+    kind = format_of(arguments.format, None)
+    if kind == "csv":
+        return str(frame.to_csv(index=False))
+    if kind == "json":
+        return json.dumps(content, indent=1, allow_nan=False)
+    if arguments.true is not None:
+        return counted_table(content, words=words)
+    return estimated_table(content, annotators=arguments.annotators, words=words)
+
+
+# Before any computing --------------------------------------------------------------------------------------------
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    sources = [bool(arguments.answers), arguments.demo, arguments.true is not None]
+    if sum(sources) != 1:
+        what = "one of them" if sum(sources) else "one of ANSWERS, --true FILE with --given FILE, and --demo"
+        raise InputError(f"{'ANSWERS, --true and --demo' if sum(sources) else 'ANSWERS'}: expected {what}")
+    if arguments.true is not None:
+        if arguments.given is None:
+            raise InputError("--given: expected the labels that were given to the rows of --true")
+        _refuse(arguments, (*_OF_ANSWERS, *_OF_METHOD, "wide", "agreement", "annotators"), "answers of annotators")
+    if arguments.demo:
+        _refuse(
+            arguments,
+            ("item", "annotator", "answer", "wide", "missing", "classes", "features", "given", "gold"),
+            "a file of answers, and --demo brings its own",
+        )
+    if arguments.missing is not None and not arguments.wide:
+        raise InputError("--missing: is for --wide; a long table has no rows where there is no answer")
+    if arguments.scale is not None and not arguments.agreement:
+        raise InputError("--scale: is for --agreement, which is not asked for")
+    method = arguments.method or _METHODS[0]
+    for name, of in _OF_METHOD.items():
+        if getattr(arguments, name) is not None and of != method:
+            raise InputError(f"--{name.replace('_', '-')}: is for --method {of}, not {method}")
+    if arguments.feature_model is not None and arguments.features is None:
+        raise InputError("--feature-model: says what --features are, which are not given")
+    if arguments.save_transition is not None and arguments.given is None:
+        raise InputError("--save-transition: needs --given, the labels whose noise is estimated")
+    if arguments.save_transition is not None and arguments.save_transition.suffix.lower() != ".csv":
+        raise InputError(f"--save-transition: writes a table; call it {arguments.save_transition.stem}.csv")
+    if not 0 < arguments.level < 1:
+        raise InputError(f"--level: expected a number between 0 and 1, such as 0.95, got {arguments.level:g}")
+    checked_seed(arguments.seed)
+    if arguments.format == "csv" and arguments.output is not None:
+        raise InputError("--format csv: writes the labels to stdout, and --output to a file; leave one of them out")
+    check_columns_file(arguments.output, "--output")
+    read = (arguments.answers, arguments.given, arguments.true, arguments.gold, arguments.features)
+    inputs = [split_name(text)[0] for text in read if text is not None]
+    targets = {"--output": arguments.output, "--save-transition": arguments.save_transition}
+    check_targets(targets, force=arguments.force, inputs=inputs)
+
+
+def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
+    for name in names:
+        if getattr(arguments, name) not in (None, False):
+            raise InputError(f"--{name.replace('_', '-')}: is for {what}")
+
+
+# Annotators ------------------------------------------------------------------------------------------------------
+
+
+def _estimated(
+    arguments: argparse.Namespace, warn: Warn
+) -> "tuple[Consensus, TransitionMatrix | None, dict[str, Any]]":
+    from demele import labels
+
+    read = _demonstration(arguments.quiet) if arguments.demo else read_answers(arguments, warn)
+    found = _joined(arguments, read)
+    content = _content(found)
+    transition = None
+    if read.given is not None:
+        transition, content["given"] = _noise_of(read, found, warn)
+    if read.gold is not None:
+        content["gold"] = _held_against(read, found, arguments.level, warn)
+    if arguments.agreement:
+        content["agreement"] = labels.agreement(
+            read.answers, scale=arguments.scale or "nominal", level=arguments.level, seed=arguments.seed
+        ).to_dict()
+    return found, transition, content
+
+
+def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":
+    from demele import labels
+
+    method = arguments.method or _METHODS[0]
+    if method == "majority":
+        return labels.majority_vote(read.answers)
+    if method == "dawid-skene":
+        given = {} if arguments.smoothing is None else {"smoothing": arguments.smoothing}
+        return labels.dawid_skene(read.answers, **given)
+    asked = {
+        "feature_model": arguments.feature_model,
+        "n_samples": arguments.samples,
+        "n_warmup": arguments.warmup,
+        "n_chains": arguments.chains,
+    }
+    options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    return labels.bayesian_consensus(
+        read.answers, features=read.features, level=arguments.level, seed=arguments.seed, **options
+    )
+
+
+def _content(found: "Consensus") -> dict[str, Any]:
+    """Return what the consensus says, with the majority beside it."""
+    content = found.to_dict()
+    content["per_class"] = [
+        {
+            "class": name,
+            "share": float(share),
+            "items": int(np.count_nonzero(found.labels == name)),
+            "majority": int(np.count_nonzero(found.majority == name)),
+        }
+        for name, share in zip(found.classes, found.proportions, strict=True)
+    ]
+    return content
+
+
+def _noise_of(read: Read, found: "Consensus", warn: Warn) -> "tuple[TransitionMatrix, dict[str, Any]]":
+    if read.given is None:
+        raise InputError("--given: expected labels")
+    part, given = aligned(read.given, found, "--given", warn)
+    transition = part.noise(given)
+    return transition, {
+        "n": int(given.size),
+        "wrong_share": part.wrong_share(given),
+        "unlike_majority": float(np.mean(given != part.majority)),
+        "classes": list(part.classes),
+        "transition": transition.probabilities.tolist(),
+    }
+
+
+def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> dict[str, Any]:
+    """Return how many labels of the consensus, and of the majority, are the right ones."""
+    from demele.evaluation.intervals import score_interval
+
+    if read.gold is None:
+        raise InputError("--gold: expected labels")
+    part, gold = aligned(read.gold, found, "--gold", warn)
+    if not set(gold.tolist()) & set(part.classes):
+        raise InputError(
+            f"{read.gold.text}: none of its classes, such as {gold[0]!r}, is among the answers, such as "
+            f"{part.classes[0]!r}"
+        )
+    n = int(gold.size)
+    content: dict[str, Any] = {"n": n, "level": level}
+    for name, said in (("consensus", part.labels), ("majority", part.majority)):
+        right = int(np.count_nonzero(said == gold))
+        low, high = score_interval(right, n, level=level)
+        content[name] = {"right": right, "accuracy": right / n, "low": float(low), "high": float(high)}
+    return content
+
+
+def _demonstration(quiet: bool) -> Read:
+    """Return the answers of a real crowd, and the right ones."""
+    from demele.data import crowd_set
+    from demele.labels import Annotations
+
+    crowd = crowd_set(_DEMO)
+    if not quiet:
+        log(f"demele: {crowd.provenance}")
+    answers = Annotations(
+        crowd.item, crowd.annotator, crowd.answer, classes=crowd.classes, all_items=crowd.items.tolist()
+    )
+    gold = ByItem("--demo", [str(item) for item in crowd.gold], np.array(list(crowd.gold.values()), dtype=object))
+    return Read(answers, None, gold, None)
+
+
+# Experts ---------------------------------------------------------------------------------------------------------
+
+
+def _counted(arguments: argparse.Namespace, warn: Warn) -> "tuple[TransitionCounts, dict[str, Any]]":
+    """Count how true classes are labelled in a sample."""
+    from dataclasses import asdict
+
+    from demele.core.labelled import read_labels
+    from demele.core.results import Note, plain
+    from demele.evaluation.intervals import exact_interval
+    from demele.labels import estimate_transition
+
+    _refuse_weighted(arguments.true)
+    columns = in_one_vocabulary({name: column(getattr(arguments, name), warn) for name in ("true", "given")})
+    given = read_labels(columns["given"], "given_labels")
+    classes = None if arguments.classes is None else classes_named(arguments.classes, given)
+    counts = estimate_transition(columns["true"], columns["given"], classes=classes)
+    interval = counts.rate_interval(level=arguments.level)
+    instances = counts.counts.sum(axis=1)
+    wrong = instances - np.diag(counts.counts)
+    low, high = exact_interval(wrong, instances, level=arguments.level)
+    with np.errstate(invalid="ignore"):
+        shares = wrong / instances
+    unseen = [str(name) for name, size in zip(counts.classes or (), instances, strict=True) if size == 0]
+    message = f"{len(unseen)} classes have no true instance in the sample: how they are labelled is unknown."
+    note = Note(code="unseen-classes", message=message, subject=tuple(unseen[:6]), severity="warning")
+    content: dict[str, Any] = plain(
+        {
+            "kind": "transition counts",
+            "n": counts.n,
+            "wrong": counts.wrong,
+            "rate": counts.rate,
+            "interval": [interval.low, interval.high],
+            "level": arguments.level,
+            "classes": counts.classes,
+            "counts": counts.counts.tolist(),
+            "per_class": [
+                {"class": name, "instances": size, "wrong": errors, "share": share, "low": least, "high": most}
+                for name, size, errors, share, least, most in zip(
+                    counts.classes or (),
+                    instances.tolist(),
+                    wrong.tolist(),
+                    shares.tolist(),
+                    low.tolist(),
+                    high.tolist(),
+                    strict=True,
+                )
+            ],
+            "notes": [asdict(note)] if unseen else [],
+        }
+    )
+    return counts, content
+
+
+def _refuse_weighted(text: str) -> None:
+    """Refuse rows that demele audit drew more often where models disagree: plain counts of them mislead."""
+    path, picked = split_name(text)
+    if not picked or path.suffix.lower() in (".npy", ".npz"):
+        return
+    table = read_table(str(path), warn=lambda _: None)
+    if isinstance(table, np.ndarray) or DESIGN not in table:
+        return
+    odd = sorted({str(value) for value in table[DESIGN].dropna()} - {"uniform"})
+    if odd:
+        raise InputError(
+            f"--true: the rows of {path} were drawn {odd[0]}, not uniformly, so that counts of them "
+            "mislead; demele assess --audit weighs them"
+        )
+
+
+def _named_transition(transition: "TransitionCounts | TransitionMatrix") -> "pd.DataFrame":
+    """Return a table whose first column names the true classes, as --transition reads it."""
+    frame = transition.to_frame()
+    return frame.set_axis([str(name) for name in frame.columns], axis=1).reset_index()

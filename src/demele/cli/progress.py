@@ -1,0 +1,75 @@
+"""How far a long run is: a bar on a terminal, a line now and then elsewhere, with the time that is left."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from demele.cli.output import log
+from demele.runtime.progress import Report, progress_bar
+
+__all__ = ["reporting", "saying_where_it_stopped", "time_left", "with_time_left"]
+
+#: Seconds between two lines of progress where no bar can be shown, and before the time that is left can be told.
+_SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BEFORE_FORECAST = 10.0
+
+
+@contextmanager
+def reporting(quiet: bool) -> Iterator[Report | None]:
+    """Yield where progress goes; None if nobody wants to know."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with progress_bar() as bar:
+            yield with_time_left(bar)
+    else:
+        yield with_time_left(_in_lines())
+
+
+@contextmanager
+def saying_where_it_stopped(store: Path | None) -> Iterator[None]:
+    """Tell whoever interrupts a run that what was finished is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is not None and store.exists():
+            log(f"demele: what was finished is in {store}; the same command goes on where it stopped")
+        raise
+
+
+def _in_lines() -> Report:
+    """Write a line now and then: for logs of runs that nobody watches."""
+    last = time.monotonic()
+    first, of = True, ""
+
+    def report(done: float, total: float, label: str) -> None:
+        nonlocal last, first, of
+        sized, first = first and label.endswith(" to measure"), False
+        if sized:  # the first report may tell the size of the work
+            of = f" of {label.removesuffix(' to measure')}"
+        elif time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            log(f"demele: {done / total:.0%}{of}, {label}")
+
+    return report
+
+
+def with_time_left(report: Report) -> Report:
+    """Return a report that also forecasts, once there is something to forecast from."""
+    started = time.monotonic()
+
+    def told(done: float, total: float, label: str) -> None:
+        elapsed = time.monotonic() - started
+        forecast = f", {time_left(elapsed * (total - done) / done)} left" if done else ""
+        report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
+
+    return told
+
+
+def time_left(seconds: float) -> str:
+    """Write a forecast as roughly as it is known."""
+    if seconds < 60:
+        return "less than a minute"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

@@ -1,0 +1,481 @@
+"""``demele bench comparisons`` from its arguments to what it leaves behind."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import bench
+from demele.cli import progress
+from demele.cli.bench_comparisons import outside_parentheses
+from demele.data import label_set
+from tests.cli.conftest import WORDS, Program
+
+_MINE = """\
+import numpy as np
+from next_to_it import margin
+
+
+def bolder(established, candidate, labels):
+    print("chatter")
+    return bool((candidate == labels).mean() > (established == labels).mean() + margin)
+
+
+def asker(established, candidate, labels, *, known):
+    rows = np.arange(40)
+    truth = known.expert(rows)
+    return "candidate" if (candidate[rows] == truth).sum() > (established[rows] == truth).sum() + 4 else "undecided"
+
+
+def classic(established, candidate, labels):
+    return "undecided"
+
+
+def lonely(labels):
+    return "candidate"
+
+
+def failing(established, candidate, labels):
+    raise ValueError("too little\\nto tell")
+
+
+def odd(established, candidate, labels):
+    return "perhaps"
+
+
+data = [1, 2]
+"""
+#: A run of classifiers that are there: small enough for a test.
+GIVEN = ("bench", "comparisons", "--predictions", "data.csv::old,new,twin", "--labels", "data.csv::true")
+#: The whole experiment, as small as it gets.
+TINY = ("--classifiers", 4, "--candidates", 8, "--annotators", 12, "--folds", 3)
+
+
+@pytest.fixture
+def fresh_workers() -> None:
+    """End the processes that an earlier command of this process left for the next: a program runs one command."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
+
+
+@pytest.fixture
+def own(fresh_workers: None, labels_folder: Path, judged: pd.DataFrame) -> Path:
+    """A working directory with predictions, features, and files of functions."""
+    (labels_folder / "mine.py").write_text(_MINE, encoding="utf-8")
+    (labels_folder / "next_to_it.py").write_text("margin = 0.0\n", encoding="utf-8")
+    (labels_folder / "broken.py").write_text("x = (\n", encoding="utf-8")
+    (labels_folder / "there.html").write_text("precious", encoding="utf-8")
+    rng = np.random.default_rng(5)
+    true = judged["true"].to_numpy()[:150]
+    table = pd.DataFrame({"x": true % 2 + rng.normal(0, 0.3, 150), "y": true // 2 + rng.normal(0, 0.3, 150)})
+    table.assign(animal=WORDS[true]).to_csv(labels_folder / "described.csv", index=False)
+    return labels_folder
+
+
+def _never(*arguments: Any, **options: Any) -> Any:
+    raise AssertionError("computed")
+
+
+def _models(judged: pd.DataFrame) -> dict[str, Any]:
+    return {name: judged[name] for name in ("old", "new", "twin")}
+
+
+def _as_json(found: bench.MethodComparison) -> Any:
+    return json.loads(json.dumps(found.to_dict()))
+
+
+# What is computed ------------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataFrame) -> None:
+    methods = ["classic", "prudent-v2(prudence=0.2)", "cleaned(s=0.6, e=0.1, c=0.5)", "audited(labels=100)"]
+    run = demele(
+        *(*GIVEN, "--rates", "0.05,0.1", "--methods", ",".join(methods), "--measures", "accuracy,recall:2"),
+        *("--level", 0.9, "--seed", 3, "--title", "Mine", "--annotations", "data.csv::old,new,label"),
+    )
+    assert run.status == 0, run.err
+    expected = bench.compare_methods(
+        *(_models(judged), judged["true"], [0.05, 0.1], methods),
+        annotations={name: judged[name] for name in ("old", "new", "label")},
+        measures=["accuracy", ("recall", 2)],
+        level=0.9,
+        seed=3,
+        title="Mine",
+    )
+    assert json.loads(run.out) == _as_json(expected)
+
+
+def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: pd.DataFrame) -> None:
+    run = demele(
+        *("bench", "comparisons", "--predictions", "names.csv::old,new,twin", "--labels", "names.csv::true"),
+        *("--rates", "0.1", "--methods", "classic", "--noise", "uniform", "--measures", "precision:cat,f1:owl"),
+        *("--classes", "cat,dog,owl,yak,gnu"),
+    )
+    assert run.status == 0, run.err
+    expected = bench.compare_methods(
+        *({name: WORDS[column] for name, column in _models(judged).items()}, WORDS[judged["true"]], [0.1], "classic"),
+        noise="uniform",
+        measures=[("precision", "cat"), ("f1", "owl")],
+        classes=["cat", "dog", "owl", "yak", "gnu"],
+    )
+    assert json.loads(run.out) == _as_json(expected)
+
+
+def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
+    asked = ("--rates", "0.05", "--methods", "classic,prudent-v1", "--format", "csv")
+    run = demele("bench", "comparisons", "--label-set", "geirhos_16class_rotation", *asked)
+    networks = label_set("geirhos_16class_rotation")
+    expected = bench.compare_methods(
+        networks.predictions, networks.labels, [0.05], ["classic", "prudent-v1"], classes=networks.classes
+    )
+    found = pd.read_csv(io.StringIO(run.out))
+    pd.testing.assert_frame_equal(found, expected.to_frame(), check_dtype=False)
+
+
+def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
+    run = demele(
+        *("bench", "comparisons", "--features", "described.csv", "--labels", "described.csv::animal", *TINY),
+        *("--rates", "0.05", "--methods", "classic,bounded", "--measures", "accuracy,recall:dog", "--seed", 1),
+    )
+    assert run.status == 0, run.err
+    assert "column animal was left out of the features: it is given as described.csv::animal" in run.err
+    table = pd.read_csv("described.csv")
+    expected = bench.noise_experiment(
+        *(table[["x", "y"]], table["animal"]),
+        noise_rates=[0.05],
+        methods=["classic", "bounded"],
+        measures=["accuracy", ("recall", "dog")],
+        n_classifiers=4,
+        n_candidates=8,
+        n_annotators=12,
+        folds=3,
+        seed=1,
+    )
+    assert json.loads(run.out) == _as_json(expected)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_what_is_asked_of_the_library_by_default(
+    quick: bool, demele: Program, own: Path, judged: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bench.compare_methods(_models(judged), judged["true"], [0.05], "classic")
+    seen: dict[str, dict[str, Any]] = {}
+
+    def kept(name: str) -> Any:
+        def called(**options: Any) -> bench.MethodComparison:
+            seen[name] = options
+            return made
+
+        return called
+
+    for name in ("noise_experiment", "compare_methods"):
+        monkeypatch.setattr(bench, name, kept(name))
+    extra = ("--quick",) if quick else ()
+    assert demele("bench", "comparisons", *extra, "--measures", "precision:3").status == 0
+    assert demele(*GIVEN, *extra, "--quiet").status == 0
+    whole, given = seen["noise_experiment"], seen["compare_methods"]
+    assert whole.pop("measures") == [("precision", 3)]
+    assert whole.pop("n_jobs") == 1
+    assert callable(whole.pop("progress"))
+    assert given["progress"] is False
+    assert [name for name in ("annotations", "classes") if given[name] is not None] == []
+    expected: dict[str, Any] = {}
+    if quick:
+        methods = ["classic", "prudent-v1", "prudent-v2", "bounded", "audited", "sequential"]
+        expected = {"noise_rates": [0.05, 0.1], "methods": methods}
+        assert {name: given[name] for name in expected} == expected
+        expected |= {"n_classifiers": 20, "n_candidates": 40, "n_annotators": 30}
+    assert whole == expected
+
+
+# Functions of files ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.DataFrame) -> None:
+    names = "classic,mine.py::bolder,mine.py::asker,mine.py::classic"
+    run = demele(*GIVEN, "--rates", "0.05", "--methods", names, "--jobs", jobs)
+    assert run.status == 0, run.err
+    content = json.loads(run.out)  # what the function prints is not among the results
+    assert [method["name"] for method in content["methods"]] == ["classic", "bolder", "asker", "classic 2"]
+    assert content["methods"][2]["told"] == "what it asks for"
+    tallies = {one["method"]: one for one in content["tallies"]}
+    assert tallies["asker"]["labels_asked"] == 40
+    # more right answers than the other: of two models, always the one or the other
+    assert tallies["bolder"]["undecided"] == 50
+    assert tallies["bolder"]["type_2"] == 0
+    assert tallies["classic 2"]["type_2"] == 100
+    if jobs == 1:
+        assert "chatter" in run.err
+
+
+def test_a_changed_file_decides_anew(demele: Program, own: Path) -> None:
+    asked = (*GIVEN, "--rates", "0.05", "--methods", "mine.py::bolder", "--store", "rows.jsonl")
+    first = demele(*asked)
+    again = demele(*asked)
+    assert "chatter" in first.err
+    assert "chatter" not in again.err
+    assert "rows.jsonl holds 1 finished pieces of work" in again.err
+    assert json.loads(first.out) == json.loads(again.out)
+    (own / "mine.py").write_text(_MINE.replace("+ margin", "+ 2.0"), encoding="utf-8")
+    changed = demele(*asked)
+    assert "chatter" in changed.err
+    assert json.loads(changed.out)["tallies"][0]["type_2"] == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a", ["a"]),
+        ("a, b(c=1, d=2),,e(f=(1, 2))", ["a", "b(c=1, d=2)", "e(f=(1, 2))"]),
+        ("a),b", ["a)", "b"]),
+    ],
+)
+def test_commas_in_parentheses(text: str, parts: list[str]) -> None:
+    assert outside_parentheses(text) == parts
+
+
+# Where results go ------------------------------------------------------------------------------------------------
+
+
+def test_tables_for_eyes(demele: Program, own: Path) -> None:
+    asked = (*GIVEN, "--methods", "classic,prudent-v1,audited", "--measures", "accuracy,recall:2", "--format", "table")
+    out = demele(*asked, "--rates", "0.05,0.1").out
+    assert "3 classifiers, 6 ordered pairs, 600 instances of 4 classes" in out
+    titles = [line.partition(" (")[0] for line in out.splitlines() if "the comparison on true labels keeps" in line]
+    assert titles == ["accuracy, noise 5%", "accuracy, noise 10%", "recall of 2, noise 5%", "recall of 2, noise 10%"]
+    assert "0.00, 66.82" in out  # what the source printed, at 5% only
+    assert "source: type I, type II of Benjelloun" in out
+    assert "note: The classifiers themselves made the noise" in out
+    at = demele(*asked, "--rates", "0.05,0.1", "--at", "0.1").out
+    assert "noise 5%" not in at
+    assert "66.82" not in at
+    assert "other noise rates, with --at R or --format csv: 0.05" in at
+    many = demele(*GIVEN, "--methods", "classic,prudent-v1", "--rates", "0.01,0.06", "--measures", "accuracy").out
+    assert many.startswith("{")
+
+
+def test_one_rate_where_all_would_be_too_many(demele: Program, own: Path) -> None:
+    cleanings = ",".join(f"cleaned(s=0.6,e={share / 100})" for share in range(1, 32))
+    run = demele(*GIVEN, "--rates", "0.01,0.04", "--methods", cleanings, "--format", "table")
+    assert "accuracy, noise 4%" in run.out
+    assert "accuracy, noise 1%" not in run.out
+
+
+def test_files_of_results(demele: Program, own: Path) -> None:
+    asked = (*GIVEN, "--rates", "0.05", "--methods", "classic,prudent-v1")
+    run = demele(*asked, "--output", "found.csv", "--report", "page.html", "--pictures", "pictures")
+    assert (run.status, run.out) == (0, "")
+    assert run.err.splitlines() == [
+        "demele: report written to page.html",
+        "demele: pictures written to pictures",
+    ]
+    assert list(pd.read_csv("found.csv")["method"]) == ["classic", "prudent-v1"]
+    assert "prudent-v1" in (own / "page.html").read_text(encoding="utf-8")
+    assert (own / "pictures" / "curves.png").stat().st_size > 0
+    again = demele(*asked, "--pictures", "pictures")
+    assert again.status == 2
+    assert "--pictures: pictures: holds files already; --force replaces pictures among them" in again.err
+    assert demele(*asked, "--pictures", "pictures", "--quiet", "--force").err == ""
+
+
+def test_the_methods_are_listed(demele: Program, own: Path) -> None:
+    listed = json.loads(demele("bench", "comparisons", "--list").out)
+    assert [row["method"] for row in listed] == list(bench.comparison_methods())
+    assert listed[0] == {"method": "classic", "told": "nothing", "measures": ["accuracy", "precision", "recall", "f1"]}
+    assert "audited(labels=250)" in demele("bench", "comparisons", "--list", "--format", "table").out
+    frame = pd.read_csv(io.StringIO(demele("bench", "comparisons", "--list", "--format", "csv").out))
+    assert list(frame) == ["method", "told", "measures"]
+    run = demele("bench", "comparisons", "--list", "--output", "methods.csv")
+    assert (run.status, run.out) == (0, "")
+    assert len(pd.read_csv("methods.csv")) == len(listed)
+
+
+def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    err = demele(*GIVEN, "--rates", "0.05", "--methods", "classic,prudent-v1").err.splitlines()
+    assert err[-2:] == ["demele: 50%, classic at 0.05 noise", "demele: 100%, prudent-v1 at 0.05 noise"]
+    assert demele(*GIVEN, "--rates", "0.05", "--methods", "classic", "--quiet").err == ""
+
+
+def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(**options: Any) -> Any:
+        Path(options["store"]).write_text("", encoding="utf-8")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench, "compare_methods", stopped)
+    run = demele(*GIVEN, "--store", "rows.jsonl")
+    assert run.status == 130
+    assert run.err.splitlines() == [
+        "demele: what was finished is in rows.jsonl; the same command goes on where it stopped",
+        "demele: interrupted",
+    ]
+
+
+# Mistakes --------------------------------------------------------------------------------------------------------
+
+LABELS = ("--labels", "true.npy")
+MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--predictions", "none.csv", *LABELS), "none.csv: No such file or directory"),
+        (("--predictions", "data.csv::old,nwe", *LABELS), "holds no column called 'nwe'; did you mean 'new'?"),
+        (("--predictions", "data.csv::old,new"), "--labels: expected the labels of the rows of --predictions"),
+        (("--features", "described.csv::x,y"), "--labels: expected the labels of the rows of --features"),
+        (LABELS, "--labels: they need --features or --predictions beside them"),
+        (("--label-set", "mmlu_redux", *LABELS), "--labels: --label-set brings its own"),
+        (("--label-set", "mmlu"), "--label-set: expected one of 'mmlu_redux'"),
+        (("--label-set", "label_errors_mnist"), "--label-set: expected the predictions of at least 2"),
+        (("--features", "described.csv::x", *MODELS), "--predictions: --features is given too; one of them"),
+        (("--label-set", "mmlu_redux", "--features", "f.npy"), "--label-set: --features is given too; one of them"),
+        (("--predictions", "old.npy", *LABELS), "--predictions: expected the predictions of at least 2 models, got 1"),
+        (("--predictions", "brief.csv", *LABELS), "old and --labels: expected the same number of rows, got 10 and 600"),
+        (("--predictions", "data.csv::old,new", "--labels", "one.npy"), "give --classes=0,1,2,3"),
+        (("--predictions", "names.csv::old,new", *LABELS), "class integers and names cannot be matched"),
+        ((*MODELS, "--classes", "0,1"), "--labels: "),
+        (("--features", "described.csv::x,y", *LABELS), "--features and --labels: expected the same number of rows"),
+        (("--features", "described.csv", *LABELS), "described.csv: expected columns of numbers, got words in animal"),
+        (("--features", "described.csv::x", "--labels", "one.npy"), "--labels: expected at least 2 classes"),
+        ((*MODELS, "--folds", "3"), "--folds: is for the whole experiment, which trains its classifiers"),
+        ((*MODELS, "--classifiers", "3"), "--classifiers: is for the whole experiment"),
+        (("--noise", "uniform"), "--noise: is for --predictions or --label-set"),
+        (("--annotations", "data.csv::old,new"), "--annotations: is for --predictions or --label-set"),
+        ((*MODELS, "--noise", "other"), "argument --noise: invalid choice: 'other'"),
+        (
+            (*MODELS, "--noise", "uniform", "--annotations", "data.csv::old,new"),
+            "--annotations: make noise of the kind feature, and --noise uniform asks for another",
+        ),
+        ((*MODELS, "--annotations", "brief.csv"), "--annotations: expected 600 labels of each annotator"),
+        (
+            (*MODELS, "--rates", "5%"),
+            "argument --rates: expected a share of the labels, such as 0.05, got '5%'; for 5%",
+        ),
+        ((*MODELS, "--rates", "5"), "--rates: expected shares of the labels in [0, 1), got 5.0; for 5% write 0.05"),
+        ((*MODELS, "--rates", "0.01,1"), "--rates: expected shares of the labels in [0, 1), got 1.0"),
+        ((*MODELS, "--rates", ","), "argument --rates: expected shares of the labels"),
+        (
+            (*MODELS, "--rates", "0.9", "--annotations", "data.csv::old,new"),
+            "--rates: 0.9 of 600 instances would be 540 wrong labels",
+        ),
+        ((*MODELS, "--rates", "0.9"), "the highest reachable rate is"),
+        ((*MODELS, "--rates", "0.1", "--at", "0.2"), "--at: expected one of the noise rates 0.1, got 0.2"),
+        ((*MODELS, "--at", "0.3"), "--at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3"),
+        ((*MODELS, "--quick", "--at", "0.2"), "--at: expected one of the noise rates 0.05, 0.1, got 0.2"),
+        ((*MODELS, "--methods", ","), "argument --methods: expected names, separated by commas"),
+        ((*MODELS, "--methods", "clasic"), "--methods: expected some of classic"),
+        ((*MODELS, "--methods", "clasic"), "did you mean 'classic'?"),
+        ((*MODELS, "--methods", "audited(labels=1)"), "--methods: labels is a whole number of at least 2, got 1"),
+        ((*MODELS, "--methods", "audited(label=9)"), "--methods: 'audited' takes the options labels, design"),
+        ((*MODELS, "--methods", "audited(9)"), "--methods: expected options such as audited(labels=250)"),
+        ((*MODELS, "--methods", "none.py::f"), "--methods: none.py: no such file"),
+        ((*MODELS, "--methods", "mine.txt::f"), "--methods: mine.txt: expected a Python file, called .py"),
+        ((*MODELS, "--methods", "mine.py"), "a function of a file is written mine.py::NAME"),
+        ((*MODELS, "--methods", "mine.py::asker,bolder"), "a function of mine.py is written mine.py::bolder"),
+        ((*MODELS, "--methods", "mine.py::boldr"), "mine.py has no function called 'boldr'; did you mean 'bolder'"),
+        ((*MODELS, "--methods", "mine.py::data"), "mine.py::data is no function (established, candidate, labels)"),
+        (
+            (*MODELS, "--methods", "mine.py::lonely"),
+            "--methods: 'lonely' cannot be called with (established, candidate",
+        ),
+        ((*MODELS, "--methods", "broken.py::f"), "--methods: broken.py, line 1: '(' was never closed"),
+        ((*MODELS, "--measures", "acuracy"), "--measures: expected some of accuracy"),
+        (
+            (*MODELS, "--measures", "precision"),
+            "--measures: precision is of one class; write precision:CLASS, CLASS one of 0",
+        ),
+        ((*MODELS, "--measures", "precision:"), "argument --measures: expected a class after the colon"),
+        ((*MODELS, "--measures", "precision:7"), "--measures: expected one of the classes 0, 1, 2, 3, got 7"),
+        ((*MODELS, "--measures", "accuracy:1"), "--measures: accuracy is of all classes; leave the class out"),
+        (
+            (*MODELS, "--measures", "recall:1", "--methods", "bounded"),
+            "--measures: none of the methods compares recall of 1",
+        ),
+        (("--candidates", "3", "--classifiers", "5"), "--candidates: expected at least --classifiers, 5, got 3"),
+        (("--classifiers", "1"), "--classifiers: expected a whole number of at least 2, got 1"),
+        (("--annotators", "0"), "--annotators: expected a whole number of at least 1, got 0"),
+        (("--folds", "1"), "--folds: expected a whole number of at least 2, got 1"),
+        ((*MODELS, "--level", "95"), "--level: expected"),
+        ((*MODELS, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
+        ((*MODELS, "--jobs", "0"), "--jobs: expected a number of processes"),
+        ((*MODELS, "--report", "there.html"), "there.html: exists already; --force replaces it"),
+        ((*MODELS, "--report", "page.pdf"), "--report: writes an HTML page; call it page.html, not page.pdf"),
+        ((*MODELS, "--output", "there.html"), "there.html: exists already; --force replaces it"),
+        ((*MODELS, "--output", "data.csv", "--force"), "data.csv: it is read by the same command"),
+        ((*MODELS, "--methods", "mine.py::asker", "--output", "mine.py", "--force"), "mine.py: it is read by the same"),
+        ((*MODELS, "--store", "no/rows.jsonl"), "there is no folder no; make it first"),
+        ((*MODELS, "--store", "there.html"), "--store: there.html is not a store of rows"),
+        ((*MODELS, "--store", "x", "--output", "x"), "--store: the same file as --output; write to another one"),
+        ((*MODELS, "--pictures", "there.html"), "--pictures: there.html: expected a folder, got a file"),
+        ((*MODELS, "--pictures", "no/pictures"), "--pictures: no/pictures: there is no folder no; make it first"),
+        ((*MODELS, "--pictures", "x", "--output", "x"), "--pictures: x is read or written by the same command"),
+        ((*MODELS, "--rate", "0.1"), "unrecognized arguments: --rate 0.1; did you mean --rates?"),
+    ],
+)
+def test_a_mistake_is_one_clear_line_before_any_computing(
+    arguments: tuple[str, ...],
+    message: str,
+    demele: Program,
+    own: Path,
+    judged: pd.DataFrame,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.modules["demele.bench.comparisons.compared"], "run_plan", _never)
+    for name in ("run_plan", "artificial_annotators"):
+        monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], name, _never)
+    np.save("one.npy", np.ones(600 if "--predictions" in arguments else 150, dtype=int))
+    judged[["old", "new"]].head(10).to_csv("brief.csv", index=False)
+    run = demele("bench", "comparisons", *arguments, "--quiet")
+    assert (run.status, run.out) == (2, "")
+    assert run.err.startswith("demele: error: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+    assert (own / "there.html").read_text(encoding="utf-8") == "precious"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("failing", "--methods: 'failing' raised ValueError: too little to tell (established 'old', candidate 'new'"),
+        ("odd", "--methods: 'odd' must return one of established, candidate, undecided"),
+    ],
+)
+def test_a_method_that_fails(name: str, message: str, demele: Program, own: Path) -> None:
+    run = demele(*GIVEN, "--rates", "0.05", "--methods", f"mine.py::{name}", "--quiet")
+    assert (run.status, run.out) == (2, "")
+    assert message in run.err
+
+
+def test_the_store_of_another_run(demele: Program, own: Path) -> None:
+    asked = (*GIVEN, "--rates", "0.05", "--methods", "classic", "--store", "rows.jsonl", "--quiet")
+    assert demele(*asked).status == 0
+    run = demele(*asked, "--seed", 5)
+    assert run.status == 2
+    assert run.err.startswith("demele: error: --store: ")
+
+
+def test_pictures_without_matplotlib_are_refused_before_computing(
+    demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(sys.modules["demele.bench.comparisons.compared"], "run_plan", _never)
+    run = demele(*GIVEN, "--pictures", "pictures")
+    assert run.status == 2
+    assert "--pictures needs matplotlib" in run.err
+
+
+def test_help(demele: Program) -> None:
+    assert "comparisons" in demele("bench").out
+    run = demele("bench", "comparisons", "--help")
+    assert run.status == 0
+    assert run.out.count("\n  demele bench comparisons") == 9
