@@ -15,7 +15,14 @@ from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.labels.transition import digest
-from demele.labels.varied_models import checked_count, checked_share, draw_eyes, draw_model, fitted_predictions
+from demele.labels.varied_models import (
+    checked_count,
+    checked_share,
+    draw_eyes,
+    draw_model,
+    fitted_predictions,
+    seen_predictions,
+)
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 
@@ -29,7 +36,7 @@ Floats = NDArray[np.float64]
 #: Steps from the best sight of a model to its worst; the error wanted is looked for by halving.
 RUNGS = 32
 #: Candidates drawn between two looks at whether there are enough; fixed, so that processes do not matter.
-AT_ONCE = 32
+AT_ONCE = 16
 #: Candidates per annotator wanted: so many at most for an even spread, so many at most in all.
 FOR_EVENNESS, AT_MOST = 2, 10
 #: Errors are shares of counts: a tolerance of 1% holds 1% itself, whatever its last bit.
@@ -238,7 +245,7 @@ def candidate_annotator(
     while first <= last:  # the error grows with the handicap, nearly enough for halving
         handicap = (first + last) // 2 / RUNGS
         seen = eyes.view(features, handicap)
-        predictions = fitted_predictions(model.estimator, seen, y, seen).astype(np.int32)
+        predictions = seen_predictions(model, seen, y, seen).astype(np.int32)
         error = float(np.mean(predictions != y))
         distance = abs(error - (low + high) / 2)
         if best is None or distance < best[0]:

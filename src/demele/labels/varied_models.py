@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 
-__all__ = ["Eyes", "VariedModel", "checked_count", "checked_share", "draw_eyes", "draw_model", "fitted_predictions"]
+__all__ = [
+    "Eyes",
+    "VariedModel",
+    "checked_count",
+    "checked_share",
+    "draw_eyes",
+    "draw_model",
+    "fitted_predictions",
+    "seen_predictions",
+]
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +73,8 @@ class Eyes:
         """Return what is seen, standardised by the training rows (all rows if None)."""
         kept, blur = self.sight(handicap)
         chosen = features[:, self.order[:kept]]
+        largest = np.abs(chosen).max(axis=0)
+        chosen = chosen / np.where(largest > 0, largest, 1.0)  # so that no square exceeds the largest float
         known = chosen if training is None else chosen[training]
         spread = known.std(axis=0)
         seen: Floats = (chosen - known.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -112,11 +123,37 @@ def fitted_predictions(
     from sklearn.exceptions import ConvergenceWarning
 
     # One thread: with more, the order of floating-point sums, and so a prediction, could depend on the machine.
-    with _thread_pools(len(sys.modules)).limit(limits=1), warnings.catch_warnings():
+    with (
+        _thread_pools(len(sys.modules)).limit(limits=1),
+        warnings.catch_warnings(),
+        np.errstate(divide="ignore", invalid="ignore"),  # deviations of nearest centroids, which no distance uses
+    ):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # of a feature that is constant within every class, such as an empty pixel: the distance does not mind
-        warnings.filterwarnings("ignore", message=".*within_class_std_dev_", category=UserWarning)
+        for message in _NO_MATTER:
+            warnings.filterwarnings("ignore", message=message, category=UserWarning)
         return np.asarray(clone(estimator).fit(training, labels).predict(instances))
+
+
+#: Warnings that say nothing here: a feature that is constant within every class (an empty pixel) has no deviation,
+#: which no distance needs; a class of one instance has no covariance; many classes are classes, not a quantity.
+_NO_MATTER = (
+    ".*within_class_std_dev_",
+    "Only one sample available",
+    "The number of unique classes is greater",
+)
+
+
+def seen_predictions(
+    model: VariedModel, training: NDArray[Any], labels: NDArray[Any], instances: NDArray[Any]
+) -> NDArray[Any]:
+    """Like :func:`fitted_predictions`; a model to which all training instances look the same says the commonest class.
+
+    Some families of scikit-learn refuse such features: empty pixels, for one.
+    """
+    if (training == training[:1]).all():
+        classes, counts = np.unique(labels, return_counts=True)
+        return np.full(len(instances), classes[np.argmax(counts)])
+    return fitted_predictions(model.estimator, training, labels, instances)
 
 
 def checked_count(value: Any, argument: str, least: int) -> int:

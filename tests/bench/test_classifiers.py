@@ -1,0 +1,314 @@
+"""Classifiers to compare: honest out of fold, varied, and chosen by a rule that loops can check."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+from demele.bench import classifiers
+from demele.bench.classifiers import candidate_classifier, indicators, select_varied
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.evaluation import bias
+from demele.labels.varied_models import VariedModel
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
+
+Table = list[list[float]]
+
+
+def blobs(n: int = 120) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    return rng.normal(size=(n, 4)) + y[:, None], y, rng.permutation(n) % 4
+
+
+# Training -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_candidate_is_a_function_of_its_arguments() -> None:
+    features, y, folds = blobs()
+    name, predictions = candidate_classifier(features, y, folds, 0, 3)
+    candidate_classifier(features, y, folds, 0, 4)
+    again = candidate_classifier(features, y, folds, 0, 3)
+    assert name == again[0]
+    assert_exact(predictions, again[1])
+    assert candidate_classifier(features, y, folds, 1, 3)[0] != name
+
+
+def test_same_bits_in_other_processes() -> None:
+    from joblib import Parallel, delayed
+
+    features, y, folds = blobs()
+    here = [candidate_classifier(features, y, folds, 0, index) for index in range(8)]
+    there = Parallel(n_jobs=2)(delayed(candidate_classifier)(features, y, folds, 0, index) for index in range(8))
+    assert [name for name, _ in here] == [name for name, _ in there]
+    assert_exact([row for _, row in here], [row for _, row in there])
+
+
+def test_wrong_labels_change_no_draw() -> None:
+    features, y, folds = blobs()
+    assert candidate_classifier(features, y, folds, 0, 5)[0] == candidate_classifier(features, y[::-1], folds, 0, 5)[0]
+
+
+def test_nothing_is_known_of_labels_that_are_pure_noise() -> None:
+    features, _, folds = blobs(400)
+    rates = []
+    for index in range(40):
+        y = np.random.default_rng(index).integers(4, size=400)
+        rates.append(np.mean(candidate_classifier(features, y, folds, 0, index)[1] == y))
+    assert_mean(rates, expected=0.25)
+
+
+def test_one_nearest_neighbour_is_at_chance_out_of_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    # It is right about every instance that it has learned from: the surest sign of a leak.
+    one = VariedModel("nearest neighbours", KNeighborsClassifier(1))
+    monkeypatch.setattr(classifiers, "draw_model", lambda *arguments: one)
+    features, _, folds = blobs(400)
+    rates = []
+    for index in range(30):
+        y = np.random.default_rng(index).integers(4, size=400)
+        rates.append(np.mean(candidate_classifier(features, y, folds, 0, index)[1] == y))
+    assert_mean(rates, expected=0.25)
+
+
+def test_the_label_of_a_fold_has_no_part_in_its_predictions() -> None:
+    features, y, folds = blobs()
+    for index in range(12):
+        changed = np.where(folds == 2, (y + 1) % 3, y)
+        before, after = (candidate_classifier(features, labels, folds, 0, index)[1] for labels in (y, changed))
+        assert_exact(before[folds == 2], after[folds == 2])
+
+
+def test_the_features_of_a_fold_do_not_scale_the_others() -> None:
+    features, y, folds = blobs()
+    larger = np.where((folds == 2)[:, None] & (np.arange(120) == np.flatnonzero(folds == 2)[0])[:, None], 1e3, features)
+    for index in range(12):
+        before, after = (candidate_classifier(table, y, folds, 0, index)[1] for table in (features, larger))
+        rest = (folds == 2) & (larger == features).all(axis=1)
+        assert_exact(before[rest], after[rest])
+
+
+def test_accuracies_are_spread_on_digits() -> None:
+    features, y = load_digits(return_X_y=True)
+    folds = np.arange(1797) % 5
+    rates = [np.mean(candidate_classifier(features, y, folds, 0, index)[1] == y) for index in range(40)]
+    assert np.quantile(rates, 0.75) > 0.85
+    assert np.quantile(rates, 0.1) < 0.7
+    assert np.mean(np.array(rates) > 0.5) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"features": np.full((120, 2), np.inf)}, InputError, r"features: 120 non-finite values .* in column 'z1'"),
+        ({"labels": np.zeros(120)}, InputTypeError, r"labels: expected one whole number per instance, .* float64"),
+        (
+            {"labels": np.zeros(9, dtype=int)},
+            InputError,
+            r"labels: expected 120 numbers, one per row of features, got 9",
+        ),
+        ({"labels": np.r_[np.zeros(119, dtype=int), -1]}, InputError, r"got 1 below, first -1 at row 119"),
+        ({"folds": np.zeros((120, 2), dtype=int)}, InputTypeError, r"folds: .* got shape \(120, 2\)"),
+        ({"folds": np.zeros(120, dtype=int)}, NotEnoughData, r"folds: expected at least 2 folds, got only number 0"),
+        (
+            {"labels": np.arange(120) // 60, "folds": np.arange(120) // 60},
+            NotEnoughData,
+            r"folds: without fold 0 there are 1 classes .*stratify",
+        ),
+        ({"labels": np.arange(120)}, NotEnoughData, r"without fold 0 there are 90 classes among 90 instances"),
+        ({"seed": -1}, InputError, r"seed: expected a whole number >= 0"),
+        ({"index": 1.5}, InputError, r"index: expected a whole number >= 0, got 1.5"),
+    ],
+)
+def test_bad_training_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:
+    features, y, _ = blobs()
+    given: dict[str, Any] = {"features": features, "labels": y, "folds": np.arange(120) % 4, "seed": 0, "index": 0}
+    with pytest.raises(error, match=message):
+        candidate_classifier(**{**given, **changed})
+
+
+def test_features_that_say_nothing_are_answered_by_the_commonest_class() -> None:
+    y, folds = np.arange(40) % 5 // 2, np.arange(40) // 10
+    found = [candidate_classifier(np.zeros((40, 3)), y, folds, 0, index) for index in range(24)]
+    blind = [predictions for name, predictions in found if "blur" not in name]
+    assert len(blind) > 4
+    assert_exact(blind, np.zeros((len(blind), 40)))
+
+
+# Indicators ---------------------------------------------------------------------------------------------------------
+
+
+def test_indicators_are_those_of_the_bias() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.integers(4, size=300)
+    labels = np.where(rng.random(300) < 0.2, rng.integers(4, size=300), true)
+    predictions = rng.integers(4, size=(6, 300))
+    table = indicators(predictions, labels, true, 4)
+    assert table.shape == (6, 12)
+    for row, own in zip(predictions, table, strict=True):
+        frame = bias(row, labels, true).per_class
+        assert_exact(own, np.concatenate([frame["F_c"], frame["F_n"], frame["F_r"]]))
+
+
+# Choice -------------------------------------------------------------------------------------------------------------
+
+
+def nanmean(values: list[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known))
+
+
+def spreads(table: Table, rows: list[int]) -> tuple[float, float]:
+    """Mean variance of the values, and of the gaps between sorted values, over the indicators."""
+    of_values, of_gaps = [], []
+    for column in range(len(table[0])):
+        values = sorted(table[row][column] for row in rows if not np.isnan(table[row][column]))
+        gaps = [b - a for a, b in itertools.pairwise(values)]
+        of_values.append(float(np.var(values)) if len(values) > 1 else 0.0)
+        of_gaps.append(float(np.var(gaps)) if len(gaps) > 1 else 0.0)
+    return nanmean(of_values), nanmean(of_gaps)
+
+
+def scaled(values: list[float]) -> list[float]:
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high - low > 1e-12 * high else 0.0 for value in values]
+
+
+def assert_each_choice_is_the_best(table: Table, chosen: list[int], kept: list[int]) -> None:
+    for size in range(1, len(chosen)):
+        left = [row for row in kept if row not in chosen[:size]]
+        both = [spreads(table, [*chosen[:size], row]) for row in left]
+        score = scaled([one for one, _ in both]) if size > 1 else [one for one, _ in both]
+        if size > 1:
+            score = [one - gap for one, gap in zip(score, scaled([gap for _, gap in both]), strict=True)]
+        assert_close(score[left.index(chosen[size])], max(score), {"rtol": 1e-9, "atol": 1e-9})
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_each_choice_is_the_best_of_its_step(missing: float) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.random((14, 5))
+    table[rng.random(table.shape) < missing] = np.nan
+    table[:, 3] = np.nan  # as where no label of a class is wrong
+    for seed in range(4):
+        chosen = select_varied(table, 10, seed=seed, threshold=0).tolist()
+        assert len(set(chosen)) == 10
+        assert_each_choice_is_the_best(np.delete(table, 3, axis=1).tolist(), chosen, list(range(14)))
+
+
+def test_a_smaller_choice_begins_a_larger_one() -> None:
+    table = np.random.default_rng(1).random((40, 6))
+    assert_exact(select_varied(table, 20)[:8], select_varied(table, 8))
+
+
+def test_points_on_a_line_are_chosen_in_different_places() -> None:
+    # Figure 6.4: ten places at even distances, five points in either of the two at the ends.
+    places = np.concatenate([np.linspace(0, 1, 10), np.zeros(4), np.ones(4)])
+    for seed in range(12):
+        chosen = select_varied(places[:, None], 10, seed=seed, threshold=0)
+        assert_exact(np.sort(places[chosen]), np.linspace(0, 1, 10))
+
+
+def test_the_choice_is_spread_wider_and_more_evenly_than_a_random_one() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.random((200, 6))
+    chosen = select_varied(table, 40)
+    wide, uneven = spreads(table.tolist(), chosen.tolist())
+    random = [spreads(table.tolist(), rng.choice(200, 40, replace=False).tolist()) for _ in range(20)]
+    assert wide > max(one for one, _ in random)
+    assert uneven < min(gap for _, gap in random)
+
+
+def test_near_candidates_are_dropped() -> None:
+    # Mean squared distances to the first: 0.5e-4 (dropped), exactly 2e-4 / 2 but not below it (kept), far (kept).
+    table = [[0.5, 0.5], [0.5, 0.51], [0.25, 0.5], [0.5, 0.75]]
+    assert sorted(select_varied(table, 3).tolist()) == [0, 2, 3]
+    with pytest.raises(NotEnoughData, match=r"4 classifiers are wanted, but of 4 candidates only 3 are at a mean"):
+        select_varied(table, 4)
+    assert sorted(select_varied(table, 4, threshold=0).tolist()) == [0, 1, 2, 3]
+
+
+def test_distance_at_the_threshold_is_kept() -> None:
+    # (1/8)^2 = 1/64 and its mean over one indicator are exact in binary.
+    assert sorted(select_varied([[0.5], [0.625]], 2, threshold=1 / 64).tolist()) == [0, 1]
+    with pytest.raises(NotEnoughData, match="only 1 are"):
+        select_varied([[0.5], [0.625]], 2, threshold=np.nextafter(1 / 64, 1))
+
+
+def test_the_filter_looks_at_common_indicators() -> None:
+    nan = np.nan
+    # the second is the first where both have a value; the third has nothing in common with either
+    table = [[0.5, 0.2, nan], [0.5, nan, nan], [nan, nan, 0.3]]
+    assert sorted(select_varied(table, 2).tolist()) == [0, 2]
+
+
+def loop_filter(table: Table, threshold: float) -> list[int]:
+    kept: list[int] = []
+    for row in range(len(table)):
+        near = False
+        for other in kept:
+            squares = [
+                (a - b) ** 2 for a, b in zip(table[row], table[other], strict=True) if not (np.isnan(a) or np.isnan(b))
+            ]
+            near = near or (len(squares) > 0 and sum(squares) < threshold * len(squares))
+        if not near:
+            kept.append(row)
+    return kept
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, np.nan]), min_size=3, max_size=3), min_size=1, max_size=12),
+    st.sampled_from([0.0, 1 / 64, 0.1, 0.5]),
+)
+def test_filter_like_loops(table: Table, threshold: float) -> None:
+    if np.isnan(table).all():
+        return
+    kept = loop_filter(table, threshold)
+    chosen = select_varied(table, len(kept), threshold=threshold)
+    assert sorted(chosen.tolist()) == kept
+    with pytest.raises(NotEnoughData, match=f"only {len(kept)} are"):
+        select_varied(table, len(kept) + 1, threshold=threshold)
+
+
+def test_candidates_that_are_all_the_same_are_chosen_in_order() -> None:
+    chosen = select_varied(np.full((5, 2), 0.5), 5, threshold=0).tolist()
+    assert sorted(chosen[1:]) == chosen[1:]
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        (
+            {"indicators": [0.1, 0.2]},
+            InputError,
+            r"indicators: expected shape \(n_candidates, n_indicators\), got \(2,\)",
+        ),
+        ({"indicators": np.empty((0, 3))}, InputError, r"got \(0, 3\)"),
+        ({"indicators": [["a"]]}, InputTypeError, r"indicators: expected numbers"),
+        ({"indicators": [[0.1, 1.5]]}, InputError, r"got 1 others, first 1.5 at row 0, column 1"),
+        ({"indicators": [[np.nan, np.nan]]}, NotEnoughData, r"indicators: every value is NaN"),
+        ({"n": 0}, InputError, r"n: expected a whole number >= 1, got 0"),
+        ({"n": 3}, NotEnoughData, r"n: 3 classifiers are wanted, but of 2 candidates only 2"),
+        ({"seed": "x"}, InputError, r"seed: expected a whole number >= 0, got 'x'"),
+        ({"threshold": -1}, InputError, r"threshold: expected a mean squared distance in \[0, 1\), got -1"),
+    ],
+)
+def test_bad_choice_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        select_varied(**{"indicators": [[0.1, 0.2], [0.7, 0.9]], "n": 1, **changed})
+
+
+def test_variances_with_each_candidate_are_those_of_all_values() -> None:
+    column = np.random.default_rng(3).random(30)
+    values = classifiers._Values(column, 0)
+    for row in (7, 3, 21, 14):
+        values.add(row)
+    variance, gaps = values.with_each(np.arange(22, 30))
+    for position, row in enumerate(range(22, 30)):
+        every = np.sort(column[[0, 7, 3, 21, 14, row]])
+        assert_close(variance[position], every.var(), ROUNDING)
+        assert_close(gaps[position], np.diff(every).var(), ROUNDING)

@@ -1,0 +1,264 @@
+"""Artificial annotators: eligible, varied, the same whoever computes them, and clear about what cannot be."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.labels import add_feature_noise
+from demele.labels.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator
+from demele.labels.varied_models import draw_eyes, draw_model
+from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
+
+STEP, TOLERANCE, HIGHEST = 0.05, 0.01, 0.4
+
+
+@cache
+def digits() -> tuple[Any, Any]:
+    features, y = load_digits(return_X_y=True)
+    return features[:600], y[:600]
+
+
+@cache
+def found() -> ArtificialAnnotators:
+    return artificial_annotators(*digits(), n_annotators=27)
+
+
+def blobs(n: int = 90) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    return rng.normal(size=(n, 4)) + y[:, None], y
+
+
+def test_every_annotator_is_eligible() -> None:
+    errors = found().errors
+    assert_exact(errors, (found().predictions != digits()[1]).mean(axis=1))
+    assert (errors < HIGHEST).all()
+    assert_at_most(np.abs(errors - STEP * np.round(errors / STEP)), TOLERANCE, ROUNDING)
+    assert_exact(found().legitimacy, 1 - errors)
+    assert_exact(errors, np.sort(errors))
+
+
+def test_errors_are_spread_evenly_over_the_multiples() -> None:
+    near = np.bincount(np.round(found().errors / STEP).astype(int), minlength=9)
+    # 27 over nine multiples; few reach the first and the last, whose intervals are half as wide
+    assert near.sum() == 27
+    assert near[1:8].min() >= 2
+    assert near.max() <= 5
+
+
+def test_they_are_varied() -> None:
+    families = {name.rstrip("0123456789").split(":")[0].rsplit(" ", 1)[0] for name in found().names}
+    assert len(families) >= 6
+    assert len(set(found().names)) == 27
+    assert len({row.tobytes() for row in found().predictions}) == 27
+    # alike in how often they are wrong, not in where: two of one multiple share few more mistakes than they must
+    wrong = found().predictions != digits()[1]
+    alike = np.flatnonzero(np.round(found().errors / STEP) == 4)
+    shared = (wrong[alike[0]] & wrong[alike[1]]).sum() / wrong[alike[0]].sum()
+    assert 0.2 < shared < 0.9
+
+
+def test_the_noise_they_make_hits_what_is_hard_to_read() -> None:
+    # An eight of the digits is taken for a one more often than for a zero, by these annotators and by people.
+    features, y = load_digits(return_X_y=True)
+    noisy = add_feature_noise(y[:600], found().predictions, 0.2)
+    assert noisy.counts.counts[8, 1] > noisy.counts.counts[8, 0]
+    smaller = add_feature_noise(y[:600], found().predictions, 0.05)
+    assert not (smaller.mislabelled & ~noisy.mislabelled).any()
+    # a classifier that never saw these annotators errs more on the instances that they mislabel
+    judge = KNeighborsClassifier(5).fit(features[600:], y[600:])
+    errs = judge.predict(features[:600]) != y[:600]
+    assert errs[noisy.mislabelled].mean() > 5 * errs[~noisy.mislabelled].mean()
+
+
+def test_same_bits_whatever_the_number_of_processes() -> None:
+    features, y = blobs()
+    one, two = (artificial_annotators(features, y, n_annotators=12, seed=3, n_jobs=jobs) for jobs in (1, 2))
+    assert_exact(one.predictions, two.predictions)
+    assert one.names == two.names
+    assert str(one.signature) == str(two.signature)
+    other = artificial_annotators(features, y, n_annotators=12, seed=4)
+    assert one.names != other.names
+
+
+def test_a_candidate_is_a_function_of_seed_and_index() -> None:
+    features, y = digits()
+    name, predictions = candidate_annotator(features, y, 0, 7)
+    candidate_annotator(features, y, 0, 8)
+    again = candidate_annotator(features, y, 0, 7)
+    assert name == again[0]
+    assert_exact(predictions, again[1])
+    # a kept annotator is the candidate of its number
+    position = 13
+    index = int(found().names[position].split(":")[0].split()[-1])
+    name, predictions = candidate_annotator(features, y, 0, index)
+    assert name == found().names[position]
+    assert_exact(predictions, found().predictions[position])
+
+
+def test_few_features_reach_many_errors_too() -> None:
+    features, y = load_breast_cancer(return_X_y=True)
+    some = artificial_annotators(features, y, n_annotators=18)
+    assert len(some.names) == 18
+    # 37% are of the smaller class, so that two halves of the range at least must be met
+    assert some.errors.min() < 0.1
+    assert some.errors.max() > 0.25
+
+
+def test_labels_are_of_the_kind_that_came_in() -> None:
+    features, y = blobs()
+    names = np.array(["ant", "bee", "cow"])[y]
+    coded = artificial_annotators(features, y, n_annotators=9)
+    named = artificial_annotators(pd.DataFrame(features), pd.Series(names), n_annotators=9)
+    assert_exact(named.predictions, np.array(["ant", "bee", "cow"], dtype=object)[coded.predictions])
+    assert add_feature_noise(names, named.predictions, 0.1).rate == 0.1
+
+
+def test_frame_and_progress() -> None:
+    features, y = blobs()
+    told: list[tuple[float, float, str]] = []
+    some = artificial_annotators(features, y, n_annotators=5, progress=lambda *state: told.append(state))
+    assert told[-1] == (5, 5, "artificial annotators")
+    frame = some.to_frame()
+    assert list(frame.columns) == ["annotator", "error", "legitimacy"]
+    assert_exact(frame["error"], some.errors)
+    assert "5 annotators, n=90" in repr(some)
+
+
+def test_own_models() -> None:
+    features, y = digits()
+    model = DecisionTreeClassifier(max_depth=5, random_state=0)
+    expected = {"tree": model, "bayes": GaussianNB(), "nearest": KNeighborsClassifier(1)}
+    some = artificial_annotators(features, y, models=expected, tolerance=0.025)
+    by_error = sorted((np.mean(one.fit(features, y).predict(features) != y), name) for name, one in expected.items())
+    assert some.names == tuple(name for _, name in by_error)
+    assert_exact(some.errors, [error for error, _ in by_error])
+    assert_exact(some.predictions[-1], expected[some.names[-1]].predict(features))
+    assert some.notes == ()
+
+
+def test_own_models_are_copied_and_seeded() -> None:
+    features, y = blobs()
+    model = DecisionTreeClassifier(max_depth=6, splitter="random")
+    first, second = (
+        artificial_annotators(features, y, models=[model], tolerance=0.025, seed=seed).predictions for seed in (5, 5)
+    )
+    assert_exact(first, second)
+    assert model.random_state is None
+    assert not hasattr(model, "tree_")
+
+
+def test_models_that_answer_the_same_join_once() -> None:
+    features, y = blobs()
+    some = artificial_annotators(features, y, models=[GaussianNB(), GaussianNB()], tolerance=0.025)
+    assert some.names == ("GaussianNB 0",)
+    assert some.notes[0].code == "ineligible-models"
+    assert "1 answer all as an earlier one" in some.notes[0].message
+
+
+def test_too_few_are_returned_with_a_note() -> None:
+    # With seven instances, the only multiple of a seventh near a multiple of 5% is 0, and one annotator has no error.
+    features, y = blobs(7)
+    some = artificial_annotators(features, y, n_annotators=5, tolerance=0.001)
+    assert_exact(some.predictions, [y])
+    assert some.n_candidates == 50
+    assert [note.code for note in some.notes] == ["few-annotators"]
+    assert some.notes[0].message.startswith("1 of 5 annotators wanted: of 50 models tried")
+
+
+def test_no_eligible_model() -> None:
+    features, y = blobs()
+    with pytest.raises(NotEnoughData, match=r"models: none of 1 models .* their errors go from 0.6667 to 0.6667$"):
+        artificial_annotators(features, y, models=[DummyClassifier()])
+    # nothing to learn: what looks the same is called the same
+    y = np.random.default_rng(0).integers(2, size=400)
+    with pytest.raises(NotEnoughData, match=r"features: none of 10 models has an error under 0.01 .* go from"):
+        artificial_annotators(
+            np.zeros((400, 1)), y, n_annotators=1, highest_error=0.01, step=0.01, tolerance=0.001, seed=2
+        )
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(3, 1, 2), (6, 3, 5), (60, 3, 40)])
+@pytest.mark.parametrize("kind", ["binary", "huge", "alike"])
+def test_every_family_stands_odd_data(n: int, d: int, k: int, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.r_[np.arange(k), rng.integers(k, size=n - k)].astype(np.int32)
+    made = {
+        "binary": rng.integers(2, size=(n, d)).astype(float),
+        "huge": 1e200 * rng.normal(size=(n, d)),
+        "alike": np.repeat(rng.normal(size=(n, 1)), d, axis=1),
+    }
+    for index in range(16):
+        _, predictions = candidate_annotator(made[kind], y, 0, index)
+        assert np.isin(predictions, y).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"features": np.zeros(90)}, InputError, r"features: expected 2 dimensions"),
+        ({"features": np.zeros((90, 0))}, NotEnoughData, r"features: expected at least 1 column"),
+        ({"features": np.full((90, 2), np.nan)}, InputError, r"features: 90 non-finite values .* in column 'z1'"),
+        ({"features": np.zeros((4, 90))}, InputError, r"features and y: .* got 4 and 90; pass features.T"),
+        ({"y": np.arange(90) % 2, "features": np.zeros((80, 2))}, InputError, r"got 80 and 90; row r of both"),
+        ({"y": np.zeros(90, dtype=int)}, NotEnoughData, r"y: expected at least 2 classes, got only 0"),
+        ({"y": np.arange(90)}, NotEnoughData, r"y: expected fewer classes than instances, got 90 of 90"),
+        ({"y": np.full(90, np.nan)}, InputError, r"y: 90 missing"),
+        ({"n_annotators": 0}, InputError, r"n_annotators: expected a whole number >= 1, got 0"),
+        ({"n_annotators": True}, InputError, r"n_annotators: expected a whole number"),
+        ({"highest_error": 0}, InputError, r"highest_error: expected a number in \(0, 1\], got 0"),
+        ({"step": 0.5}, InputError, r"step: expected a number in \(0, 0.4\], got 0.5"),
+        ({"tolerance": 0.03}, InputError, r"tolerance: expected a number in \(0, 0.025\], got 0.03"),
+        ({"tolerance": "1%"}, InputError, r"tolerance: expected a number"),
+        ({"seed": -1}, InputError, r"seed: expected a whole number >= 0, got -1"),
+        ({"n_jobs": 0}, InputError, r"n_jobs: expected a number of processes"),
+        ({"models": []}, NotEnoughData, r"models: expected at least 1 classifier"),
+        ({"models": GaussianNB()}, InputTypeError, r"models: expected a sequence .* write \[model\]"),
+        ({"models": "trees"}, InputTypeError, r"models: expected a sequence of classifiers"),
+        ({"models": [GaussianNB]}, InputTypeError, r"make an instance of it"),
+        ({"models": [3]}, InputTypeError, r"models: expected classifiers with fit, predict and get_params, got 3"),
+        ({"models": [Ridge()]}, InputError, r"models: Ridge 0 predicts values that are none of its classes"),
+    ],
+)
+def test_bad_input(changed: dict[str, Any], error: type[Exception], message: str) -> None:
+    features, y = blobs()
+    with pytest.raises(error, match=message):
+        artificial_annotators(**{"features": features, "y": y, **changed})
+
+
+def test_logistic_regression_of_a_user_may_not_converge_quietly() -> None:
+    features, y = digits()
+    some = artificial_annotators(features, y, models=[LogisticRegression(max_iter=2)], tolerance=0.025)
+    assert some.errors[0] > 0
+
+
+def test_weaker_sight_keeps_what_it_had() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(50, 16))
+    for _ in range(12):
+        eyes = draw_eyes(rng, 50, 16)
+        numbers, blurs = zip(*(eyes.sight(handicap) for handicap in np.linspace(0, 1, 9)), strict=True)
+        assert (numbers[0], blurs[0]) == (16, 0)
+        assert sorted(numbers, reverse=True) == list(numbers)
+        assert sorted(blurs) == list(blurs)
+        assert numbers[-1] == 1 or blurs[-1] >= 1
+        best = eyes.view(features, 0.0)
+        assert_close(best.mean(axis=0), np.zeros(16), {"rtol": 0, "atol": 1e-13})
+        assert_close(best.std(axis=0), np.ones(16), ROUNDING)
+
+
+def test_costly_families_are_left_out_of_large_data() -> None:
+    rng = np.random.default_rng(0)
+    drawn = {draw_model(rng, 1_000_000, 200, 10).name for _ in range(200)}
+    assert "decision tree" in drawn
+    assert not drawn & {"nearest neighbours", "logistic regression", "multi-layer perceptron"}
