@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DemeleWarning,
         FormatError,
         FragileScoreWarning,
+        IncompatibleState,
         InputError,
         InputTypeError,
         MissingExtraError,
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
         interventional_robustness,
     )
     from demele.metrics.protocols import protocol_names
+    from demele.streaming.accumulator import Accumulator, counted_metrics
+    from demele.streaming.frame import Frame
 
 __version__ = "0.1.0"
 
@@ -62,7 +65,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "demele.core.errors": (
         "AmbiguousKindWarning DemeleError DemeleWarning FormatError "
-        " FragileScoreWarning InputError InputTypeError MissingExtraError "
+        " FragileScoreWarning IncompatibleState InputError InputTypeError MissingExtraError "
         "NotConvergedWarning NotEnoughData OutOfDomainWarning UndefinedFactorWarning UnknownNameError"
     ),
     "demele.core.results": "DCI Evaluation Score",
@@ -78,12 +81,15 @@ _HOMES = {
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
     ),
     "demele.metrics.protocols": "protocol_names",
+    "demele.streaming.accumulator": "Accumulator counted_metrics",
+    "demele.streaming.frame": "Frame",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _ROOMS = ("bench", "data", "evaluation", "labels", "metrics")
 
 __all__ = [
     "DCI",
+    "Accumulator",
     "Adaptive",
     "AmbiguousKindWarning",
     "Binning",
@@ -95,6 +101,8 @@ __all__ = [
     "Evaluation",
     "FormatError",
     "FragileScoreWarning",
+    "Frame",
+    "IncompatibleState",
     "InputError",
     "InputTypeError",
     "MetricSpec",
@@ -107,6 +115,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "bench",
+    "counted_metrics",
     "data",
     "dci",
     "dcimig",

@@ -26,10 +26,12 @@ ALLOWED = {
     "data": {"core"},
     "report": {"core"},
     "metrics": {"core", "runtime", "estimation"},
+    "streaming": {"core", "estimation", "metrics"},
+    "adapters": {"core", "metrics", "streaming"},
     "labels": {"core", "runtime"},
     "evaluation": {"core", "labels"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "labels", "evaluation"},
-    "cli": {"core", "runtime", "data", "report", "metrics", "labels", "evaluation", "bench"},
+    "cli": {"core", "runtime", "data", "report", "metrics", "labels", "evaluation", "bench", "streaming"},
 }
 #: These, and everything that they would bring, are imported where they are used.
 HEAVY = {"scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "matplotlib", "cleanlab", "rich", "joblib", "torch", "keras", "dask"}

@@ -12,6 +12,7 @@ __all__ = [
     "DemeleWarning",
     "FormatError",
     "FragileScoreWarning",
+    "IncompatibleState",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
@@ -42,6 +43,10 @@ class UnknownNameError(InputError):
 
 class NotEnoughData(InputError):  # noqa: N818 - the name reads as the sentence that it is
     """Too few samples, groups, classes, codes or factors for what was asked."""
+
+
+class IncompatibleState(InputError):  # noqa: N818 - the name reads as the sentence that it is
+    """Two states do not add up: they count other columns, other bins, or belong to other metrics."""
 
 
 class FormatError(DemeleError, ValueError):

@@ -20,6 +20,7 @@ __all__ = [
     "as_column",
     "check_same_order",
     "read_codes",
+    "read_factor",
     "read_factors",
     "read_pair",
     "split_columns",
@@ -276,7 +277,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     given = _given_kinds(kinds, names)
     if isinstance(columns, np.ndarray):
         columns = [columns[:, index] for index in range(n_columns)]
-    read = tuple(_read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
+    read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
     for factor in read:
         if factor.n_annotated == 0:
             raise NotEnoughData(f"factors: column {factor.name!r} has no annotated row at all; leave it out")
@@ -586,7 +587,13 @@ def _given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
     return cast("dict[str, Kind]", given)
 
 
-def _read_factor(column: Any, name: str, given: Kind | None) -> Factor:
+def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
+    """Validate one column of factors, of a kind that is given or detected.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
     if type(column).__module__.startswith("pandas"):
         if str(column.dtype) == "category":
             return _categorical(column, name, given)
