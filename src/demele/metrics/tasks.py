@@ -1,5 +1,6 @@
 """Independent pieces of work: one group of metrics on one draw of the rows, in this process or in others."""
 
+import importlib
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -134,8 +135,15 @@ def _thread_pools(n_modules: int) -> Any:
     return ThreadpoolController()
 
 
+def _load_thread_pools(task: Task) -> None:
+    """Import what brings thread pools of its own: one that is loaded later would escape the limit below."""
+    if task.function is None:
+        importlib.import_module("sklearn.linear_model" if task.group == "dci_lasso" else "scipy.linalg")
+
+
 def _run(task: Task, data: Data) -> TaskResult:
     started = time.perf_counter()
+    _load_thread_pools(task)
     try:
         # One thread: with more, the order of floating-point sums, and so the last bits, depend on the machine.
         with _thread_pools(len(sys.modules)).limit(limits=1):

@@ -409,17 +409,12 @@ class Accumulator:
         return tuple(notes)
 
     def _sampled(self, names: list[str]) -> Evaluation:
-        import pandas as pd
-
         if self._sample is None or self._columns is None:
             raise ValueError("sampled metrics have rows")
         columns = self._sample.rows()
         d, m = len(self._columns[0]), len(self._columns[1])
-        # An array of rows, as a caller's would be: solvers that sum in another order give other last bits.
-        codes: Any = np.column_stack(columns[:d])
-        if self._columns[0] != tuple(f"z{index + 1}" for index in range(d)):
-            codes = pd.DataFrame(codes, columns=list(self._columns[0]))
-        factors = pd.DataFrame(dict(zip(self._columns[1], columns[d : d + m], strict=True)))
+        codes = _table(columns[:d], self._columns[0], "z")
+        factors = _table(columns[d : d + m], self._columns[1], "v")
         return evaluate(
             codes,
             factors,
@@ -495,6 +490,19 @@ def counted_metrics() -> tuple[str, ...]:
     ('mig', 'mig_sup', 'modularity')
     """
     return tuple(name for name, spec in CATALOGUE.items() if spec.group == "information" and not spec.needs_codes_std)
+
+
+def _table(columns: tuple[NDArray[Any], ...], names: tuple[str, ...], default: str) -> Any:
+    """Return columns as they came: an array of rows if they have no names, else a frame.
+
+    Solvers that sum in another order, as they do for another layout, give other last bits.
+    """
+    numeric = all(column.dtype.kind in "fiub" for column in columns)
+    if numeric and names == tuple(f"{default}{index + 1}" for index in range(len(columns))):
+        return np.column_stack(columns)
+    import pandas as pd
+
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _counts(settings: TableSettings | None) -> bool:

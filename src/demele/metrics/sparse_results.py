@@ -1,0 +1,239 @@
+"""What scoring sparse codes returns: scores, informations of all codes, and the top codes of each factor."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.results import FactorSummary, LeftOut, Note, Score, as_json, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SparseEvaluation", "TopCode"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopCode:
+    """One of the codes that inform most on a factor.
+
+    Attributes
+    ----------
+    factor, code : str
+        Their names.
+    rank : int
+        1 is the code that informs most.
+    information : float
+        Mutual information in nats.
+    relative : float
+        The same in units of the factor's entropy.
+    activity : float
+        Share of the rows in which the code is not zero.
+    direction : str
+        Categorical factor: the level in which the code is highest on average. Continuous factor: ``"+"`` or ``"-"``,
+        the sign of their correlation.
+    activity_there : float
+        Share of the rows of that level in which the code is not zero; NaN for a continuous factor.
+    """
+
+    factor: str
+    rank: int
+    code: str
+    information: float
+    relative: float
+    activity: float
+    direction: str
+    activity_there: float
+
+    def row(self) -> dict[str, object]:
+        """Flat, in a fixed column order."""
+        return {
+            "factor": self.factor,
+            "rank": self.rank,
+            "code": self.code,
+            "information": self.information,
+            "relative": self.relative,
+            "activity": self.activity,
+            "direction": self.direction,
+            "activity_there": self.activity_there,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SparseEvaluation:
+    """The scores of sparse codes, and which codes hold which factor.
+
+    Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
+    and why.
+
+    Attributes
+    ----------
+    information : DataFrame of shape (n_codes, n_factors)
+        Mutual information in nats; NaN for a factor that is constant.
+    joint_entropy : DataFrame of shape (n_codes, n_factors)
+        Entropy of the code's bins and the factor together, nats.
+    factor_entropy : Series of shape (n_factors,), nats
+    code_entropy : Series of shape (n_codes,), nats
+        Entropy of each code's bins, zero being one of them.
+    activity : Series of shape (n_codes,)
+        Share of the rows in which each code is not zero.
+    top : tuple of TopCode
+        The codes that inform most on each factor, factor by factor.
+    screened : tuple of str
+        The codes that predictors were fitted on; empty if none were.
+    """
+
+    scores: tuple[Score, ...]
+    left_out: tuple[LeftOut, ...]
+    name: str
+    n: int
+    factors: tuple[FactorSummary, ...]
+    information: "pd.DataFrame"
+    joint_entropy: "pd.DataFrame"
+    factor_entropy: "pd.Series[float]"
+    code_entropy: "pd.Series[float]"
+    activity: "pd.Series[float]"
+    top: tuple[TopCode, ...]
+    screened: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    version: str = ""
+
+    def __getitem__(self, metric: str) -> Score:
+        for score in self.scores:
+            if score.metric == metric:
+                return score
+        for missing in self.left_out:
+            if missing.metric == metric:
+                raise UnknownNameError(f"{metric} has no score here: {missing.reason}")
+        known = ", ".join(score.metric for score in self.scores)
+        raise UnknownNameError(f"{metric!r} is not among the scores of this evaluation: {known}")
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def d(self) -> int:
+        """Number of codes."""
+        return len(self.activity)
+
+    @property
+    def dead(self) -> NDArray[np.intp]:
+        """Positions of the codes that are zero in every row."""
+        return np.flatnonzero(self.activity.to_numpy() == 0)
+
+    def top_codes(self, factor: str | int, k: int | None = None) -> tuple[TopCode, ...]:
+        """Return the codes that inform most on a factor, the best first.
+
+        Parameters
+        ----------
+        factor : str or int
+            Name or position of the factor.
+        k : int, optional
+            How many; all that were kept (``top`` of :func:`demele.evaluate_sparse`) by default.
+
+        Raises
+        ------
+        UnknownNameError, InputError
+            For a factor that there is not, or more codes than were kept.
+        """
+        names = [item.name for item in self.factors]
+        if isinstance(factor, int | np.integer) and not isinstance(factor, bool):
+            if not 0 <= factor < len(names):
+                raise InputError(f"factor: expected a position from 0 to {len(names) - 1}, got {factor}")
+            factor = names[int(factor)]
+        if factor not in names:
+            raise UnknownNameError(f"factor: no factor is called {factor!r}; there are {', '.join(names[:12])}")
+        kept = tuple(item for item in self.top if item.factor == factor)
+        return kept[: self._checked(k)]
+
+    def top_frame(self, k: int | None = None) -> "pd.DataFrame":
+        """Return the best codes of every factor as a table: one row per code and factor."""
+        import pandas as pd
+
+        most = self._checked(k)
+        rows = [item.row() for item in self.top if most is None or item.rank <= most]
+        return pd.DataFrame(rows, columns=list(TopCode.__dataclass_fields__))
+
+    def _checked(self, k: int | None) -> int | None:
+        if k is None:
+            return None
+        if isinstance(k, bool) or not isinstance(k, int | np.integer):
+            raise InputTypeError(f"k: expected a whole number, got {k!r}")
+        kept = max((item.rank for item in self.top), default=0)
+        if k < 1 or (k > kept and kept < self.d):
+            raise InputError(f"k: expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top")
+        return int(k)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per score, in a fixed column order."""
+        import pandas as pd
+
+        return pd.DataFrame([{"name": self.name, **score.row()} for score in self.scores])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Scores and top codes as plain values that JSON can hold (NaN becomes None).
+
+        Matrices, and values of codes that are nowhere among the top ones, are left out: with 65 536 codes they would
+        be hundreds of megabytes of text. They are in ``information``, ``activity`` and each score.
+        """
+        top = {item.code for item in self.top}
+        return {
+            "kind": "sparse-evaluation",
+            "demele": self.version,
+            "name": self.name,
+            "n": self.n,
+            "n_codes": self.d,
+            "n_dead_codes": len(self.dead),
+            "factors": [
+                {
+                    "name": item.name,
+                    "kind": item.kind,
+                    "n_levels": item.n_levels,
+                    "n_annotated": item.n_annotated,
+                    "constant": item.constant,
+                    "entropy": plain(float(self.factor_entropy[item.name])),
+                }
+                for item in self.factors
+            ],
+            "scores": [_short(score, top).to_dict() for score in self.scores],
+            "left_out": [{"metric": item.metric, "reason": item.reason} for item in self.left_out],
+            "top_codes": [plain(item.row()) for item in self.top],
+            "notes": [
+                {"code": note.code, "message": note.message, "subject": list(note.subject), "severity": note.severity}
+                for note in self.notes
+            ],
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write what :meth:`to_dict` gives to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"SparseEvaluation of {self.name}: n={self.n}, {self.d} codes ({len(self.dead)} dead), "
+            f"{len(self.factors)} factors"
+        ]
+        lines += [f"  {score!r}" for score in self.scores]
+        lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
+        best = [item for item in self.top if item.rank == 1][:5]
+        lines += [f"  {item.factor}: best code {item.code}, I/H = {item.relative:.3f}" for item in best]
+        return "\n".join(lines)
+
+
+def _short(score: Score, top: set[str]) -> Score:
+    """Return a score without its matrix, and with the values of the top codes only."""
+    details = {
+        key: value for key, value in score.details.items() if not (isinstance(value, np.ndarray) and value.size > 1000)
+    }
+    if score.per_code is None:
+        return replace(score, matrix=None, details=details)
+    kept = [index for index, name in enumerate(score.code_names) if name in top]
+    names = tuple(score.code_names[index] for index in kept)
+    return replace(score, matrix=None, details=details, code_names=names, per_code=score.per_code[kept])

@@ -1,0 +1,192 @@
+"""Metrics that fit predictors, on the few sparse codes that inform most: a dense table of these alone is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+from demele.core.inputs import Factors
+from demele.core.results import LeftOut, Note, Score
+from demele.core.seeds import rng_for
+from demele.core.sparse_inputs import SparseCodes
+from demele.estimation.gaps import top_two
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.data import Data
+from demele.metrics.fragility import few_rows_notes
+from demele.metrics.native import Array, mean_of_defined
+from demele.metrics.outcomes import Outcome
+from demele.metrics.presented import score_of
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.requests import Request, Run, Subject
+from demele.metrics.sparse_tables import SparseTable
+from demele.metrics.tasks import Task, run_tasks
+from demele.runtime.progress import Report
+
+__all__ = ["Screened", "screened_codes", "screened_scores"]
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """The codes and rows that predictors are fitted on, and what must be said of them."""
+
+    chosen: NDArray[np.intp]
+    subject: Subject
+    note: Note
+    left_out_factors: tuple[Note, ...]
+
+
+def ranked_codes(information: Array, most: int) -> NDArray[np.intp]:
+    """Return the codes that inform most, increasing: every factor's best, every factor's second best, and so on.
+
+    Of equal informations the first code comes first. ``most`` codes are taken, or all if there are fewer.
+    """
+    d, m = information.shape
+    if most >= d:
+        return np.arange(d)
+    order = np.argsort(-information, axis=0, kind="stable")[:most]
+    turn = order.ravel()  # rank by rank, all factors in each
+    _, first = np.unique(turn, return_index=True)
+    return np.sort(turn[np.sort(first)[:most]])
+
+
+def screened_codes(
+    codes: SparseCodes, factors: Factors, active: list[int], table: SparseTable, screen: int, n_rows: int, seed: int
+) -> Screened:
+    """Make the dense table of the codes that inform most, on all rows or on a seeded sample of them."""
+    information = table.information.information
+    chosen = ranked_codes(information, screen)
+    rows = np.arange(codes.n)
+    if codes.n > n_rows:
+        rows = np.sort(rng_for(seed, "sparse-rows").choice(codes.n, n_rows, replace=False))
+    dense = codes.dense(chosen, rows)
+    sampled = factors if len(rows) == codes.n else factors.take(rows)
+    alive = tuple(index for index in active if not sampled.columns[index].constant)
+    lost = tuple(
+        Note(
+            code="constant-factor",
+            message=f"factor {factors.names[index]!r} is constant in the {len(rows):,} rows that predictors are fitted "
+            "on, and was left out there; raise n_rows",
+            subject=(factors.names[index],),
+            severity="warning",
+        )
+        for index in active
+        if index not in alive
+    )
+    varying = Factors(tuple(sampled.columns[index] for index in alive), sampled.missing, ())
+    subject = Subject(dense, sampled, alive, Data(dense, varying), ())
+    return Screened(chosen, subject, _note(codes, table, chosen, len(rows)), lost)
+
+
+def _note(codes: SparseCodes, table: SparseTable, chosen: NDArray[np.intp], n_rows: int) -> Note:
+    information = table.information.information
+    others = np.ones(codes.d, dtype=bool)
+    others[chosen] = False
+    text = f"fitted on {len(chosen):,} of {codes.d:,} codes"
+    if others.any():
+        text += " (those that inform most on each factor in turn)"
+    text += f" and {n_rows:,} of {codes.n:,} rows"
+    if others.any():
+        share = _share(information, others)
+        above = _share(information - table.chance, others)
+        text += f"; the other codes hold {share:.1%} of the information of all codes with the factors"
+        if above is not None:
+            text += f", {above:.1%} when the bias of independent codes, (B_z - 1)(B_v - 1) / 2n each, is taken off"
+    return Note(code="screened-codes", message=text)
+
+
+def _share(information: Array, others: NDArray[np.bool_]) -> float:
+    """Share of a sum that some codes hold, within 0 and 1: less a bias, sums may be slightly negative."""
+    rest, whole = float(information[others].sum()), float(information.sum())
+    return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0
+
+
+def screened_scores(
+    names: list[str],
+    options: Mapping[str, Mapping[str, Any]],
+    screened: Screened,
+    table: SparseTable,
+    codes: SparseCodes,
+    factors: Factors,
+    active: list[int],
+    run: Run,
+    kinds: object,
+    report: Report | None,
+) -> list[Score | LeftOut]:
+    """Run SAP and DCI on the screened codes, as they run on dense ones."""
+    data = screened.subject.data
+    groups: dict[str, list[str]] = {}
+    found: dict[str, Score | LeftOut] = {}
+    for name in names:
+        spec = CATALOGUE[name]
+        if data.factors.m < spec.needs_factors or data.codes.d < spec.needs_codes:
+            reason = (
+                f"{name} needs at least {spec.needs_codes} codes and {spec.needs_factors} factors that vary, got "
+                f"{data.codes.d} and {data.factors.m}"
+            )
+            found[name] = LeftOut(metric=name, reason=reason)
+        else:
+            groups.setdefault(spec.group, []).append(name)
+    tasks = [
+        Task(group=group, options=options[group], function=None, seed=run.seed, variant="repeat", index=0)
+        for group in groups
+    ]
+    for task, result in zip(tasks, run_tasks(tasks, data, n_jobs=run.n_jobs, report=report), strict=True):
+        few_rows = few_rows_notes(task.group, data, task.options)
+        for name in groups[task.group]:
+            if result.error is not None:
+                found[name] = LeftOut(metric=name, reason=str(result.error))
+                continue
+            outcome = Outcome(
+                native=result.natives[name],
+                seconds=result.seconds,
+                notes=(*screened.left_out_factors, screened.note, *few_rows),
+            )
+            request = Request(name, spec=CATALOGUE[name], options=task.options)
+            score = score_of(request, outcome, screened.subject, run, DEFAULT_PROTOCOL, kinds)
+            found[name] = _sap_of_all(score, screened, table, codes, factors, active) if name == "sap" else score
+    return [found[name] for name in names]
+
+
+def _sap_of_all(
+    score: Score, screened: Screened, table: SparseTable, codes: SparseCodes, factors: Factors, active: list[int]
+) -> Score:
+    """Put the squared correlations of all codes on all rows in the place of those of the screened ones."""
+    import pandas as pd
+
+    if score.matrix is None or score.per_factor is None:
+        raise ValueError("SAP keeps its matrix")
+    matrix = np.full((codes.d, factors.m), np.nan)
+    matrix[screened.chosen] = score.matrix.to_numpy()
+    per_factor = score.per_factor.copy()
+    squares = table.squared_correlations
+    continuous = [index for index in active if not factors.columns[index].categorical]
+    for index in continuous:
+        if squares is None:
+            raise ValueError("squared correlations were not computed")
+        matrix[:, index] = squares[:, active.index(index)]
+    if continuous:
+        first, second = top_two(matrix[:, continuous], axis=0)
+        per_factor[continuous] = first - second
+    notes = score.notes
+    if len(continuous) == len(active):
+        notes = tuple(note for note in notes if note.code not in ("screened-codes", "constant-factor"))
+    elif continuous:
+        text = "squared correlations with continuous factors are those of all codes on all rows"
+        notes += (Note(code="all-codes", message=text, subject=tuple(factors.names[index] for index in continuous)),)
+    return replace(
+        score,
+        value=float(mean_of_defined(per_factor)),
+        n=max(factors.columns[index].n_annotated for index in active) if continuous else score.n,
+        code_names=codes.names,
+        per_factor=per_factor,
+        matrix=pd.DataFrame(matrix, index=list(codes.names), columns=list(factors.names)),
+        notes=notes,
+    )
+
+
+def refused(metric: str, reason: str) -> NotEnoughData:
+    """Return the error for a metric that was named and cannot be computed."""
+    return NotEnoughData(f"{metric}: {reason}")
