@@ -13,7 +13,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import sys
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
 
 import pandas as pd
@@ -31,9 +30,9 @@ COLUMNS = (
 def main(report: Path | None = None) -> None:
     """Run all, and write what was found."""
     times = []
-    started, used = perf_counter(), _cpu()
+    started = perf_counter()
     found = bench.noise_experiment(n_jobs=2, progress=True)
-    times.append(_time("digits, training included", found, started, used))
+    times.append(_time("digits, training included", found, started))
     if report is not None:
         found.to_html(report)
     frames = [_rows("digits", found)]
@@ -42,9 +41,9 @@ def main(report: Path | None = None) -> None:
             continue
         decisions = label_set(name)
         for noise in ("feature", "uniform"):
-            started, used = perf_counter(), _cpu()
+            started = perf_counter()
             one = bench.compare_methods(decisions.predictions, decisions.labels, noise=noise, n_jobs=2)
-            times.append(_time(f"{name}, {noise} noise", one, started, used))
+            times.append(_time(f"{name}, {noise} noise", one, started))
             frames.append(_rows(name, one))
     rows = pd.concat(frames)[list(COLUMNS)]
     rows.round(4).to_csv(RESULTS / "comparison_methods.csv", index=False, lineterminator="\n")
@@ -56,7 +55,7 @@ def _rows(name: str, found: bench.MethodComparison) -> pd.DataFrame:
     return found.to_frame().assign(data=name, noise_kind=found.noise)
 
 
-def _time(what: str, found: bench.MethodComparison, started: float, used: float) -> dict[str, object]:
+def _time(what: str, found: bench.MethodComparison, started: float) -> dict[str, object]:
     m = len(found.names)
     return {
         "run": what,
@@ -66,12 +65,7 @@ def _time(what: str, found: bench.MethodComparison, started: float, used: float)
         "rates": len(found.columns),
         "measures": len(found.measures),
         "seconds": round(perf_counter() - started, 1),
-        "cpu_seconds": round(_cpu() - used, 1),
     }
-
-
-def _cpu() -> float:
-    return sum(getrusage(who).ru_utime + getrusage(who).ru_stime for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
 
 
 if __name__ == "__main__":
