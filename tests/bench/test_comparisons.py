@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 
 from demele import bench, evaluation, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
+from demele.bench.comparisons.own import fingerprint
 from demele.bench.comparisons.published import published
 from demele.bench.comparisons.result import OUTCOMES
 from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.store import Store
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 RATES = [0.02, 0.1]
@@ -130,6 +133,23 @@ def test_an_audit_of_everything_makes_no_type_1_error_and_few_of_type_2() -> Non
     assert one.type_2 < bench.compare_methods(predictions, truth, [0.2], ["prudent-v1"]).tallies[0].type_2
 
 
+def test_an_audit_of_everything_decides_as_the_reference_does() -> None:
+    """The rare error is that of its claims; how far intervals must be apart is the level of the run."""
+    predictions, truth = simulated(1000, models=12)
+    found = bench.compare_methods(predictions, truth, [0.1], ["audited(labels=1000, design='uniform')"])
+    assert_exact(found.tallies[0].agreement, 100.0)
+
+
+def test_two_classifiers_have_no_third_to_judge_them() -> None:
+    predictions, truth = simulated(300, models=2)
+    with pytest.raises(NotEnoughData, match="'label-free' judges each pair by a third classifier, and there are 2"):
+        bench.compare_methods(predictions, truth, [0.1], ["classic", "label-free"])
+    found = bench.compare_methods(predictions, truth, [0.1], noise="uniform")
+    assert "label-free" not in found.methods
+    [note] = found.notes
+    assert (note.code, note.subject) == ("method-left-out", ("label-free",))
+
+
 # Methods of one's own ------------------------------------------------------------------------------------------------
 
 
@@ -217,11 +237,93 @@ def test_a_changed_function_is_asked_again(tmp_path: Path) -> None:
     assert [one.tallies[0].undecided for one in found] == [0.0, 100.0]
 
 
+def better_by(established: Any, candidate: Any, given: Any, least: float = 0.0) -> bool:
+    return bool((candidate == given).mean() - (established == given).mean() > least)
+
+
+class Better:
+    """A method that holds what it decides by."""
+
+    def __init__(self, least: float) -> None:
+        self.least = np.array([least])
+
+    def __call__(self, established: Any, candidate: Any, given: Any) -> bool:
+        return better_by(established, candidate, given, self.least[0])
+
+    def as_method(self, established: Any, candidate: Any, given: Any) -> bool:
+        return self(established, candidate, given)
+
+
+def enclosing(least: float) -> Any:
+    return lambda established, candidate, given: better_by(established, candidate, given, least)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda least: partial(better_by, least=least),
+        lambda least: partial(partial(better_by), least=least),
+        enclosing,
+        Better,
+        lambda least: Better(least).as_method,
+    ],
+)
+def test_a_function_that_holds_something_else_is_asked_again(make: Any, tmp_path: Path) -> None:
+    """Results of one threshold are not taken for those of another; those of the same one are."""
+    assert fingerprint(make(0.25)) == fingerprint(make(0.25)) != fingerprint(make(0.5))
+    predictions, truth = simulated(200, models=3)
+    for least in (0.0, 1.0):
+        found = bench.compare_methods(predictions, truth, [0.1], {"mine": make(least)}, store=tmp_path / "rows")
+        fresh = bench.compare_methods(predictions, truth, [0.1], {"mine": make(least)})
+        assert found.to_json() == fresh.to_json()
+
+
+def test_functions_that_hold_each_other_have_a_fingerprint() -> None:
+    def first(a: Any, b: Any, c: Any) -> bool:
+        return bool(second(a, b, c))
+
+    def second(a: Any, b: Any, c: Any) -> bool:
+        return bool(first(a, b, c))
+
+    assert fingerprint(first) == fingerprint(first) != fingerprint(second)
+
+
 def test_the_number_of_processes_changes_nothing() -> None:
     predictions, truth = simulated(300, models=5)
     methods = ["classic", "audited(labels=30)", "sequential", "cleaned(s=0.6, e=0.1, c=0.5)", simple]
     one, two = (bench.compare_methods(predictions, truth, RATES, methods, n_jobs=jobs) for jobs in (1, 2))
     assert one.to_json() == two.to_json()
+
+
+def test_a_store_of_another_level_is_refused(tmp_path: Path) -> None:
+    """What was decided at one level must not be shown as decided at another."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(90, 3))
+    y = (features[:, 0] > 0).astype(int)
+    small: dict[str, Any] = {
+        "noise_rates": [0.1], "methods": ["classic"], "measures": "accuracy", "n_classifiers": 3, "n_candidates": 6,
+        "n_annotators": 6, "training_rates": [0.1], "folds": 3, "store": tmp_path / "rows",
+    }  # fmt: skip
+    bench.noise_experiment(features, y, **small)
+    with pytest.raises(InputError, match=r"store: .* level = 0.95, this run has 0.6"):
+        bench.noise_experiment(features, y, level=0.6, **small)
+
+
+@pytest.mark.parametrize(("argument", "asked"), [("noise_rates", [0.1, 0.99]), ("selection_rate", 0.99)])
+def test_rates_beyond_the_annotators_are_said_before_classifiers_are_trained(
+    argument: str, asked: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(90, 3))
+    y = (features[:, 0] > 0).astype(int)
+    path = tmp_path / "rows"
+    with pytest.raises(InputError, match=f"{argument}: expected at most 0.\\d+, the highest rate that these"):
+        bench.noise_experiment(
+            features, y, methods=["classic"], n_classifiers=3, n_candidates=6, n_annotators=6, training_rates=[0.1],
+            store=path, **{argument: asked},
+        )  # fmt: skip
+    keys = Store.read(path)[1]
+    assert [key[0] for key in keys] == ["annotators"]
 
 
 KILLED = """
@@ -313,7 +415,7 @@ def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], mes
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_classifiers": 1}, "n_classifiers: expected a whole number of at least 2"),
+        ({"n_classifiers": 1}, "n_classifiers: expected a whole number >= 2"),
         ({"n_candidates": 5, "n_classifiers": 6}, "n_candidates: expected at least n_classifiers"),
         ({"folds": 1}, "folds"),
         ({"folds": 1000}, "folds: expected at most one per instance"),

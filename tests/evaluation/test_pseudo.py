@@ -153,7 +153,7 @@ def test_labels_beside_it() -> None:
 
 
 def test_unanimous_classifiers_cannot_be_told_apart() -> None:
-    found = pseudo_supervised({"a": [0, 1], "b": [0, 1], "c": [0, 1]}, labels=[0, 0])
+    found = pseudo_supervised({"a": [0, 1, 1], "b": [0, 1, 1], "c": [0, 1, 1]}, labels=[0, 0, 0])
     assert [note.code for note in found.notes] == ["unanimous"]
     assert found.rank_correlation is not None
     assert math.isnan(found.rank_correlation)

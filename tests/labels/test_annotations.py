@@ -114,6 +114,28 @@ def test_a_matrix_has_a_row_per_annotator() -> None:
     assert_exact(table.votes(), [[1, 1], [0, 1], [0, 0]])
 
 
+def test_rows_of_a_matrix_keep_their_order() -> None:
+    """An array of weights is in the order of the rows that came in."""
+    table = Annotations.from_matrix({"zoe": [0, 1], "ann": [1, 1], "bob": [1, 0]})
+    assert table.annotators == ("zoe", "ann", "bob")
+    assert_exact(table.annotator, [0, 0, 1, 1, 2, 2])
+    assert_exact(majority_vote({"zoe": [0, 1], "ann": [1, 0]}, weights=[2, 1]).labels, [0, 1])
+
+
+def test_annotators_who_answered_nothing_are_told() -> None:
+    table = Annotations.from_matrix({"ann": [0, 1, 0], "eve": [None, None, None], "bob": [0, 0, 1]})
+    assert (table.annotators, table.silent) == (("ann", "bob"), ("eve",))
+    [note] = dawid_skene(table).notes
+    assert (note.code, note.subject) == ("silent-annotators", ("eve",))
+    assert note.message.startswith("1 of 3 annotators gave no answer")
+
+
+def test_rows_that_may_be_items_are_told() -> None:
+    rows = [[0, 1], [1, 1], [0, 0]]
+    assert [note.code for note in majority_vote(rows).notes] == ["more-annotators-than-items"]
+    assert not majority_vote(np.transpose(rows)).notes
+
+
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
 def test_a_mapping_a_wide_frame_and_a_long_one_say_the_same(missing: Any) -> None:
     wide = {"ann": ["x", "y", "y"], "bob": ["x", missing, "x"]}

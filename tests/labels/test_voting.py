@@ -99,12 +99,12 @@ def test_only_ratios_of_weights_matter(crowd: tuple[Answers, int], factor: float
 def test_an_array_of_weights_is_in_the_order_of_the_annotators() -> None:
     rows = {"zoe": [0, 0], "ann": [1, 1], "bob": [1, 0]}
     by_name = majority_vote(rows, weights={"zoe": 5, "ann": 1, "bob": 1, "absent": 9})
-    in_order = majority_vote(rows, weights=[1, 1, 5])
-    assert by_name.annotators == ("ann", "bob", "zoe")
+    in_order = majority_vote(rows, weights=[5, 1, 1])
+    assert by_name.annotators == ("zoe", "ann", "bob")
     assert_exact(by_name.probabilities, in_order.probabilities)
     assert by_name.labels.tolist() == [0, 0]
     assert by_name.signature == in_order.signature
-    assert by_name.signature != majority_vote(rows, weights=[1, 2, 5]).signature
+    assert by_name.signature != majority_vote(rows, weights=[5, 1, 2]).signature
 
 
 def test_agreement_by_hand() -> None:

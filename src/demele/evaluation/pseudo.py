@@ -343,6 +343,15 @@ def _notes(shares: Floats, models: Sequence[PseudoModel], weights: Floats) -> tu
                 severity="warning",
             )
         )
+    if len(models) > len(shares):
+        notes.append(
+            Note(
+                code="more-classifiers-than-instances",
+                message=f"{len(models)} classifiers are judged on {len(shares)} instances: an array is of shape "
+                "(n, n_models); if its rows are classifiers, pass its transpose.",
+                severity="warning",
+            )
+        )
     heavy = int(weights.argmax())
     if weights[heavy] > 0.5 + TIE:
         notes.append(

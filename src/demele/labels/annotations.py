@@ -47,6 +47,8 @@ class Annotations:
     classes : tuple of int or str
     item, annotator, answer : arrays of int of shape (n_answers,)
         Positions in ``items``, ``annotators`` and ``classes``, in the order that came in.
+    silent : tuple of str
+        Rows of a matrix without any answer: they are none of the ``annotators``.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Annotations:
     item: Indices
     annotator: Indices
     answer: Indices
+    silent: tuple[str, ...]
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class Annotations:
         _set(self, items=words["items"], annotators=words["annotators"], classes=words["answers"])
         for name, key in (("item", "items"), ("annotator", "annotators"), ("answer", "answers")):
             object.__setattr__(self, name, coded[key])
+        object.__setattr__(self, "silent", ())
 
     @classmethod
     def from_matrix(
@@ -118,7 +122,8 @@ class Annotations:
         classes : sequence, optional
             As in :class:`Annotations`.
         annotators : sequence, optional
-            Names of the rows; by default those of the mapping or frame, else 0, 1, ...
+            Names of the rows; by default those of the mapping or frame, else 0, 1, ... Results keep the order of the
+            rows. A row without an answer is left out, and a remark says so.
 
         Raises
         ------
@@ -153,13 +158,15 @@ class Annotations:
         named[:] = names
         if len(set(names)) < len(names):
             raise InputError(f"annotators: expected each name once, got {shown(names)}")
-        return cls(
-            np.concatenate(places),
-            named[who],
-            answers,
-            classes=classes,
-            all_items=range(sizes[0]),
-        )
+        table = cls(np.concatenate(places), named[who], answers, classes=classes, all_items=range(sizes[0]))
+        # Names in the order of the rows, not sorted: weights, for one, may come in that order.
+        codes, first = np.unique(table.annotator, return_index=True)
+        order = codes[np.argsort(first)]
+        _set(table, annotators=Vocabulary(tuple(table.annotators[code] for code in order)))
+        object.__setattr__(table, "annotator", np.argsort(order).astype(np.int32)[table.annotator])
+        silent = tuple(str(name) for name, place in zip(names, places, strict=True) if not place.size)
+        object.__setattr__(table, "silent", silent)
+        return table
 
     def __repr__(self) -> str:
         return (
@@ -246,6 +253,24 @@ class Annotations:
                     message=f"{silent.size} of {self.n_items} items have no answer: what is said of them is only how "
                     "frequent the classes are.",
                     subject=names,
+                    severity="warning",
+                )
+            )
+        if self.silent:
+            notes.append(
+                Note(
+                    code="silent-annotators",
+                    message=f"{len(self.silent)} of {len(self.silent) + self.n_annotators} annotators gave no answer, "
+                    "and are left out.",
+                    subject=self.silent[:6],
+                )
+            )
+        if self.n_annotators > self.n_items and self.n_answers == self.n_annotators * self.n_items:
+            notes.append(
+                Note(
+                    code="more-annotators-than-items",
+                    message=f"{self.n_annotators} annotators answered about all of {self.n_items} items: an array is "
+                    "of shape (n_annotators, n_items); if its rows are items, pass its transpose.",
                     severity="warning",
                 )
             )

@@ -18,6 +18,7 @@ from demele.labels import filter_methods as methods
 from demele.labels.cleaning import Cleaning
 from demele.labels.filter_methods import Found
 from demele.labels.out_of_fold import default_model, model_name, read_model, standardised
+from demele.labels.varied_models import checked_count
 
 __all__ = ["clean"]
 
@@ -193,7 +194,7 @@ def clean(
     check_same_order(y, features_or_probabilities, ("y", "features_or_probabilities"))
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise InputError(f"n_jobs: expected a number of processes, -1 for all processors, or None, got {n_jobs!r}")
-    task = _Task(labels, words, table, options, _whole(seed, "seed", 0), n_jobs)
+    task = _Task(labels, words, table, options, checked_count(seed, "seed", 0), n_jobs)
     found, settings = _run(method, task)
     return _told(method, task, found, settings, given)
 
@@ -341,7 +342,7 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     options = {name: known[name] if given[name] is None else given[name] for name in known}
     for name, least in (("k", 1), ("folds", 2), ("rounds", 1)):
         if name in options:
-            options[name] = _whole(options[name], name, least)
+            options[name] = checked_count(options[name], name, least)
     for name, allowed in (
         ("rule", _RULES.get(method, ())),
         ("scaling", ("standard", "none")),
@@ -356,12 +357,6 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
             raise InputError(f"threshold: expected a share of the largest entropy, in (0, 1], got {limit!r}")
         options["threshold"] = float(limit)
     return options
-
-
-def _whole(value: Any, argument: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument}: expected a whole number >= {least}, got {value!r}")
-    return int(value)
 
 
 def _models(method: str, model: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from demele import __version__
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decision_key, decisions, run_plan
-from demele.bench.comparisons.setting import Asked, MeasureName
+from demele.bench.comparisons.setting import Asked, Contender, MeasureName
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.results import Note
@@ -65,7 +65,8 @@ def compare_methods(
         Names such as ``"classic"`` or ``"audited(labels=250)"`` (:func:`comparison_methods` lists the usual ones, which
         are the default), and functions of your own: ``(established, candidate, labels) -> verdict``, called for every
         ordered pair with arrays of shape (n,), that return ``"established"``, ``"candidate"``, ``"undecided"``, True
-        for the candidate, or a :class:`demele.evaluation.Decision`. A function with a parameter ``known`` is also given
+        for the candidate, or a :class:`demele.evaluation.Decision`. A mapping names functions; methods of the library
+        keep their own names. A function with a parameter ``known`` is also given
         the noise rate, the transition counts and an ``expert(rows)``.
     noise : {"feature", "uniform"} or callable
         ``"feature"``: the instances that ``annotations`` find hardest, as they mistake them. ``"uniform"``: any. A
@@ -163,7 +164,7 @@ def planned(
             f"true_labels: expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
         )
     rates = checked_rates(noise_rates)
-    contenders = chosen_contenders(methods)
+    contenders, left_out = _able(chosen_contenders(methods), len(data.names), named=methods is not None)
     asked = read_measures(measures, data.vocabulary)
     for one in asked:
         if not any(one.measure in contender.measures for contender in contenders):
@@ -178,7 +179,7 @@ def planned(
         difficulty=difficulty,
         seed=seed,
     )
-    return plan, notes, kind
+    return plan, left_out + notes, kind
 
 
 def concluded(
@@ -234,6 +235,22 @@ def concluded(
         notes=notes,
         details=details or {},
     )
+
+
+def _able(
+    contenders: tuple[Contender, ...], n_models: int, *, named: bool
+) -> tuple[tuple[Contender, ...], tuple[Note, ...]]:
+    """Leave out what needs a third classifier where there are two; refuse it if it was asked for by name."""
+    if n_models > 2 or all(contender.family != "label-free" for contender in contenders):
+        return contenders, ()
+    if named:
+        raise NotEnoughData(
+            f"methods: 'label-free' judges each pair by a third classifier, and there are {n_models}; give at least 3 "
+            "in predictions, or leave the method out"
+        )
+    message = "The method label-free is left out: it judges a pair by a third classifier, and there is none."
+    kept = tuple(contender for contender in contenders if contender.family != "label-free")
+    return kept, (Note(code="method-left-out", message=message, subject=("label-free",)),)
 
 
 # The noisy versions --------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import ast
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from demele.bench.comparisons.own import own_contender
 from demele.bench.comparisons.setting import Contender, Decided, Setting
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.evaluation.comparison.base import Outcomes
+from demele.evaluation.comparison.base import Outcomes, Question
 from demele.evaluation.comparison.methods import METHODS
 
 __all__ = ["USUAL", "chosen_contenders", "comparison_methods", "contender", "reference_choice"]
@@ -91,8 +91,20 @@ def _label_free(setting: Setting) -> Decided:
     return Decided(candidate, established)
 
 
-def _of_pairs(question: Any, here: Any) -> Any:
+def _of_pairs(question: Question, here: Any) -> Question:
     return replace(question, established=question.established[here], candidate=question.candidate[here])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cautious(Question):
+    """A question whose claims err more rarely than its level: that one stays the level of the overlapping intervals."""
+
+    error: float
+
+    @property
+    def tail(self) -> float:
+        """Error allowed to each of the two claims."""
+        return self.error
 
 
 def _audited(setting: Setting, labels: int, design: str, error: float, target: str) -> Decided:
@@ -104,8 +116,9 @@ def _audited(setting: Setting, labels: int, design: str, error: float, target: s
     plan = draw_audit(n, size, doubt=doubts, seed=setting.seed)
     expert = plan.answered(setting.true_labels[plan.rows])
     coded = expert.coded(type(setting.data.vocabulary)(tuple(range(setting.data.k))), n)
-    outcomes = METHODS["audited"](setting.question(audit=coded, target=target, level=1 - 2 * error))
-    return _said(outcomes, float(size))
+    asked = setting.question(audit=coded, target=target)
+    known = {field.name: getattr(asked, field.name) for field in fields(asked)}
+    return _said(METHODS["audited"](_Cautious(**known, error=error)), float(size))
 
 
 def _sequential(setting: Setting, cap: int, error: float, target: str) -> Decided:

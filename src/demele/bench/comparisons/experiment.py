@@ -33,7 +33,9 @@ from demele.core.store import Key, Store
 from demele.evaluation.intervals import checked_confidence
 from demele.labels.annotators import artificial_annotators
 from demele.labels.noise import add_feature_noise
+from demele.labels.out_of_fold import dealt
 from demele.labels.transition import digest
+from demele.labels.varied_models import checked_count
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 
@@ -136,13 +138,14 @@ def noise_experiment(
     """
     about = _read(features, y)
     settings = _Settings(
-        n_classifiers=_count(n_classifiers, "n_classifiers", 2),
-        n_candidates=_count(n_candidates, "n_candidates", 2),
-        n_annotators=_count(n_annotators, "n_annotators", 1),
+        n_classifiers=checked_count(n_classifiers, "n_classifiers", 2),
+        n_candidates=checked_count(n_candidates, "n_candidates", 2),
+        n_annotators=checked_count(n_annotators, "n_annotators", 1),
         training_rates=checked_rates(training_rates, "training_rates"),
         selection_rate=checked_rates(selection_rate, "selection_rate")[0],
-        folds=_count(folds, "folds", 2),
+        folds=checked_count(folds, "folds", 2),
         accuracies=_range(accuracies),
+        level=checked_confidence(level),
         seed=checked_seed(seed),
     )
     if settings.n_candidates < settings.n_classifiers:
@@ -157,11 +160,10 @@ def noise_experiment(
     usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
     wanted = usual if measures is None else measures
     read_measures(wanted, about.words)
-    checked_confidence(level)
     path = None if store is None else Path(store)
     with Store(path, settings.identity(about)) as rows, reporting(progress) as report:
         annotators = _annotators(about, settings, rows, n_jobs, _stage(report, 0))
-        versions, notes = _training_versions(about, settings, annotators)
+        versions, notes = _training_versions(about, settings, annotators, rates)
         models = _classifiers(about, settings, versions, rows, n_jobs, executor, _stage(report, 1))
         chosen, filled = _chosen(about, settings, annotators, models)
         named = {f"{index}: {models[index].name}": about.named(models[index].predictions) for index in chosen}
@@ -174,7 +176,7 @@ def noise_experiment(
             annotations=annotators.predictions,
             legitimacy=None,
             measures=wanted,
-            level=level,
+            level=settings.level,
             classes=about.words.classes,
             seed=settings.seed,
         )
@@ -210,10 +212,11 @@ class _Settings:
     selection_rate: float
     folds: int
     accuracies: tuple[float, float]
+    level: float
     seed: int
 
     def identity(self, about: _Data) -> dict[str, str | int]:
-        """Return what all records have in common; methods and noise rates may be added to a run later."""
+        """Return what all records have in common; methods, measures and noise rates may be added to a run later."""
         return {
             "demele": __version__,
             "run": "noise experiment",
@@ -225,6 +228,7 @@ class _Settings:
             "selection_rate": repr(self.selection_rate),
             "folds": self.folds,
             "accuracies": repr(self.accuracies),
+            "level": repr(self.level),
             "seed": self.seed,
         }
 
@@ -267,10 +271,16 @@ def _annotators(about: _Data, settings: _Settings, rows: Store, n_jobs: int, rep
 
 
 def _training_versions(
-    about: _Data, settings: _Settings, annotators: _Annotators
+    about: _Data, settings: _Settings, annotators: _Annotators, noise_rates: Sequence[float]
 ) -> tuple[dict[float, Indices], tuple[Note, ...]]:
-    """Return the labels of each training rate that the annotators reach."""
+    """Return the labels of each training rate that the annotators reach; refuse other rates that they do not reach."""
     reachable = float((annotators.predictions != about.true_labels).any(axis=0).mean())
+    for argument, asked in (("noise_rates", max(noise_rates)), ("selection_rate", settings.selection_rate)):
+        if round(asked * about.coded.size) > round(reachable * about.coded.size):
+            raise InputError(
+                f"{argument}: expected at most {reachable:g}, the highest rate that these annotators reach, got "
+                f"{asked:g}"
+            )
     within = [rate for rate in settings.training_rates if rate <= reachable]
     if not within:
         raise InputError(
@@ -303,7 +313,13 @@ def _classifiers(
     left = [index for index, key in enumerate(keys) if key not in rows]
     rates = list(versions)
     jobs = [(index, rates[index % len(rates)]) for index in left]
-    train = partial(_trained, about.features, dict(versions), _folds(about, settings), settings.seed)
+    train = partial(
+        _trained,
+        about.features,
+        dict(versions),
+        dealt(about.coded, settings.folds, rng_for(settings.seed, "experiment", "folds")),
+        settings.seed,
+    )
     finished = completed(train, jobs, n_jobs=n_jobs, executor=executor)
     for done, (index, record) in enumerate(finished, start=len(keys) - len(left) + 1):
         rows.append([(keys[index], record)])
@@ -315,20 +331,11 @@ def _classifiers(
 
 
 def _trained(
-    features: Floats, versions: Mapping[float, Indices], folds: NDArray[np.intp], seed: int, job: tuple[int, float]
+    features: Floats, versions: Mapping[float, Indices], folds: Indices, seed: int, job: tuple[int, float]
 ) -> tuple[int, dict[str, Any]]:
     index, rate = job
     name, predictions = candidate_classifier(features, versions[rate], folds, seed, index)
     return index, {"name": name, "trained_on": rate, "predictions": _packed(predictions)}
-
-
-def _folds(about: _Data, settings: _Settings) -> NDArray[np.intp]:
-    """Deal the instances of each class to the folds in turn, in a random order: stratified, for classes of any size."""
-    order = rng_for(settings.seed, "experiment", "folds").permutation(about.coded.size)
-    by_class = order[np.argsort(about.coded[order], kind="stable")]
-    folds = np.empty(about.coded.size, dtype=np.intp)
-    folds[by_class] = np.arange(about.coded.size) % settings.folds
-    return folds
 
 
 def _chosen(
@@ -410,12 +417,6 @@ def _read(features: object, y: object) -> _Data:
     if len(words) < 2:
         raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}")
     return _Data(name, table.dense(), labels, words.encode(labels, "y"), words)
-
-
-def _count(value: Any, argument: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument}: expected a whole number of at least {least}, got {value!r}")
-    return int(value)
 
 
 def _range(value: Any) -> tuple[float, float]:

@@ -1,0 +1,98 @@
+"""Sparse codes of a large dictionary: a million rows, 65 536 codes, 50 factors; seconds and peak memory.
+
+Run alone: ``python -m benchmarks.time_sparse``. Each case runs in a process of its own, so that its peak is its own.
+Half of the factors are binary, half have ten values; for each, one code fires in 30% of the rows in which the factor
+has its second value, so that the best code of every factor is known.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import write_rows
+
+#: rows, codes, non-zeros of a row, factors, jobs
+CASES = (
+    (100_000, 65_536, 32, 50, 1),
+    (1_000_000, 8_192, 32, 50, 1),
+    (1_000_000, 65_536, 32, 50, 1),
+    (1_000_000, 65_536, 32, 50, 2),
+)
+OF_COUNTS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig"]
+FITTED = ["sap", "dci_forest_modularity", "dci_forest_compactness", "dci_forest_explicitness"]
+
+
+def make(n: int, d: int, filled: int, m: int) -> tuple[Any, np.ndarray[Any, Any]]:
+    """Rows with ``filled`` active codes each, and factors of which code i knows factor i."""
+    import scipy.sparse
+
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.integers(0, 2 if index < m // 2 else 10, n, dtype=np.int8) for index in range(m)])
+    columns = rng.integers(m, d, (n, filled), dtype=np.int32)
+    for index in range(m):
+        fires = np.flatnonzero((factors[:, index] == 1) & (rng.random(n, dtype=np.float32) < 0.3))
+        columns[fires, index % filled] = index
+    values = rng.exponential(1.0, (n, filled)).astype(np.float32)
+    starts = np.arange(0, n * filled + 1, filled)
+    codes = scipy.sparse.csr_array((values.ravel(), columns.ravel(), starts), shape=(n, d))
+    codes.sum_duplicates()
+    return codes, factors
+
+
+def peak_gib() -> float:
+    """Largest resident memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def measure(n: int, d: int, filled: int, m: int, n_jobs: int) -> dict[str, Any]:
+    """Time the metrics of counts, then those of predictors on the screened codes."""
+    import demele
+
+    started = time.perf_counter()
+    codes, factors = make(n, d, filled, m)
+    made, before = time.perf_counter() - started, peak_gib()
+    started = time.perf_counter()
+    counted = demele.evaluate_sparse(codes, factors, OF_COUNTS, n_jobs=n_jobs)
+    seconds, peak = time.perf_counter() - started, peak_gib()
+    found = sum(counted.top_codes(index, 1)[0].code == f"z{index + 1}" for index in range(m))
+    started = time.perf_counter()
+    fitted = demele.evaluate_sparse(codes, factors, OF_COUNTS + FITTED, n_jobs=n_jobs)
+    all_seconds = time.perf_counter() - started
+    assert [score.value for score in counted] == [fitted[name].value for name in OF_COUNTS]
+    return {
+        "rows": n,
+        "codes": d,
+        "non-zeros": codes.nnz,
+        "factors": m,
+        "jobs": n_jobs,
+        "seconds to make the data": round(made, 1),
+        "GiB of making it": round(before, 2),
+        "seconds (information and its metrics)": round(seconds, 1),
+        "peak GiB, data included": round(peak, 2),
+        "seconds with SAP and DCI too": round(all_seconds, 1),
+        "peak GiB with SAP and DCI": round(peak_gib(), 2),
+        "factors whose own code is first": found,
+        "MIG": counted["mig"].value,
+    }
+
+
+def main() -> None:
+    """Measure all cases and write results/sparse.csv."""
+    rows = []
+    for case in CASES:
+        command = [sys.executable, "-m", "benchmarks.time_sparse", *map(str, case)]
+        rows.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+        print(rows[-1], flush=True)
+    write_rows("sparse", rows)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 6:
+        print(json.dumps(measure(*map(int, sys.argv[1:]))))
+    else:
+        main()
