@@ -167,10 +167,11 @@ def command_line_page() -> str:
         "This page is made from `--help` at each build. [Files](files.md) says what CODES and FACTORS may be.\n",
         f"```text\n$ demele --help\n{help_of()}\n```\n",
     ]
-    parts += [
-        f"## demele {command}\n\n```text\n$ demele {command} --help\n{help_of(command)}\n```\n"
-        for command in commands()
-    ]
+    for command in commands():
+        parts.append(f"## demele {command}\n\n```text\n$ demele {command} --help\n{help_of(command)}\n```\n")
+        for action in actions(command):
+            whole, text = f"demele {command} {action}", help_of(command, action)
+            parts.append(f"### {whole}\n\n```text\n$ {whole} --help\n{text}\n```\n")
     return "\n".join(parts)
 
 
@@ -180,6 +181,11 @@ def commands() -> list[str]:
     if not found:
         raise ValueError("demele --help lists no commands that tools/docs_metrics.py can read")
     return found
+
+
+def actions(command: str) -> list[str]:
+    """Return the names of the actions of a command, as its help lists them; most commands have none."""
+    return re.findall(r"^    ([a-z][\w-]*)(?:  |$)", help_of(command).partition("ACTION\n")[2], re.MULTILINE)
 
 
 def help_of(*command: str) -> str:

@@ -18,10 +18,11 @@ RESULTS = BENCHMARKS / "results"
 TITLES = {"results/speed.md": "Speed and scale"}
 #: Files for developers, too long for a page.
 DEVELOPERS = ("profile", "causes")
-#: What docs_mmlu.py and docs_comparisons.py show on pages of their own.
+#: What docs_mmlu.py, docs_comparisons.py, docs_comparison_methods.py and docs_annotators.py show elsewhere.
 OWN_PAGES = (
     *("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects"),
     *("comparison_power", "sequential_power", "guarantees", "audited_level"),
+    *("comparison_methods", "comparison_methods_time", "annotators"),
 )
 NOT_SHOWN = (*DEVELOPERS, *OWN_PAGES)
 

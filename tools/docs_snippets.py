@@ -28,7 +28,8 @@ import shlex, subprocess, sys
 
 def _console(command):
     words = shlex.split(command)
-    if words[0] in ("score", "assess", "compare") and "--format" not in words:
+    shown = words[0] in ("score", "assess", "compare", "noise") or words[:2] == ["bench", "comparisons"]
+    if shown and "--format" not in words:
         words += ["--format", "table"]
     call = "import sys; from demele.cli.main import main; sys.exit(main())"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -12,7 +12,17 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.functions import FUNCTIONS
 from demele.metrics.protocols import PROTOCOLS
-from tools import docs_bench, docs_comparisons, docs_docstrings, docs_metrics, docs_mmlu, docs_picture, docs_results
+from tools import (
+    docs_annotators,
+    docs_bench,
+    docs_comparison_methods,
+    docs_comparisons,
+    docs_docstrings,
+    docs_metrics,
+    docs_mmlu,
+    docs_picture,
+    docs_results,
+)
 from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
@@ -23,6 +33,7 @@ GENERATED = {
     "reference/cli.md",
     docs_picture.PICTURE,
     docs_comparisons.PAGE,
+    docs_comparison_methods.PAGE,
     docs_mmlu.PAGE,
     *docs_results.TITLES,
     *docs_bench.TITLES,
@@ -109,8 +120,17 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
 
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
-    commands = ("score", "metrics", "assess", "compare", "audit", "bench")
+    commands = ("score", "metrics", "assess", "compare", "audit", "noise", "bench")
     for text in (*(f"## demele {name}" for name in commands), "--bootstrap", "--replay", "--noise-rate", "--ask"):
+        assert text in page
+    actions = ("noise add", "noise estimate", "noise clean", "bench metrics", "bench show", "bench comparisons")
+    for text in (
+        *(f"### demele {name}\n" for name in actions),
+        "--approximate",
+        "--agreement",
+        "--suspects",
+        "--pictures",
+    ):
         assert text in page
 
 
@@ -131,6 +151,10 @@ def test_result_pages_follow_the_files(tmp_path: Path) -> None:
     assert list(found) == ["results/speed.md"]
     assert "processor X, cores 2" in found["results/speed.md"]
     assert "| 1000 | a \\| b |" in found["results/speed.md"]
+
+
+def test_page_on_annotators_has_a_place_for_figures() -> None:
+    assert docs_annotators.MARK in (DOCS / "howto" / "join-annotators.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", METHODS)
