@@ -10,6 +10,8 @@ import sys
 MODULES = (
     "time_metrics",
     "time_scale",
+    "time_sparse",
+    "time_streaming",
     "time_irs_general",
     "time_compare",
     "time_assess",

@@ -56,7 +56,10 @@ if TYPE_CHECKING:
         interventional_robustness,
     )
     from demele.metrics.protocols import protocol_names
+    from demele.metrics.sparse import evaluate_sparse
+    from demele.metrics.sparse_results import SparseEvaluation
     from demele.streaming.accumulator import Accumulator, counted_metrics
+    from demele.streaming.chunks import scan_parquet
     from demele.streaming.frame import Frame
 
 __version__ = "0.1.0"
@@ -81,7 +84,10 @@ _HOMES = {
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
     ),
     "demele.metrics.protocols": "protocol_names",
+    "demele.metrics.sparse": "evaluate_sparse",
+    "demele.metrics.sparse_results": "SparseEvaluation",
     "demele.streaming.accumulator": "Accumulator counted_metrics",
+    "demele.streaming.chunks": "scan_parquet",
     "demele.streaming.frame": "Frame",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -111,6 +117,7 @@ __all__ = [
     "NotEnoughData",
     "OutOfDomainWarning",
     "Score",
+    "SparseEvaluation",
     "UndefinedFactorWarning",
     "UnknownNameError",
     "__version__",
@@ -124,6 +131,7 @@ __all__ = [
     "dmig",
     "domain_shift_robustness",
     "evaluate",
+    "evaluate_sparse",
     "evaluation",
     "explicitness",
     "interventional_disentanglement",
@@ -140,6 +148,7 @@ __all__ = [
     "replay",
     "rmig",
     "sap",
+    "scan_parquet",
     "xmig",
     "z_diff",
     "z_max_variance",

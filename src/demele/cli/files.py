@@ -21,7 +21,18 @@ from demele.core.extras import require
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_targets", "check_writable", "first_row", "read_table", "split_name"]
+    from demele.streaming.chunks import ParquetTable
+
+__all__ = [
+    "check_targets",
+    "check_writable",
+    "first_row",
+    "holds_sparse",
+    "read_or_scan",
+    "read_sparse",
+    "read_table",
+    "split_name",
+]
 
 Warn = Callable[[str], None]
 
@@ -91,6 +102,37 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
         raise FormatError(f"{path}: expected a file, got a folder")
     table = readers[suffix](path, names, warn)
     return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table
+
+
+def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | ParquetTable":
+    """Read codes or factors, or only name them where they are for reading a piece at a time.
+
+    Parameters
+    ----------
+    text : str
+        As for :func:`read_table`; also ``FOLDER`` and ``FOLDER::a,b``: all Parquet files in a folder.
+    warn : callable
+        Called with one line for anything that was guessed.
+
+    Returns
+    -------
+    array, DataFrame or ParquetTable
+        The last for folders, and for Parquet files whose columns would take more than 4 GiB.
+
+    Raises
+    ------
+    FormatError, UnknownNameError, OSError
+        As :func:`read_table`.
+    """
+    path, names = split_name(text)
+    if path.is_dir() or (path.suffix.lower() == ".parquet" and path.exists()):
+        from demele.metrics.pieces import LARGEST_MAPPED
+        from demele.streaming.chunks import scan_parquet
+
+        table = scan_parquet(path, names or None)
+        if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:
+            return table
+    return read_table(text, warn=warn)
 
 
 def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
@@ -179,6 +221,35 @@ def _from_archive(archive: Any, path: Path, names: tuple[str, ...]) -> "NDArray[
     import pandas as pd
 
     return pd.DataFrame(dict(zip(chosen, arrays, strict=True)))
+
+
+def holds_sparse(text: str) -> bool:
+    """Whether a file is a sparse matrix, as ``scipy.sparse.save_npz`` writes it."""
+    path = split_name(text)[0]
+    if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        held = {name.removesuffix(".npy") for name in archive.namelist()}
+    return {"format", "shape", "data"} <= held
+
+
+def read_sparse(text: str) -> Any:
+    """Read a sparse matrix from a file of ``scipy.sparse.save_npz``.
+
+    Raises
+    ------
+    FormatError
+        If it cannot be read.
+    """
+    import scipy.sparse
+
+    path, names = split_name(text)
+    if names:
+        raise UnknownNameError(f"{path}: holds one sparse matrix; leave out '::{','.join(names)}'")
+    try:
+        return scipy.sparse.load_npz(path)
+    except (ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise FormatError(f"{path}: not a sparse matrix that can be read ({_first_line(error)})") from error
 
 
 # Tables ----------------------------------------------------------------------------------------------------------

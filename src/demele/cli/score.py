@@ -2,20 +2,23 @@
 
 import argparse
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demele.cli import score_sparse
 from demele.cli.catalogue import specs
-from demele.cli.files import check_writable, read_table, split_name
+from demele.cli.files import check_writable, holds_sparse, read_or_scan, split_name
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.progress import reporting
 from demele.cli.words import in_options
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.extras import require
-from demele.runtime.progress import Report, progress_bar
+from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
     from demele.core.results import Evaluation, Score
@@ -27,11 +30,15 @@ Score a representation: every metric that applies, or those named.
 
 CODES and FACTORS are files of the same rows: .npy, .npz, .csv, .tsv, .parquet or .json.
 FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file.
+Sparse CODES, an .npz of scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
+FOLDER, FOLDER::a,b: the rows of all its .parquet files. Folders, and files of over 4 GiB (.npy, .parquet), are read a
+piece at a time: metrics of histograms count all rows, the others are of a random sample (--sample).
 """
 _EXAMPLES = """\
 examples:
   demele score codes.npy factors.csv
   demele score data.csv::z1,z2,z3 data.csv::shape,size --bootstrap 200
+  demele score run/::z1,z2,z3 run/::shape,size --jobs 2
   demele score run.npz::codes run.npz::factors --metrics mig,dci_forest_modularity,irs
   demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
   demele score --demo --report demo.html
@@ -43,6 +50,7 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 #: What a signature already says; giving it again could only contradict it.
 _IN_SIGNATURE = (
     *("metrics", "protocol", "bins", "repeats", "bootstrap", "level", "chance", "seed", "missing", "kinds", "reg_dim"),
+    "sample",
 )
 
 
@@ -74,6 +82,12 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     what.add_argument("--seed", type=int, metavar="S", help="seed of everything random (default: 0)")
     what.add_argument(
         "--reg-dim", type=_codes_named, metavar="I,J", help="the code meant for each factor: numbers from 0, or names"
+    )
+    what.add_argument(
+        "--sample",
+        type=int,
+        metavar="N",
+        help="of data read a piece at a time: rows for what is not counted (default: 100000)",
     )
     what.add_argument("--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")
 
@@ -110,6 +124,11 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     _check(arguments)
+    if arguments.codes is not None and holds_sparse(arguments.codes):
+        if arguments.replay is not None:
+            raise InputError("--replay: is for dense codes; the signature of sparse ones is the call that repeats them")
+        score_sparse.run(arguments)
+        return
     kind = format_of(arguments.format, arguments.output)
     if arguments.details and kind != "table":
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
@@ -145,7 +164,7 @@ def check_metrics_are_one_list(argv: Sequence[str]) -> None:
 
 
 def _is_no_file(word: str) -> bool:
-    return not word.startswith("-") and not set(word) & set("./\\:") and not Path(word).exists()
+    return not word.startswith("-") and not set(word) & set("./\\:") and not os.path.exists(word)
 
 
 def _is_metric(name: str) -> bool:
@@ -199,7 +218,9 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
     import demele
 
     options = _given(
-        arguments, "protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds"
+        arguments,
+        *("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds"),
+        "sample",
     )
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []
@@ -250,7 +271,7 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
                 warned.add(key)  # codes and factors may come from one file
                 log(f"demele: warning: {line}")
 
-        return read_table(text, warn=warn)
+        return read_or_scan(text, warn=warn)
 
     if not arguments.quiet:
         _warn_of_shared_columns(arguments.codes, arguments.factors)
@@ -279,8 +300,8 @@ def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 @contextmanager
 def _reporting(quiet: bool) -> Iterator[Report]:
-    with nullcontext(_silent) if quiet else progress_bar() as report:
-        yield report
+    with reporting(quiet) as report:
+        yield report or _silent
 
 
 def _silent(done: float, total: float, label: str) -> None:

@@ -18,12 +18,15 @@ __all__ = [
     "Kind",
     "Missing",
     "as_column",
+    "check_pair",
     "check_same_order",
+    "given_kinds",
     "read_codes",
     "read_factor",
     "read_factors",
     "read_pair",
     "split_columns",
+    "whole_number_doubt",
 ]
 
 Kind = Literal["continuous", "categorical"]
@@ -189,15 +192,20 @@ def read_pair(
             + ("is one of them transposed?" if turned else "row r of both must describe the same sample")
         )
     check_same_order(codes, factors, ("codes", "factors"))
-    if checked_codes.n < 2:
+    check_pair(checked_codes, checked_factors)
+    return checked_codes, checked_factors
+
+
+def check_pair(codes: Codes, factors: Factors) -> None:
+    """Refuse a single row, and factors of which none varies."""
+    if codes.n < 2:
         raise NotEnoughData("codes: expected at least 2 rows, got 1; one sample says nothing about a representation")
-    if all(column.constant for column in checked_factors.columns):
-        names = ", ".join(repr(name) for name in checked_factors.names)
+    if all(column.constant for column in factors.columns):
+        names = ", ".join(repr(name) for name in factors.names)
         raise NotEnoughData(
             f"factors: every factor is constant ({names}); nothing varies that codes could represent: "
             "give at least one factor with two values"
         )
-    return checked_codes, checked_factors
 
 
 def check_same_order(first: object, second: object, names: tuple[str, str]) -> None:
@@ -239,7 +247,7 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
         values = _real_matrix(columns, names, argument)
     else:
         values = np.column_stack(
-            [_real_column(column, name, argument) for column, name in zip(columns, names, strict=True)]
+            [real_column(column, name, argument) for column, name in zip(columns, names, strict=True)]
         )
     low, high = _extremes(values)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
@@ -274,7 +282,7 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     n_rows = columns.shape[0] if isinstance(columns, np.ndarray) else len(columns[0])
     if n_rows == 0:
         raise NotEnoughData("factors: expected at least 2 rows, got none")
-    given = _given_kinds(kinds, names)
+    given = given_kinds(kinds, names)
     if isinstance(columns, np.ndarray):
         columns = [columns[:, index] for index in range(n_columns)]
     read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
@@ -342,7 +350,7 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
         if len(columns) != 1:
             raise InputError(f"{argument}: expected one column, got {len(columns)}: {', '.join(map(repr, names[:6]))}")
         column = columns[0]
-        return _series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
+        return series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
     if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
         filled = np.ma.getdata(data).astype(object)
         filled[np.ma.getmaskarray(data)] = None
@@ -367,7 +375,7 @@ def _from_sparse(data: object, argument: str) -> object:
     if n_entries > MAX_DENSE_ENTRIES:
         raise InputError(
             f"{argument}: a sparse matrix of {n_entries:,} entries is too large to be made dense "
-            f"(at most {MAX_DENSE_ENTRIES:,}); select columns or rows"
+            f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows"
         )
     return matrix.toarray()
 
@@ -455,15 +463,15 @@ def _real_matrix(array: NDArray[Any], names: tuple[str, ...], argument: str) -> 
     if array.dtype.kind == "b":
         return array.astype(np.float64)
     return np.column_stack(
-        [_real_column(array[:, index], name, argument) for index, name in enumerate(names)]
+        [real_column(array[:, index], name, argument) for index, name in enumerate(names)]
         or [np.empty((array.shape[0], 0))]
     )
 
 
-def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
+def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     """One column of real numbers as floats, whatever it came as; missing values become NaN."""
     if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
-        column = _series_to_numpy(column, keep_kind=False)
+        column = series_to_numpy(column, keep_kind=False)
     values: NDArray[Any] = np.asarray(column)
     if values.dtype.kind in "fiu":
         return values
@@ -492,7 +500,7 @@ def _real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
     )
 
 
-def _series_to_numpy(series: Any, *, keep_kind: bool) -> NDArray[Any]:
+def series_to_numpy(series: Any, *, keep_kind: bool) -> NDArray[Any]:
     """Return a pandas series as an array.
 
     Nullable numbers become floats with NaN; with ``keep_kind``, integers and booleans stay so, with None in an object
@@ -565,7 +573,13 @@ def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
 # Factors -----------------------------------------------------------------------------------------------------------
 
 
-def _given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
+def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
+    """Return the kinds that were given, by factor.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
     if kinds is None:
         return {}
     if isinstance(kinds, str):
@@ -597,7 +611,7 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
     if type(column).__module__.startswith("pandas"):
         if str(column.dtype) == "category":
             return _categorical(column, name, given)
-        column = _series_to_numpy(column, keep_kind=True)
+        column = series_to_numpy(column, keep_kind=True)
     column = np.asarray(column)
     if column.dtype.kind == "c":
         raise InputTypeError(f"factors: expected real numbers or classes in column {name!r}, got complex numbers")
@@ -607,7 +621,7 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
             "convert them to a number or to strings"
         )
     if column.dtype.kind == "O":
-        numbers = _numbers(column)
+        numbers = as_numbers(column)
         if numbers is None:
             return _categorical(column, name, given)
         column = numbers
@@ -637,7 +651,7 @@ def _quantity(column: NDArray[Any], name: str) -> Factor:
     return Factor(name, "continuous", values, (), float(values.min()), float(values.max()), len(values))
 
 
-def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return an object column as floats when it holds numbers and missing values only (booleans are classes)."""
     result = np.empty(len(column), dtype=np.float64)
     for row, value in enumerate(column):
@@ -691,7 +705,7 @@ def _ambiguity(factor: Factor, column: Any) -> str | None:
     ):
         return None
     if factor.categorical:
-        n_levels, other, what = len(factor.levels), "continuous", "a quantity"
+        n_levels = len(factor.levels)
     else:
         head = np.asarray(factor.values[:1000], dtype=np.float64)
         if (head[~np.isnan(head)] % 1).any():
@@ -699,16 +713,23 @@ def _ambiguity(factor: Factor, column: Any) -> str | None:
         known = factor.values[factor.annotated()]
         if (known % 1).any():
             return None
-        n_levels, other, what = len(np.unique(known)), "categorical", "classes"
+        n_levels = len(np.unique(known))
+    of_floats = np.asarray(column[:1]).dtype.kind == "f"
+    return whole_number_doubt(factor.name, factor.kind, n_levels, factor.n_annotated, of_floats=of_floats)
+
+
+def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *, of_floats: bool) -> str | None:
+    """Say how a column of whole numbers was read, where it may be otherwise."""
     if n_levels <= FEW_LEVELS:
         return None
-    if n_levels > MAX_LEVELS_OF_WHOLE_FLOATS and np.asarray(column[:1]).dtype.kind == "f":
+    if n_levels > MAX_LEVELS_OF_WHOLE_FLOATS and of_floats:
         return None
-    if n_levels <= MANY_LEVELS and factor.n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
+    if n_levels <= MANY_LEVELS and n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
         return None
+    other, what = ("continuous", "a quantity") if kind == "categorical" else ("categorical", "classes")
     return (
-        f"factor {factor.name!r} holds {n_levels} different whole numbers in {factor.n_annotated} rows and was read as "
-        f"{factor.kind}; pass kinds={{{factor.name!r}: {other!r}}} if it holds {what}"
+        f"factor {name!r} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
+        f"{kind}; pass kinds={{{name!r}: {other!r}}} if it holds {what}"
     )
 
 

@@ -168,7 +168,9 @@ class SparseEvaluation:
             raise InputTypeError(f"k: expected a whole number, got {k!r}")
         kept = max((item.rank for item in self.top), default=0)
         if k < 1 or (k > kept and kept < self.d):
-            raise InputError(f"k: expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top")
+            raise InputError(
+                f"k: expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top"
+            )
         return int(k)
 
     def to_frame(self) -> "pd.DataFrame":

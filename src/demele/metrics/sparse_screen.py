@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
 from demele.core.results import LeftOut, Note, Score
 from demele.core.seeds import rng_for
@@ -43,9 +42,8 @@ def ranked_codes(information: Array, most: int) -> NDArray[np.intp]:
 
     Of equal informations the first code comes first. ``most`` codes are taken, or all if there are fewer.
     """
-    d, m = information.shape
-    if most >= d:
-        return np.arange(d)
+    if most >= len(information):
+        return np.arange(len(information))
     order = np.argsort(-information, axis=0, kind="stable")[:most]
     turn = order.ravel()  # rank by rank, all factors in each
     _, first = np.unique(turn, return_index=True)
@@ -185,8 +183,3 @@ def _sap_of_all(
         matrix=pd.DataFrame(matrix, index=list(codes.names), columns=list(factors.names)),
         notes=notes,
     )
-
-
-def refused(metric: str, reason: str) -> NotEnoughData:
-    """Return the error for a metric that was named and cannot be computed."""
-    return NotEnoughData(f"{metric}: {reason}")

@@ -25,7 +25,7 @@ from demele.metrics.native import Array
 from demele.runtime.progress import Report
 from demele.runtime.work import completed
 
-__all__ = ["SparseTable", "sparse_table"]
+__all__ = ["SparseTable", "sparse_table", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ def sparse_table(
             factor_entropy[:] = done.information.factor_entropy
             code_entropy[own] = done.code_entropy
             squares[own, index] = done.squares
+    flat = n_bins == 1  # a single bin tells nothing: exactly nothing, where sums of logarithms leave rounding
+    information[flat], joint[flat] = 0.0, factor_entropy
     return SparseTable(
         InformationTable(information, factor_entropy, joint, None, n_bins),
         code_entropy,
@@ -122,3 +124,12 @@ def _chance(n_bins: NDArray[np.intp], levels: Sequence[FactorLevels], factors: F
     cells = (n_bins - 1)[:, None] * np.array([factor.n_levels - 1 for factor in levels])
     chance: Array = cells / (2.0 * np.array([factor.n_annotated for factor in factors.columns]))
     return chance
+
+
+def spread(values: Array, factors: Factors, active: list[int]) -> Array:
+    """Put values of the varying factors into the order of all factors, NaN elsewhere (last axis)."""
+    if len(active) == factors.m:
+        return values
+    full = np.full((*values.shape[:-1], factors.m), np.nan)
+    full[..., active] = values
+    return full

@@ -1,0 +1,160 @@
+"""What a batch costs in a training loop: updating and reading metrics, alone and through torchmetrics and Keras.
+
+Run alone: ``python -m benchmarks.time_streaming``. The histogram metrics with a frame are the bar: a batch of 1024 rows
+of 10 codes and 10 factors in under a millisecond.
+"""
+
+import importlib.util
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+import numpy as np
+
+import demele
+from benchmarks.cases import write_rows
+
+ROWS, COLUMNS, BATCHES = 1024, 10, 300
+WARM = 20
+
+
+def batches(dtype: type) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return batches of codes that mix two factors each."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(BATCHES):
+        factors = rng.random((ROWS, COLUMNS))
+        codes = 0.8 * factors + 0.2 * np.roll(factors, -1, axis=1)
+        found.append((codes.astype(dtype), factors.astype(dtype)))
+    return found
+
+
+def frame_of(rows: list[tuple[np.ndarray, np.ndarray]]) -> demele.Frame:
+    """Return the frame of all batches."""
+    codes, factors = (np.concatenate([batch[part] for batch in rows]) for part in range(2))
+    return demele.Frame.of(codes, factors, kinds="continuous")
+
+
+class Plain:
+    """An accumulator with the methods of the others."""
+
+    def __init__(self, names: Any, **keywords: Any) -> None:
+        self.state = demele.Accumulator(names, **keywords)
+
+    def update(self, codes: Any, factors: Any) -> None:
+        """Add a batch."""
+        self.state = self.state.update(codes, factors)
+
+    def value(self) -> float:
+        """Return the first value."""
+        found = self.state.compute()
+        return float(found.value if isinstance(found, demele.Score) else next(iter(found)).value)
+
+
+def makers() -> dict[str, tuple[Callable[..., Any], Callable[[np.ndarray], Any]]]:
+    """Return what is timed, with what turns a batch into its input; adapters that are not installed are left out."""
+    found: dict[str, tuple[Callable[..., Any], Callable[[np.ndarray], Any]]] = {"Accumulator": (Plain, lambda x: x)}
+    if importlib.util.find_spec("torchmetrics") is not None:
+        import torch
+
+        from demele.adapters.torchmetrics import TorchMetric
+
+        torch.set_num_threads(1)
+
+        class Torch(TorchMetric):
+            def value(self) -> float:
+                found = self.compute()
+                return float(next(iter(found.values())) if isinstance(found, dict) else found)
+
+        found["TorchMetric"] = (Torch, torch.from_numpy)
+    keras_is_here = importlib.util.find_spec("demele.adapters.keras") and importlib.util.find_spec("keras")
+    if keras_is_here:
+        import keras
+
+        from demele.adapters.keras import KerasMetric
+
+        class Keras(KerasMetric):
+            def update(self, codes: Any, factors: Any) -> None:
+                self.update_state(codes, factors)
+
+            def value(self) -> float:
+                found = self.score
+                return float(found.value if isinstance(found, demele.Score) else next(iter(found)).value)
+
+        found["KerasMetric"] = (Keras, keras.ops.convert_to_tensor)
+    return found
+
+
+def time_updates(metric: Any, rows: list[tuple[Any, Any]]) -> tuple[list[float], float]:
+    """Return the CPU milliseconds of each update, and of computing the value after all of them."""
+    times = []
+    for codes, factors in rows:
+        started = time.process_time()
+        metric.update(codes, factors)
+        times.append(1e3 * (time.process_time() - started))
+    started = time.process_time()
+    metric.value()
+    return times[WARM:], 1e3 * (time.process_time() - started)
+
+
+def time_forward(metric: Any, rows: list[tuple[Any, Any]]) -> float | None:
+    """Return the CPU milliseconds of a batch's value and update in one call (torchmetrics' ``forward``)."""
+    if not hasattr(metric, "forward"):
+        return None
+    times = []
+    for codes, factors in rows:
+        started = time.process_time()
+        metric(codes, factors)
+        times.append(1e3 * (time.process_time() - started))
+    return round(statistics.median(times), 2)
+
+
+def main() -> None:
+    """Time every combination and write the table."""
+    cases: dict[str, tuple[Any, bool]] = {
+        "mig": ("mig", True),
+        "all counted": ([name for name in demele.counted_metrics() if name != "xmig"], True),  # no code is left for it
+        "irs, a sample of 100 000 rows": ("irs", False),
+    }
+    table = []
+    for dtype in (np.float64, np.float32):
+        rows = batches(dtype)
+        frame = frame_of(rows)
+        for name, (metric, into) in makers().items():
+            given = [(into(codes), into(factors)) for codes, factors in rows]
+            for case, (names, framed) in cases.items():
+                keywords = {"frame": frame} if framed else {"kinds": "continuous"}
+                made = metric(names, **keywords)
+                expected = Plain(names, **keywords)
+                for codes, factors in rows[:3]:
+                    expected.update(codes, factors)
+                for codes, factors in given[:3]:
+                    made.update(codes, factors)
+                assert made.value() == expected.value(), (name, case)
+                times, value = time_updates(metric(names, **keywords), given)
+                table.append(
+                    {
+                        "through": name,
+                        "metrics": case,
+                        "dtype": np.dtype(dtype).name,
+                        "rows": ROWS,
+                        "codes": COLUMNS,
+                        "factors": COLUMNS,
+                        "update_ms_median": round(statistics.median(times), 3),
+                        "update_ms_mean": round(statistics.fmean(times), 3),
+                        "update_ms_p95": round(float(np.quantile(times, 0.95)), 3),
+                        "compute_ms": round(value, 1),
+                        "forward_ms_median": time_forward(metric(names, **keywords), given[:20]),
+                    }
+                )
+                print(table[-1])
+    write_rows("streaming", table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""``demele score`` of sparse codes: a file of ``scipy.sparse.save_npz``, scored from its non-zeros."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.catalogue import specs
+from demele.cli.files import read_sparse, read_table, split_name
+from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.words import in_options
+from demele.core.errors import InputError
+
+if TYPE_CHECKING:
+    from demele.metrics.sparse_results import SparseEvaluation, TopCode
+
+__all__ = ["run"]
+
+#: Options that only dense codes have.
+_DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "sample")
+_ASKED = ("bins", "seed", "missing", "kinds")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score the sparse codes that the arguments name, and write scores and top codes."""
+    import demele
+
+    for name in _DENSE:
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')}: is for dense codes, CODES holds sparse ones; leave it out")
+    kind = format_of(arguments.format, arguments.output)
+    if arguments.details and kind != "table":
+        raise InputError(f"--details: is for tables; {kind} holds all values as it is")
+    options: dict[str, Any] = {
+        name: getattr(arguments, name) for name in _ASKED if getattr(arguments, name) is not None
+    }
+
+    def warn(line: str) -> None:
+        if not arguments.quiet:
+            log(f"demele: warning: {line}")
+
+    with warnings_in_one_line(quiet=arguments.quiet):
+        evaluation = demele.evaluate_sparse(
+            read_sparse(arguments.codes),
+            read_table(arguments.factors, warn=warn),
+            arguments.metrics,
+            name=arguments.name or split_name(arguments.codes)[0].stem,
+            n_jobs=arguments.jobs,
+            progress=not arguments.quiet,
+            **options,
+        )
+    if kind == "csv":
+        text = evaluation.to_frame().to_csv(index=False)
+    elif kind == "json":
+        text = json.dumps(evaluation.to_dict(), indent=1, allow_nan=False)
+    else:
+        text = _table(evaluation, arguments)
+    emit(text, arguments.output)
+
+
+def _table(evaluation: "SparseEvaluation", arguments: argparse.Namespace) -> str:
+    from demele.cli.tables import console_for, plain_table, scores_table, trimmed
+
+    families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
+    data = evaluation.to_dict()
+    told = [note for score in data["scores"] for note in score["notes"] if note["code"] == "screened-codes"]
+    data |= {"codes": range(evaluation.d), "protocol": "sparse: zero is a bin", "notes": [*data["notes"], *told[:1]]}
+    words = partial(in_options)
+    text = scores_table([data], families, details=arguments.details, output=arguments.output, words=words)
+    console, best = console_for(arguments.output)
+    console.print()
+    console.print("codes that inform most", style="bold")
+    table = plain_table("factor", "I/H", "active", "active there", "code", "highest at", numbers=3)
+    for item in evaluation.top:
+        if item.rank == 1 or arguments.details:
+            table.add_row(*_cells(item))
+    console.print(table)
+    return text + trimmed(best)
+
+
+def _cells(item: "TopCode") -> list[Any]:
+    from rich.text import Text
+
+    there = "-" if item.activity_there != item.activity_there else f"{item.activity_there:.3f}"
+    texts = [item.factor, f"{item.relative:.3f}", f"{item.activity:.4f}", there, item.code, item.direction]
+    return [Text(text) for text in texts]

@@ -1,0 +1,182 @@
+"""The door for sparse codes: a SciPy matrix comes in, its non-zeros come out column by column; never a dense array."""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import Codes
+
+__all__ = ["SparseCodes", "read_sparse_codes"]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseCodes:
+    """Validated sparse codes of shape (n_samples, n_codes): the non-zeros of each column, in the order of the rows.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    names : tuple of str
+        Names of the codes.
+    values : ndarray of shape (n_nonzeros,)
+        Finite, none of them 0.
+    rows : ndarray of shape (n_nonzeros,)
+        The row of each.
+    starts : ndarray of shape (n_codes + 1,)
+        Column j has the non-zeros ``starts[j]`` to ``starts[j + 1]``.
+    low, high : ndarray of shape (n_codes,)
+        Smallest and largest non-zero of each code; 0 where there is none.
+    """
+
+    n: int
+    names: tuple[str, ...]
+    values: NDArray[Any]
+    rows: NDArray[np.integer[Any]]
+    starts: NDArray[np.integer[Any]]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @property
+    def d(self) -> int:
+        """Number of codes."""
+        return len(self.names)
+
+    @property
+    def n_nonzeros(self) -> NDArray[np.integer[Any]]:
+        """Number of non-zeros of each code."""
+        return np.diff(self.starts)
+
+    @property
+    def activity(self) -> NDArray[np.float64]:
+        """Share of the rows in which each code is not zero."""
+        rates: NDArray[np.float64] = self.n_nonzeros / self.n
+        return rates
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which codes take one value only: no non-zero at all, or the same one in every row."""
+        filled = self.n_nonzeros
+        flat: NDArray[np.bool_] = (filled == 0) | ((filled == self.n) & (self.low == self.high))
+        return flat
+
+    def column(self, code: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.float64]]:
+        """Return the rows and the values of one code's non-zeros."""
+        own = slice(int(self.starts[code]), int(self.starts[code + 1]))
+        return self.rows[own], self.values[own].astype(np.float64)
+
+    def dense(self, chosen: NDArray[np.intp], rows: NDArray[np.intp]) -> Codes:
+        """Return some codes on some (increasing) rows as dense codes."""
+        values = np.zeros((len(rows), len(chosen)))
+        for place, code in enumerate(chosen):
+            own_rows, own_values = self.column(int(code))
+            position = np.minimum(np.searchsorted(rows, own_rows), len(rows) - 1)
+            kept = rows[position] == own_rows
+            values[position[kept], place] = own_values[kept]
+        names = tuple(self.names[int(code)] for code in chosen)
+        return Codes(values, names, values.min(axis=0), values.max(axis=0))
+
+
+def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) -> SparseCodes:
+    """Validate sparse codes.
+
+    Parameters
+    ----------
+    codes : SciPy sparse matrix or array of shape (n_samples, n_codes)
+        Any format; real, finite. Entries that stand twice are added up and stored zeros are zeros, as in ``toarray``.
+        The matrix itself is not changed.
+    code_names : sequence of str, optional
+        One name per column, all different; ``z1``, ``z2``, ... by default.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if not importlib.import_module("scipy.sparse").issparse(codes):
+        raise InputTypeError(
+            f"codes: expected a SciPy sparse matrix or array, got {type(codes).__name__}; dense codes are scored by "
+            "demele.evaluate, or made sparse with scipy.sparse.csc_array(codes)"
+        )
+    matrix: Any = codes
+    if matrix.ndim != 2:
+        raise InputError(f"codes: expected 2 dimensions (n_samples, n_codes), got shape {tuple(matrix.shape)}")
+    n, d = (int(size) for size in matrix.shape)
+    if d < 1:
+        raise NotEnoughData("codes: expected at least 1 column, got none")
+    if n < 2:
+        raise NotEnoughData(f"codes: expected at least 2 rows, got {n or 'none'}")
+    kind = matrix.dtype.kind
+    if kind not in "biuf":
+        what = "complex numbers" if kind == "c" else str(matrix.dtype)
+        raise InputTypeError(f"codes: expected real numbers, got {what}")
+    names = _names(code_names, d)
+    columns = _canonical(matrix)
+    values = columns.data.astype(np.uint8) if kind == "b" else columns.data
+    _check_finite(values, columns.indices, columns.indptr, names)
+    low, high = _extremes(values, columns.indptr)
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(np.isinf(np.maximum(high, 0.0) - np.minimum(low, 0.0)))
+    if len(wide):
+        raise InputError(f"codes: the range of column {names[int(wide[0])]!r} exceeds the largest float; rescale it")
+    return SparseCodes(n, names, values, columns.indices, columns.indptr, low, high)
+
+
+def _names(given: Sequence[str] | None, d: int) -> tuple[str, ...]:
+    if given is None:
+        return tuple(f"z{index + 1}" for index in range(d))
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise InputTypeError(f"code_names: expected one string for each of the {d} codes, got {given!r:.60}")
+    if len(given) != d:
+        raise InputError(f"code_names: expected one name for each of the {d} codes, got {len(given)}")
+    if len(set(given)) < d:
+        seen: set[str] = set()
+        twice = next(name for name in given if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"code_names: expected different names, got {twice!r} more than once")
+    return tuple(given)
+
+
+def _canonical(matrix: Any) -> Any:
+    """Return compressed columns with sorted rows, no duplicates and no stored zeros; never the caller's own arrays."""
+    if matrix.dtype.itemsize not in (1, 4, 8) and matrix.dtype.kind == "f":  # SciPy computes with neither
+        matrix = matrix.astype(np.float32 if matrix.dtype.itemsize == 2 else np.float64)
+    columns = matrix.tocsc()
+    if columns.has_canonical_format and columns.data.all():
+        return columns  # only read from
+    if columns is matrix or np.shares_memory(columns.data, matrix.data):
+        columns = columns.copy()
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    return columns
+
+
+def _check_finite(
+    values: NDArray[Any], rows: NDArray[np.integer[Any]], starts: NDArray[np.integer[Any]], names: tuple[str, ...]
+) -> None:
+    if values.dtype.kind != "f":
+        return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not len(bad):
+        return
+    columns = np.searchsorted(starts, bad, side="right") - 1
+    first = int(columns[0])
+    own = rows[bad[columns == first]]
+    others = len(np.unique(columns)) - 1
+    listed = f" (and in {others} other columns)" if others else ""
+    raise InputError(
+        f"codes: {len(own)} non-finite values (NaN or infinite) in column {names[first]!r}{listed}, "
+        f"first at row {own.min()}; drop or impute them"
+    )
+
+
+def _extremes(values: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    filled = np.flatnonzero(np.diff(starts))
+    low, high = np.zeros(len(starts) - 1), np.zeros(len(starts) - 1)
+    if len(filled):
+        low[filled] = np.minimum.reduceat(values, starts[filled])
+        high[filled] = np.maximum.reduceat(values, starts[filled])
+    return low, high

@@ -1,0 +1,72 @@
+"""``demele score`` of a file of ``scipy.sparse.save_npz``."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import demele as library
+from tests.cli.conftest import Program
+
+
+@pytest.fixture
+def sparse_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rng = np.random.default_rng(0)
+    factors = pd.DataFrame({"shape": rng.integers(0, 3, 200), "bit": rng.integers(0, 2, 200)})
+    codes = (rng.random((200, 30)) < 0.1) * rng.random((200, 30))
+    codes[:, 4] = factors["bit"] * rng.random(200)
+    sp.save_npz(tmp_path / "codes.npz", sp.csr_array(codes))
+    factors.to_csv(tmp_path / "factors.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_numbers_of_the_library(demele: Program, sparse_folder: Path) -> None:
+    run = demele("score", "codes.npz", "factors.csv", "--bins", 4, "--seed", 2, "--name", "dictionary")
+    assert run.status == 0, run.err
+    found = json.loads(run.out)
+    factors = pd.read_csv("factors.csv")
+    expected = library.evaluate_sparse(sp.load_npz("codes.npz"), factors, bins=4, seed=2, name="dictionary")
+    for scores in (found["scores"], json.loads(expected.to_json())["scores"]):
+        for score in scores:
+            del score["seconds"]
+    assert found == json.loads(expected.to_json()) | {"scores": found["scores"]}
+    assert [score["value"] for score in found["scores"]] == [score.value for score in expected]
+
+
+def test_a_table_names_the_best_code(demele: Program, sparse_folder: Path) -> None:
+    run = demele("score", "codes.npz", "factors.csv", "--format", "table", "--metrics", "mig,sap", "--bins", 1)
+    assert run.status == 0, run.err
+    assert "200 rows, 30 codes, 2 factors" in run.out
+    assert re.search(r"^bit +\S+ +\S+ +1\.000 +z5 +1$", run.out, re.MULTILINE)
+    assert "fitted on 30 of 30 codes" in run.out
+    details = demele("score", "codes.npz", "factors.csv", "--format", "table", "--metrics", "mig", "--details")
+    assert len(re.findall(r"^bit ", details.out, re.MULTILINE)) == 10
+    frame = demele("score", "codes.npz", "factors.csv", "--format", "csv", "--metrics", "mig")
+    assert frame.out.startswith("name,metric,value")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("codes.npz", "factors.csv", "--bootstrap", 10), "--bootstrap: is for dense codes"),
+        (("codes.npz", "factors.csv", "--reg-dim", "0,1"), "--reg-dim: is for dense codes"),
+        (("codes.npz", "factors.csv", "--sample", 100), "--sample: is for dense codes"),
+        (("codes.npz", "factors.csv", "--replay", "mig(seed=0)"), "--replay: is for dense codes"),
+        (("codes.npz", "factors.csv", "--metrics", "irs"), "metrics: irs is not computed of sparse codes"),
+        (("codes.npz::data", "factors.csv"), "holds one sparse matrix; leave out '::data'"),
+        (("damaged.npz", "factors.csv"), "damaged.npz: not a sparse matrix that can be read"),
+        (("codes.npz", "factors.csv", "--details", "--format", "csv"), "--details: is for tables"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(demele: Program, sparse_folder: Path, arguments: Any, text: str) -> None:
+    np.savez("damaged.npz", format=np.array("nonsense"), shape=np.array([2, 2]), data=np.ones(2))
+    run = demele("score", *arguments)
+    assert run.status == 2
+    assert text in run.err
+    assert run.err.count("\n") == 1

@@ -1,0 +1,579 @@
+"""Sparse codes: what is counted from the non-zeros alone is what a dense computation counts."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import demele
+from demele.core.inputs import read_factors
+from demele.core.sparse_inputs import read_sparse_codes
+from demele.estimation.discretise import EqualFrequency, EqualWidth, cut
+from demele.estimation.information import information_table
+from demele.estimation.sparse_counts import (
+    Active,
+    blocks,
+    count_block,
+    factor_levels,
+    nonzero_bins,
+    squared_correlation_block,
+)
+from demele.estimation.univariate import squared_correlations
+from tests.oracles import information as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+OF_COUNTS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig"]
+LOG2 = math.log(2)
+
+
+def sparse_case(n: int = 300, d: int = 12, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Codes that are mostly zero, of both signs, some of which know a factor; the last code is dead."""
+    rng = np.random.default_rng(seed)
+    factors = np.column_stack([rng.integers(0, 2, n), rng.integers(0, 10, n), rng.integers(0, 3, n)])
+    codes = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.2)
+    codes[:, 0] = (factors[:, 0] == 1) * rng.random(n)
+    codes[:, 1] = (factors[:, 1] > 6) * (rng.random(n) < 0.8) * factors[:, 1]
+    codes[:, 2] = 1.0 + rng.random(n)  # never zero
+    codes[:, -1] = 0.0
+    return codes, factors
+
+
+def zero_apart(codes: NDArray[Any], bins: int) -> NDArray[np.intp]:
+    """Bin of every value, made densely: 0 is zero, non-zeros are cut between their own extremes."""
+    binned = np.zeros(codes.shape, dtype=np.intp)
+    for column in range(codes.shape[1]):
+        filled = codes[:, column] != 0
+        own = codes[filled, column].astype(float)
+        if len(own):
+            binned[filled, column] = 1 + np.array(oracle.equal_width(own.tolist(), bins))
+    return binned
+
+
+def columns(table: NDArray[Any]) -> list[list[int]]:
+    return [column.tolist() for column in table.T]
+
+
+def per_factor(score: demele.Score) -> NDArray[np.float64]:
+    assert score.per_factor is not None
+    return score.per_factor
+
+
+def per_code(score: demele.Score) -> NDArray[np.float64]:
+    assert score.per_code is not None
+    return score.per_code
+
+
+def matrix_of(score: demele.Score) -> NDArray[np.float64]:
+    assert score.matrix is not None
+    return score.matrix.to_numpy()
+
+
+# Against hand, loops, and the dense metrics ---------------------------------------------------------------------------
+
+
+def test_worked_by_hand() -> None:
+    # Eight rows, a fair bit v. "exact" is v. "half" is active in two of the four rows with v = 1:
+    # I = h(1/4) - 1/2 h(1/2) = log 4 - 3/4 log 3 - 1/2 log 2. "dead" says nothing.
+    v = [0, 0, 0, 0, 1, 1, 1, 1]
+    codes = sp.csr_array(np.column_stack([v, [0, 0, 0, 0, 0, 0, 5.0, 5.0], np.zeros(8)]))
+    half = math.log(4) - 0.75 * math.log(3) - LOG2 / 2
+    found = demele.evaluate_sparse(codes, v, ["mig", "dcimig"], code_names=["exact", "half", "dead"])
+    assert_close(found.information["v1"], [LOG2, half, 0.0], ROUNDING)
+    assert_close(found["mig"].value, 1 - half / LOG2, ROUNDING)
+    assert_close(found["dcimig"].value, 1.0, ROUNDING)
+    assert_close(found.code_entropy, [LOG2, math.log(4) - 0.75 * math.log(3), 0.0], ROUNDING)
+    assert_close(found.joint_entropy["v1"], [LOG2, LOG2 + LOG2 / 2, LOG2], ROUNDING)
+    assert_close(found.factor_entropy["v1"], LOG2, ROUNDING)
+    assert_exact(found.activity, [0.5, 0.25, 0.0])
+    assert found.dead.tolist() == [2]
+    best, second = found.top_codes("v1", 2)
+    assert (best.code, best.rank, best.direction, best.activity_there) == ("exact", 1, "1", 1.0)
+    assert (second.code, second.direction, second.activity, second.activity_there) == ("half", "1", 0.25, 0.5)
+    assert_close(second.relative, half / LOG2, ROUNDING)
+
+
+@pytest.mark.parametrize("bins", [2, 3, 10])
+def test_equals_the_loops_of_the_oracle(bins: int) -> None:
+    codes, factors = sparse_case()
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, OF_COUNTS, bins=bins)
+    own, labels = columns(zero_apart(codes, bins)), columns(factors)
+    assert_close(found.information, oracle.information_matrix(own, labels), ROUNDING)
+    assert_close(per_factor(found["mig"]), oracle.mig(own, labels), ROUNDING)
+    assert_close(per_code(found["mig_sup"]), oracle.mig_sup(own, labels), ROUNDING)
+    assert_close(per_code(found["modularity"]), oracle.modularity(own, labels), ROUNDING)
+    assert_close(found["dcimig"].value, oracle.dcimig(own, labels)[0], ROUNDING)
+    assert_close(found.code_entropy, oracle.entropies(own), ROUNDING)
+    joint = [[oracle.joint_entropy(code, factor) for factor in labels] for code in own]
+    assert_close(found.joint_entropy, joint, ROUNDING)
+
+
+@pytest.mark.parametrize("correction", ["none", "miller-madow"])
+def test_equals_the_dense_metrics_on_the_same_bins(correction: Literal["none", "miller-madow"]) -> None:
+    codes, factors = sparse_case()
+    codes[:, 2] *= np.arange(300) % 2  # so that each code but the dead one has all bins, and JEMMIG the same number
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, OF_COUNTS, bins=4, correction=correction)
+    edges = demele.Edges(tuple(np.arange(-0.5, 5)))
+    dense = demele.evaluate(
+        zero_apart(codes, 4), factors, OF_COUNTS, bins=edges, options={"information": {"correction": correction}}
+    )
+    for name in OF_COUNTS:
+        assert_close(found[name].value, dense[name].value, ROUNDING)
+        assert_close(matrix_of(found[name]), matrix_of(dense[name]), ROUNDING)
+
+
+def test_jemmig_counts_the_bins_that_a_code_has() -> None:
+    # A code that is always there has no bin of zero: two bins, not three. I = H = log 2 for both codes.
+    v = np.array([0, 0, 1, 1] * 5)
+    never_zero = demele.evaluate_sparse(sp.csc_array(v[:, None] + 1), v, "jemmig", bins=2)
+    sometimes = demele.evaluate_sparse(sp.csc_array(v[:, None]), v, "jemmig", bins=1)
+    # 1 - [H(v, z) - I + 0] / [H(v) + log B] = 1 - 0 for z = v
+    assert_close([never_zero["jemmig"].value, sometimes["jemmig"].value], [1.0, 1.0], ROUNDING)
+    noise = np.tile([0, 1], 10)
+    score = demele.evaluate_sparse(sp.csc_array(noise[:, None] + 1), v, "jemmig", bins=2)["jemmig"]
+    assert_close(score.value, 1 - (2 * LOG2) / (2 * LOG2), ROUNDING)
+    three = demele.evaluate_sparse(
+        sp.csc_array((noise + 1.0)[:, None] * (np.arange(20) < 16)[:, None]), v, "jemmig", bins=2
+    )
+    joint = oracle.joint_entropy(((noise + 1) * (np.arange(20) < 16)).tolist(), v.tolist())
+    information = oracle.mutual_information(((noise + 1) * (np.arange(20) < 16)).tolist(), v.tolist())
+    assert_close(three["jemmig"].value, 1 - (joint - information) / (LOG2 + math.log(3)), ROUNDING)
+
+
+def test_active_or_not() -> None:
+    codes, factors = sparse_case()
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"], bins=1)
+    assert_close(found.information, oracle.information_matrix(columns((codes != 0) * 1), columns(factors)), ROUNDING)
+
+
+def test_bins_of_equal_frequency_are_those_of_the_nonzeros() -> None:
+    codes, factors = sparse_case()
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"], bins=demele.EqualFrequency(3))
+    binned = np.zeros(codes.shape, dtype=np.intp)
+    for column in range(codes.shape[1]):
+        filled = codes[:, column] != 0
+        own = codes[filled, column]
+        if len(own):
+            binned[filled, column] = 1 + cut(own, EqualFrequency(3).column_bins(own, own.min(), own.max()))
+    assert_close(found.information, oracle.information_matrix(columns(binned), columns(factors)), ROUNDING)
+
+
+def test_continuous_factors_are_cut() -> None:
+    codes, _ = sparse_case()
+    factor = np.random.default_rng(1).random(300)
+    found = demele.evaluate_sparse(sp.csc_array(codes), factor, ["mig"], factor_bins=4)
+    labels = [oracle.equal_width(factor.tolist(), 4)]
+    assert_close(found.information, oracle.information_matrix(columns(zero_apart(codes, 10)), labels), ROUNDING)
+
+
+# SAP and DCI ---------------------------------------------------------------------------------------------------------
+
+
+def mixed_factors(n: int = 300) -> NDArray[Any]:
+    _, factors = sparse_case(n)
+    return np.column_stack([factors[:, 0].astype(float), np.random.default_rng(5).random(n) + factors[:, 0]])
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_sap_is_the_dense_one_where_all_codes_are_screened(missing: bool) -> None:
+    codes, _ = sparse_case()
+    factors = mixed_factors()
+    if missing:
+        factors[::7, 1] = np.nan
+    found = demele.evaluate_sparse(sp.csr_array(codes), factors, "sap", missing="omit")["sap"]
+    dense = demele.sap(codes, factors, missing="omit")
+    assert_exact(matrix_of(found)[:, 0], matrix_of(dense)[:, 0])  # accuracies
+    assert_close(matrix_of(found), matrix_of(dense), ROUNDING)  # squared correlations from sums over the non-zeros
+    assert_close(found.value, dense.value, ROUNDING)
+
+
+@pytest.mark.parametrize("model", ["forest", "lasso"])
+def test_dci_is_the_dense_one_where_all_codes_are_screened(model: str) -> None:
+    codes, factors = sparse_case(200, 6)
+    names = [f"dci_{model}_{prop}" for prop in ("modularity", "compactness", "explicitness")]
+    found = demele.evaluate_sparse(sp.csr_array(codes), factors[:, [0, 2]], names, seed=3)
+    dense = demele.evaluate(codes, factors[:, [0, 2]], names, seed=3)
+    for name in names:
+        assert_exact(found[name].value, dense[name].value)
+        assert_exact(matrix_of(found[name]), matrix_of(dense[name]))
+
+
+def test_screening_takes_the_best_codes_of_each_factor_and_says_what_is_left() -> None:
+    codes, factors = sparse_case(400)
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors[:, [0, 1]], ["sap", "dcimig"], screen=2, n_rows=100)
+    assert found.screened == ("z1", "z2")
+    assert found["sap"].n == 100
+    text = "; ".join(note.message for note in found["sap"].notes)
+    information = found.information.to_numpy()
+    share = 1 - information[:2].sum() / information.sum()
+    assert (
+        f"fitted on 2 of 12 codes (those that inform most on each factor in turn) and 100 of 400 rows; the other "
+        f"codes hold {share:.1%} of the information" in text
+    )
+    assert np.isnan(matrix_of(found["sap"])).all(axis=1).sum() == 10
+    again = demele.evaluate_sparse(sp.csc_array(codes), factors[:, [0, 1]], "sap", screen=2, n_rows=100, seed=1)
+    assert again["sap"].value != found["sap"].value  # another sample of rows
+
+
+def test_squared_correlations_look_at_all_codes() -> None:
+    codes, _ = sparse_case()
+    factor = mixed_factors()[:, 1] + codes[:, 5]
+    found = demele.evaluate_sparse(sp.csc_array(codes), factor, "sap", screen=2, n_rows=50)["sap"]
+    assert_close(matrix_of(found)[:, 0], squared_correlations(codes, factor), ROUNDING)
+    assert found.n == 300
+    assert not [note for note in found.notes if note.code == "screened-codes"]
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-3, 1.0, 1e150])
+def test_squared_correlations_do_not_depend_on_the_unit(unit: float) -> None:
+    codes, _ = sparse_case()
+    factors = read_factors(mixed_factors()[:, 1])
+    read = read_sparse_codes(sp.csc_array(codes * unit))
+    work = blocks(read, nonzero_bins(read, Active()), factor_levels(factors, EqualWidth(10)))
+    found = np.concatenate([squared_correlation_block(read, factors.columns, block) for block in work])
+    assert_close(found[:, 0], squared_correlations(codes, factors.columns[0].values), ROUNDING)
+
+
+# What must not matter -------------------------------------------------------------------------------------------------
+
+
+def scores_of(found: demele.SparseEvaluation) -> list[float]:
+    return [score.value for score in found]
+
+
+FORMS: dict[str, Callable[[NDArray[Any]], Any]] = {
+    "csr": sp.csr_array,
+    "coo": sp.coo_array,
+    "csr matrix": sp.csr_matrix,
+    "csc matrix": sp.csc_matrix,
+    "lil": sp.lil_array,
+    "unsorted": lambda codes: sp.csc_array(sp.csr_array(codes)[:, ::-1].tocsr()[:, ::-1]),
+    "explicit zeros": lambda codes: with_stored_zeros(sp.csc_array(codes)),
+    "added up": lambda codes: doubled(sp.coo_array(codes)),
+}
+
+
+def with_stored_zeros(codes: Any) -> Any:
+    everything = sp.csc_array(np.ones(codes.shape))
+    everything.data = codes.toarray().ravel(order="F")
+    assert everything.nnz > codes.nnz
+    return everything
+
+
+def doubled(codes: Any) -> Any:
+    """Every value as two halves, and a pair that adds up to zero."""
+    rows, columns = codes.coords
+    data = np.concatenate([codes.data / 2, codes.data / 2, [3.0, -3.0]])
+    coords = (np.concatenate([rows, rows, [0, 0]]), np.concatenate([columns, columns, [11, 11]]))
+    return sp.coo_array((data, coords), shape=codes.shape)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_the_same_matrix_score_the_same(form: str) -> None:
+    codes, factors = sparse_case()
+    expected = demele.evaluate_sparse(sp.csc_array(codes), factors)
+    given_matrix = FORMS[form](codes)
+    before = given_matrix.copy()
+    found = demele.evaluate_sparse(given_matrix, factors)
+    assert_exact(found.information, expected.information)
+    assert_exact(scores_of(found), scores_of(expected))
+    assert_exact(found.activity, expected.activity)
+    assert (before != given_matrix).nnz == 0
+    assert before.nnz == given_matrix.nnz
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64", "longdouble"])
+def test_types_of_numbers(dtype: str) -> None:
+    codes, factors = sparse_case()
+    whole = np.abs(np.round(3 * codes)).astype(dtype)
+    found = demele.evaluate_sparse(sp.csr_array(whole), factors, [*OF_COUNTS, "sap"], bins=3)
+    expected = demele.evaluate_sparse(sp.csr_array(whole.astype(float)), factors, [*OF_COUNTS, "sap"], bins=3)
+    assert_exact(found.information, expected.information)
+    assert_exact(scores_of(found), scores_of(expected))
+
+
+@pytest.mark.parametrize("limits", [(1, 10**9), (10**9, 1), (1500, 200)])
+def test_size_of_the_blocks_does_not_matter(limits: tuple[int, int]) -> None:
+    codes, factors = sparse_case()
+    read, levels = read_sparse_codes(sp.csc_array(codes)), factor_levels(read_factors(factors), EqualWidth(10))
+    bins = nonzero_bins(read, EqualWidth(10))
+    whole = blocks(read, bins, levels)
+    parts = blocks(read, bins, levels, max_cells=limits[0], max_nonzeros=limits[1])
+    assert len(whole) == 1
+    assert len(parts) > 2
+    assert [part.first for part in parts[1:]] == [part.last for part in parts[:-1]]
+    assert (parts[0].first, parts[-1].last) == (0, read.d)
+    counted = [count_block(read, bins, levels, block) for block in parts]
+    expected, alone = count_block(read, bins, levels, whole[0])
+    for block, (counts, own) in zip(parts, counted, strict=True):
+        for table, full in zip(counts.tables, expected.tables, strict=True):
+            assert_exact(table, full[block.first : block.last, : block.width + 1])
+            assert_exact(full[block.first : block.last, block.width + 1 :], 0)
+        assert_exact(own, alone[block.first : block.last, : block.width + 1])
+        assert_exact(counts.code_bins, expected.code_bins[block.first : block.last])
+    information = np.concatenate([information_table(counts).information for counts, _ in counted])
+    assert_close(information, information_table(expected).information, ROUNDING)
+
+
+def test_number_of_jobs_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "demele.estimation.sparse_counts.blocks.__kwdefaults__", {"max_cells": 2000, "max_nonzeros": 99}
+    )
+    codes, _ = sparse_case()
+    factors = mixed_factors()
+    one = demele.evaluate_sparse(sp.csc_array(codes), factors)
+    two = demele.evaluate_sparse(sp.csc_array(codes), factors, n_jobs=2)
+    assert_exact(one.information, two.information)
+    assert_exact(scores_of(one), scores_of(two))
+    pd.testing.assert_frame_equal(one.top_frame(), two.top_frame(), check_exact=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), negative=st.booleans())
+def test_order_of_rows_codes_and_factors_does_not_matter(seed: int, negative: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, d, m = int(rng.integers(20, 80)), int(rng.integers(1, 7)), int(rng.integers(2, 4))
+    codes = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.4)  # no value on the edge of a bin
+    codes = codes if negative else np.abs(codes)
+    factors = rng.integers(0, 3, (n, m))
+    factors[:3] = [[0] * m, [1] * m, [2] * m]
+    rows, order, columns_order = rng.permutation(n), rng.permutation(d), rng.permutation(m)
+    found = demele.evaluate_sparse(sp.csr_array(codes), factors, OF_COUNTS)
+    moved = demele.evaluate_sparse(sp.csr_array(codes[rows][:, order]), factors[rows][:, columns_order], OF_COUNTS)
+    assert_close(moved.information, found.information.to_numpy()[np.ix_(order, columns_order)], ROUNDING)
+    assert_close(scores_of(moved), scores_of(found), ROUNDING)
+    labels = columns(factors)
+    assert_close(found.information, oracle.information_matrix(columns(zero_apart(codes, 10)), labels), ROUNDING)
+
+
+# Missing, constant, dead ---------------------------------------------------------------------------------------------
+
+
+def test_missing_annotations_are_left_out_factor_by_factor() -> None:
+    codes, factors = sparse_case()
+    holes = factors.astype(float)
+    holes[::3, 1] = np.nan
+    found = demele.evaluate_sparse(sp.csc_array(codes), holes, ["mig"], missing="omit")
+    whole = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"])
+    kept = ~np.isnan(holes[:, 1])
+    # the bins are those of all rows, the counts those of the annotated ones
+    labels = [holes[kept, 1].astype(int).tolist()]
+    own = oracle.information_matrix(columns(zero_apart(codes, 10)[kept]), labels)
+    assert_close(found.information[["v2"]], own, ROUNDING)
+    assert_exact(found.information[["v1", "v3"]], whole.information[["v1", "v3"]])
+    assert [note.code for note in found.notes] == ["missing-annotations", "dead-codes"]
+    top = found.top_codes("v2", 1)[0]
+    active = (codes[:, int(top.code[1:]) - 1] != 0) & (holes[:, 1] == float(top.direction))
+    assert_close(top.activity_there, active.sum() / (holes[:, 1] == float(top.direction)).sum(), ROUNDING)
+    with pytest.raises(demele.InputError, match="missing annotations in column 'v2'"):
+        demele.evaluate_sparse(sp.csc_array(codes), holes)
+
+
+def test_a_constant_factor_is_left_out_with_a_note() -> None:
+    codes, factors = sparse_case()
+    factors[:, 1] = 4
+    with pytest.warns(demele.UndefinedFactorWarning, match="factor 'v2' is constant"):
+        found = demele.evaluate_sparse(sp.csc_array(codes), factors)
+    without = demele.evaluate_sparse(sp.csc_array(codes), factors[:, [0, 2]])
+    assert found.information["v2"].isna().all()
+    assert_exact(found.information[["v1", "v3"]], without.information)
+    assert_exact(scores_of(found), scores_of(without))
+    assert found["mig"].native["v2"] != found["mig"].native["v2"]
+    assert found.top_codes("v2") == ()
+    assert "constant-factor" in {note.code for note in found["mig"].notes}
+
+
+def test_dead_and_constant_codes_are_told() -> None:
+    codes, factors = sparse_case()
+    codes[:, 4] = -2.5
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["modularity", "mig_sup", "sap"])
+    assert_exact(found.information.iloc[[4, 11]], 0.0)
+    assert_exact(per_code(found["modularity"])[[4, 11]], 0.0)
+    told = {note.code: note for note in found["modularity"].notes}
+    assert told["dead-codes"].subject == ("z12",)
+    assert told["constant-code"].subject == ("z5",)
+    alive = np.delete(per_code(found["modularity"]), [4, 11]).mean()
+    assert f"without them it would be {alive:.3f}" in told["mean-of-living-codes"].message
+
+
+def test_a_matrix_without_any_nonzero() -> None:
+    found = demele.evaluate_sparse(sp.csr_array((20, 3)), [0, 1] * 10, ["mig", "dcimig", "jemmig", "sap"])
+    assert_exact(found.information, np.zeros((3, 1)))
+    assert scores_of(found) == [0.0, 0.0, 0.0, 0.0]
+    assert len(found.dead) == 3
+
+
+def test_a_single_code() -> None:
+    v = np.array([0, 1] * 10)
+    found = demele.evaluate_sparse(sp.csr_array(v[:, None]), v)
+    assert found["mig"].value == pytest.approx(1.0)
+    assert [item.metric for item in found.left_out] == ["modularity"]  # a single factor
+    with pytest.raises(demele.UnknownNameError, match="modularity has no score here: factors: modularity needs"):
+        _ = found["modularity"]
+
+
+def test_what_needs_more_factors_is_refused_by_name() -> None:
+    codes, factors = sparse_case()
+    with pytest.raises(demele.NotEnoughData, match="modularity needs at least 2 factors that vary, got 1"):
+        demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["modularity"])
+    with pytest.raises(demele.NotEnoughData, match="dci_lasso_modularity needs at least"):
+        demele.evaluate_sparse(sp.csr_array(codes), factors[:, 0], ["dci_lasso_modularity"])
+
+
+def test_direction_of_codes() -> None:
+    rng = np.random.default_rng(0)
+    v = rng.random(200)
+    w = np.array(["low", "high"])[(v > 0.5) * 1]
+    codes = sp.csc_array(np.column_stack([np.maximum(v - 0.5, 0), np.maximum(0.5 - v, 0)]))
+    found = demele.evaluate_sparse(codes, np.array([[*row] for row in zip(v, w, strict=True)], dtype=object), ["mig"])
+    assert {item.code: item.direction for item in found.top_codes(0)} == {"z1": "+", "z2": "-"}
+    assert {item.code: item.direction for item in found.top_codes("v2")} == {"z1": "high", "z2": "low"}
+
+
+# What comes back -----------------------------------------------------------------------------------------------------
+
+
+def test_files_hold_scores_and_top_codes_only(tmp_path: Any) -> None:
+    codes, factors = sparse_case(d=40)
+    names = [f"feature {index}" for index in range(40)]
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, top=2, code_names=names, name="dictionary")
+    read = json.loads(found.to_json(tmp_path / "sparse.json"))
+    assert json.loads((tmp_path / "sparse.json").read_text()) == read
+    assert read["kind"] == "sparse-evaluation"
+    assert read["n_codes"] == 40
+    assert read["n_dead_codes"] == 1
+    assert len(read["top_codes"]) == 6
+    assert read["top_codes"][0]["code"] == "feature 0"
+    scores = {score["metric"]: score for score in read["scores"]}
+    assert scores["mig"]["value"] == found["mig"].value
+    assert scores["mig"]["matrix"] is None
+    assert set(scores["modularity"]["native"]) == {item["code"] for item in read["top_codes"]}
+    assert scores["mig_sup"]["native"]["feature 0"] == found["mig_sup"].native["feature 0"]
+    frame = found.to_frame()
+    assert list(frame["metric"]) == [*OF_COUNTS, "sap"]
+    assert set(frame["name"]) == {"dictionary"}
+    assert list(found.top_frame(1)["factor"]) == ["v1", "v2", "v3"]
+    assert len(found) == 6
+    assert "40 codes (1 dead)" in repr(found)
+    assert found.information.index.tolist() == names
+    assert found["mig"].matrix is not None
+    assert found["mig"].matrix.shape == (40, 3)
+
+
+def test_signature_is_the_call_that_makes_the_number_again() -> None:
+    codes, factors = sparse_case()
+    matrix = sp.csc_array(codes)
+    options = {"sap": {"penalty": 0.5}}
+    score = demele.evaluate_sparse(matrix, factors, "sap", bins=1, screen=4, n_rows=90, seed=7, options=options)["sap"]
+    text = str(score.signature)
+    assert text.startswith(
+        "evaluate_sparse(metrics='sap', bins=Active(), correction='none', screen=4, n_rows=90, seed=7"
+    )
+    assert "'penalty': 0.5" in text
+    assert text.endswith(f"nonzeros={matrix.nnz}, factors=3, demele={demele.__version__}")
+    again = demele.evaluate_sparse(matrix, factors, "sap", bins=Active(), screen=4, n_rows=90, seed=7, options=options)
+    assert_exact(again["sap"].value, score.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (
+            lambda e: e.top_codes("v9"),
+            demele.UnknownNameError,
+            "factor: no factor is called 'v9'; there are v1, v2, v3",
+        ),
+        (lambda e: e.top_codes(3), demele.InputError, "factor: expected a position from 0 to 2, got 3"),
+        (lambda e: e.top_codes(0, 6), demele.InputError, "k: expected 1 to 5, as many codes as were kept, got 6"),
+        (lambda e: e.top_codes(0, 0), demele.InputError, "k: expected 1 to 5"),
+        (lambda e: e.top_frame(1.5), demele.InputTypeError, "k: expected a whole number, got 1.5"),
+        (lambda e: e["irs"], demele.UnknownNameError, "'irs' is not among the scores of this evaluation: mig"),
+    ],
+)
+def test_bad_questions_to_a_result(call: Callable[[Any], Any], error: type[Exception], text: str) -> None:
+    codes, factors = sparse_case()
+    found = demele.evaluate_sparse(sp.csc_array(codes), factors, ["mig"], top=5)
+    with pytest.raises(error, match=re.escape(text)):
+        call(found)
+
+
+# Bad input -----------------------------------------------------------------------------------------------------------
+
+GOOD = sp.csr_array(np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 3.0], [1.0, 0.0]]))
+V = [0, 1, 0, 1]
+
+
+def spoilt(value: float) -> Any:
+    codes = sp.csc_array(np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 3.0], [1.0, 4.0]]))
+    codes.data[[3, 4]] = value  # rows 2 and 3 of the second column
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("codes", "factors", "options", "error", "text"),
+    [
+        (np.eye(4), V, {}, demele.InputTypeError, "got ndarray; dense codes are scored by demele.evaluate, or made"),
+        (None, V, {}, demele.InputTypeError, "codes: expected a SciPy sparse matrix or array, got NoneType"),
+        (spoilt(np.nan), V, {}, demele.InputError, "2 non-finite values (NaN or infinite) in column 'z2', first"),
+        (spoilt(-np.inf), V, {}, demele.InputError, "codes: 2 non-finite values"),
+        (GOOD.astype(complex), V, {}, demele.InputTypeError, "codes: expected real numbers, got complex numbers"),
+        (sp.coo_array(np.arange(4)), V, {}, demele.InputError, "(n_samples, n_codes), got shape (4,)"),
+        (sp.csr_array((4, 0)), V, {}, demele.NotEnoughData, "codes: expected at least 1 column, got none"),
+        (sp.csr_array((0, 3)), [], {}, demele.NotEnoughData, "codes: expected at least 2 rows, got none"),
+        (sp.csr_array((1, 3)), [1], {}, demele.NotEnoughData, "codes: expected at least 2 rows, got 1"),
+        (GOOD, [0, 1, 0], {}, demele.InputError, "got 4 rows of codes and 3 rows of factors; row r of both"),
+        (GOOD, [0, 1], {}, demele.InputError, "is one of them transposed?"),
+        (GOOD, [1, 1, 1, 1], {}, demele.NotEnoughData, "factors: every factor is constant ('v1')"),
+        (sp.csr_array([[1e308], [-1e308], [0], [0]]), V, {}, demele.InputError, "the range of column 'z1' exceeds"),
+        (GOOD, V, {"metrics": ["irs"]}, demele.InputError, "metrics: irs is not computed of sparse codes; there"),
+        (GOOD, V, {"metrics": ["mgi"]}, demele.UnknownNameError, "mgi"),
+        (GOOD, V, {"metrics": [lambda z, v: 0.0]}, demele.InputTypeError, "metrics: expected names, got"),
+        (GOOD, V, {"bins": 0}, demele.InputError, "bins: expected a whole number from 2 to"),
+        (GOOD, V, {"bins": True}, demele.InputTypeError, "bins: expected a number"),
+        (GOOD, V, {"bins": [0.0, 1.0, 2.0]}, demele.InputError, "non-zeros of 'z2': bins: values from 1 to 3"),
+        (GOOD, V, {"factor_bins": 1}, demele.InputError, "factor_bins: expected a whole number from 2"),
+        (GOOD, V, {"correction": "adjusted"}, demele.InputError, "got 'adjusted'; 'adjusted' is for dense"),
+        (GOOD, V, {"screen": 1}, demele.InputError, "screen: expected at least 2, got 1"),
+        (GOOD, V, {"n_rows": 10}, demele.InputError, "n_rows: expected at least 50, got 10"),
+        (GOOD, V, {"top": 0}, demele.InputError, "top: expected at least 1, got 0"),
+        (GOOD, V, {"top": 2.0}, demele.InputTypeError, "top: expected a whole number, got 2.0"),
+        (GOOD, V, {"seed": -1}, demele.InputError, "seed: expected at least 0, got -1"),
+        (GOOD, V, {"n_jobs": 0}, demele.InputError, "n_jobs: expected a number of processes"),
+        (GOOD, V, {"missing": "drop"}, demele.InputError, "missing: expected 'raise' or 'omit', got 'drop'"),
+        (GOOD, V, {"name": 3}, demele.InputTypeError, "name: expected a string, got 3"),
+        (GOOD, V, {"code_names": ["a"]}, demele.InputError, "expected one name for each of the 2 codes, got 1"),
+        (GOOD, V, {"code_names": ["a", "a"]}, demele.InputError, "expected different names, got 'a' more"),
+        (GOOD, V, {"code_names": "ab"}, demele.InputTypeError, "code_names: expected one string for each"),
+        (GOOD, V, {"options": {"mig": {"bins": 3}}}, demele.InputError, "options: 'mig' has none here; sparse"),
+        (GOOD, V, {"options": {"sap": {"penaltie": 3}}}, demele.UnknownNameError, "sap has no option 'penaltie'"),
+    ],
+)  # fmt: skip
+def test_bad_input(codes: Any, factors: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=re.escape(text)) as caught:
+        demele.evaluate_sparse(codes, factors, **options)
+    assert type(caught.value) is error
+
+
+def test_a_factor_with_too_many_values_for_the_tables() -> None:
+    codes = sp.csr_array(np.eye(3000, 2))
+    with pytest.raises(
+        demele.InputError, match=re.escape("make tables too large (at most 50,000,000 cells for a code)")
+    ):
+        demele.evaluate_sparse(
+            codes, [str(row) for row in range(3000)], ["mig"], bins=tuple(np.linspace(0.0, 1.0, 20_000))
+        )
+
+
+def test_evaluate_names_the_way_for_matrices_too_large_to_be_dense() -> None:
+    with pytest.raises(demele.InputError, match=re.escape("score it with demele.evaluate_sparse")):
+        demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000))
