@@ -201,6 +201,110 @@ def test_two_functions_of_one_name_are_kept_apart() -> None:
     assert [one.name for one in chosen] == ["own", "own 2"]
 
 
+def test_a_function_that_is_not_told_the_measure_is_asked_for_accuracy_only() -> None:
+    predictions, truth = simulated(300, models=4)
+    asked: list[str | tuple[str, object]] = ["accuracy", ("recall", 2), ("f1", 1)]
+    found = bench.compare_methods(predictions, truth, [0.1], [simple, peeking, "classic"], measures=asked)
+    done = {(one.method, one.measure) for one in found.tallies}
+    assert {measure for method, measure in done if method == "simple"} == {"accuracy"}
+    for method in ("peeking", "classic"):
+        assert {measure for name, measure in done if name == method} == {"accuracy", "recall of 2", "f1 of 1"}
+    [note] = [note for note in found.notes if note.code == "measures-left-out"]
+    assert note.subject == ("simple",)
+    assert note.message.startswith("The function simple is not asked for recall of 2, f1 of 1: ")
+    with pytest.raises(InputError, match="none of the methods compares recall of 2; a function is asked for accuracy"):
+        bench.compare_methods(predictions, truth, [0.1], simple, measures=[("recall", 2)])
+
+
+def test_a_function_may_say_what_it_compares() -> None:
+    predictions, truth = simulated(300, models=4)
+    of_recall: Any = partial(simple)
+    of_recall.measures = ("recall",)
+    found = bench.compare_methods(
+        predictions, truth, [0.1], {"mine": of_recall, "classic": "classic"}, measures=["accuracy", ("recall", 2)]
+    )
+    assert {one.measure for one in found.tallies if one.method == "mine"} == {"recall of 2"}
+    of_recall.measures = ("accuracy", "speed")
+    with pytest.raises(InputError, match="the attribute measures of 'mine' must list some of accuracy, precision"):
+        bench.compare_methods(predictions, truth, [0.1], {"mine": of_recall})
+
+
+# What verdicts are held against --------------------------------------------------------------------------------------
+
+
+def leads(n: int, *right: int) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    """Classifiers that are right on the first so many of n instances of two classes in turn."""
+    truth = np.arange(n) % 2
+    return {f"right {k}": np.where(np.arange(n) < k, truth, 1 - truth) for k in right}, truth
+
+
+def test_three_references_by_hand() -> None:
+    """Right on 70, 71 and 80 of 100: a lead of 10, all decided one way, is shown by McNemar's test and not by overlap.
+
+    P(Bin(10, 1/2) >= 10) = 1/1024 and of a lead of 9 it is 1/512, below 0.025; of a lead of 1 it is 1/2. The score
+    intervals of 70 and 80 of 100 are [0.604, 0.781] and [0.711, 0.867].
+    """
+    predictions, truth = leads(100, 70, 71, 80)
+    taken = {}
+    for reference in ("overlap", "paired", "sample"):
+        found = bench.compare_methods(predictions, truth, [0.0], "classic", reference=reference, noise="uniform")
+        taken[reference] = found.references["accuracy"].candidate.tolist()
+        assert found.reference == found.to_dict()["reference"]["name"] == reference
+    # Ordered pairs: 70-71, 70-80, 71-70, 71-80, 80-70, 80-71.
+    assert taken == {
+        "overlap": [False] * 6,
+        "paired": [False, True, False, True, False, False],
+        "sample": [True, True, False, True, False, False],
+    }
+
+
+def test_a_sharper_method_errs_against_overlap_and_reverses_nothing() -> None:
+    predictions, truth = leads(100, 70, 71, 80)
+
+    def paired(established: Any, candidate: Any, given: Any) -> evaluation.Decision:
+        return evaluation.compare(established, candidate, given, noise=0.0)
+
+    by_overlap, by_pairs = (
+        bench.compare_methods(predictions, truth, [0.0], paired, reference=reference, noise="uniform").tallies[0]
+        for reference in ("overlap", "paired")
+    )
+    assert_exact((by_overlap.n_type_1, by_overlap.n_kept, by_overlap.reversed), (2, 6, 0))
+    assert_exact((by_pairs.n_type_1, by_pairs.n_type_2, by_pairs.agreement), (0, 0, 100.0))
+
+
+def test_reversed_counts_opposite_claims_in_both_directions() -> None:
+    predictions, truth = leads(100, 40, 90)
+
+    def worse(established: Any, candidate: Any, given: Any) -> str:
+        return "candidate" if (candidate == given).sum() < (established == given).sum() else "established"
+
+    one = bench.compare_methods(predictions, truth, [0.0], worse, noise="uniform").tallies[0]
+    assert_exact((one.n_type_1, one.n_type_2, one.reversed), (1, 1, 2))
+
+
+def test_the_larger_value_of_another_measure() -> None:
+    """Recalls of class 0 are 1, 1/2 and, without a prediction of it, 0; equal ones are taken by nobody."""
+    truth = np.repeat([0, 1], 10)
+    half = np.where(np.arange(20) < 5, 0, 1)
+    predictions = {"all": truth, "half": half, "too": half.copy(), "none": np.ones(20, dtype=int)}
+    found = bench.compare_methods(
+        predictions, truth, [0.0], "classic", measures=[("recall", 0)], reference="sample", noise="uniform"
+    )
+    wins = np.argwhere(np.isin(found.matrix("classic", 0.0), (2, 4))).tolist()
+    assert wins == [[1, 0], [2, 0], [3, 0], [3, 1], [3, 2]]
+
+
+def test_a_store_serves_every_reference(tmp_path: Path) -> None:
+    predictions, truth = simulated(300, models=5)
+    path = tmp_path / "rows"
+    bench.compare_methods(predictions, truth, RATES, ["classic"], store=path)
+    size = path.stat().st_size
+    found = bench.compare_methods(predictions, truth, RATES, ["classic"], store=path, reference="sample")
+    assert path.stat().st_size == size
+    assert "larger value on the true labels" in found.notes[0].message
+    assert found.to_dict()["published"] == []  # the source has another reference
+
+
 # Resuming ------------------------------------------------------------------------------------------------------------
 
 
@@ -391,6 +495,13 @@ GOOD = simulated(60, models=3)
         ({"measures": [("accuracy", 1)]}, InputError, "accuracy is of all classes"),
         ({"measures": []}, InputError, "at least one"),
         ({"measures": [("recall", 1)], "methods": ["bounded"]}, InputError, "none of the methods"),
+        ({"reference": "truth"}, UnknownNameError, "reference: expected one of overlap, paired, sample, got 'truth'"),
+        ({"reference": None}, UnknownNameError, "reference: expected one of"),
+        (
+            {"reference": "paired", "measures": ["accuracy", ("recall", 1)]},
+            InputError,
+            "reference: 'paired' compares accuracies, got recall of 1",
+        ),
         ({"noise": "class"}, InputError, "noise: expected 'feature', 'uniform' or a callable"),
         ({"noise": "uniform", "annotations": [[0] * 60]}, InputError, "annotations: only"),
         ({"noise": lambda y, rate, seed: y[:-1]}, InputError, "expected 60 labels from the function"),
@@ -425,6 +536,8 @@ def test_bad_input_is_named(changed: dict[str, Any], error: type[Exception], mes
         ({"training_rates": [20]}, "training_rates: expected shares"),
         ({"methods": ["nothing"]}, "methods: expected some of"),
         ({"measures": ["recall"]}, "recall is of one class"),
+        ({"reference": "true"}, "reference: expected one of overlap"),
+        ({"reference": "paired", "measures": [("recall", 0)]}, "reference: 'paired' compares accuracies"),
         ({"features": None}, "features: expected with y"),
         ({"y": None}, "y: expected with features"),
         ({"y": [0, 1, 0]}, "same number of rows"),

@@ -261,6 +261,25 @@ def test_tables_for_eyes(demele: Program, own: Path) -> None:
     assert many.startswith("{")
 
 
+def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
+    asked = (*GIVEN, "--methods", "classic,label-free", "--rates", "0.1")
+    expected = bench.compare_methods(
+        _models(judged), judged["true"], [0.1], ["classic", "label-free"], reference="paired"
+    )
+    assert json.loads(demele(*asked, "--reference", "paired").out) == _as_json(expected)
+    out = demele(*asked, "--reference", "paired", "--format", "table").out
+    assert "reference: McNemar's exact test on true labels" in out
+    assert "a type I error need not be one" not in out
+    usual = demele(*asked, "--format", "table").out
+    assert "reference: the overlap of the two score intervals on true labels" in usual
+    assert "a type I error need not be one" in " ".join(usual.split())
+    head = next(line for line in usual.splitlines() if line.startswith("method"))
+    assert head.split()[5:7] == ["agreement", "reversed"]
+    wrong = demele(*asked, "--reference", "truth")
+    assert (wrong.status, wrong.out) == (2, "")
+    assert "--reference: expected one of overlap, paired, sample, got 'truth'" in wrong.err
+
+
 def test_one_rate_where_all_would_be_too_many(demele: Program, own: Path) -> None:
     cleanings = ",".join(f"cleaned(s=0.6,e={share / 100})" for share in range(1, 32))
     run = demele(*GIVEN, "--rates", "0.01,0.04", "--methods", cleanings, "--format", "table")

@@ -551,7 +551,10 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         ((*PAIR, "--transition", "short.csv"), "short.csv: expected a square table"),
         ((*PAIR, "--transition", "scores.npy", "--noise-rate", "0"), "--transition: --noise-rate is given too"),
         ((*PAIR, "--audit", "short.csv"), "short.csv: expected columns row (counted from 0) and true_label"),
-        ((*PAIR, "--suspects", "old.npy"), "old.npy: expected flags 0 and 1 (or True and False) in the first column"),
+        (
+            (*PAIR, "--suspects", "flags.npy"),
+            "--suspects: only method 'cleaned' uses it, and no method was named; add --method cleaned, or",
+        ),
         (
             (*PAIR, "--prudence", "2", "--method", "prudent-v2", "--difficulty", "old.npy"),
             "--prudence: expected a share",
@@ -560,7 +563,8 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
             (*PAIR, "--method", "prudent-v2", "--difficulty", "names.csv::old"),
             "--difficulty: expected 600 numbers, one per instance",
         ),
-        ((*PAIR, "--difficulty", "old.npy"), "--difficulty: only method 'prudent-v2' uses it, and no method was named"),
+        ((*PAIR, "--difficulty", "old.npy"), "no method was named; add --method prudent-v2, or drop"),
+        ((*PAIR, "--suspects", "old.npy"), "old.npy: expected flags 0 and 1 (or True and False) in the first column"),
         ((*PAIR, "--method", "label-free", "--reference", "short.csv::new"), "--reference: expected 600 rows, as many"),
         ((*PAIR, "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
         ((*PAIR, "--correction", "holm"), "--correction: is for several models"),
@@ -594,6 +598,7 @@ def test_a_mistake_is_one_clear_line(
     judged.assign(old=judged["old"].where(judged.index != 7, 11)).to_csv("unseen.csv", index=False)
     judged.assign(new=judged["new"].where(judged.index != 3)).to_csv("gaps.csv", index=False)
     np.save("scores.npy", np.full((600, 4), 0.25))
+    np.save("flags.npy", judged["label"] != judged["true"])
     before = sorted(path.name for path in labels_folder.iterdir())
     run = demele("compare", *arguments)
     assert run.status == 2
@@ -632,3 +637,22 @@ def test_a_report_is_called_html(demele: Program, labels_folder: Path) -> None:
         2,
         "demele: error: --report: writes an HTML page; call it page.html, not page.txt\n",
     )
+
+
+# What to look at -------------------------------------------------------------------------------------------------
+
+
+def test_predictions_of_other_rows_are_told(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    """Shifted by one row, both do as chance does; there, no verdict is worth anything."""
+    judged.assign(label=np.roll(judged["label"], 1)).to_csv("shifted.csv", index=False)
+    shifted = tuple(name.replace("data", "shifted") for name in PAIR)
+    [note] = [note for note in json.loads(demele("compare", *shifted).out)["notes"] if note["code"] == "largest-class"]
+    assert (note["severity"], note["subject"]) == ("warning", ["old", "new"])
+    assert "same rows in the same order" in " ".join(demele("compare", *shifted, "--format", "table").out.split())
+    assert "largest-class" not in demele("compare", *PAIR).out
+
+
+def test_an_open_verdict_points_to_the_paired_test(demele: Program, labels_folder: Path) -> None:
+    told = "--noise-rate 0 believes every label too, and uses that both classifiers saw the same instances"
+    assert told in " ".join(demele("compare", *CLOSE, "--format", "table").out.split())
+    assert told not in " ".join(demele("compare", *PAIR, "--format", "table").out.split())

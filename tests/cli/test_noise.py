@@ -463,6 +463,33 @@ def test_estimates_for_eyes(demele: Program, crowd: pd.DataFrame) -> None:
     assert "interval" in run.out
 
 
+def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 items, 32 are of one class: who always says it is right on 80 %, who mistakes a quarter on 75 %."""
+    true = np.array(["a"] * 32 + ["b"] * 8)
+    other = np.where(true == "a", "b", "a")
+    said = {f"good{place}": true for place in range(3)}
+    said |= {"spammer": np.full(40, "a"), "careless": np.where(np.arange(40) % 4 == 0, other, true)}
+    rows = [(item, who, answers[item]) for who, answers in said.items() for item in range(40)]
+    rows += [(item, "seldom", "a") for item in range(9)]
+    pd.DataFrame(rows, columns=["item", "annotator", "answer"]).to_csv(tmp_path / "few.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    out = demele("noise", "estimate", "few.csv", "--annotators", "--format", "table").out
+    listed = out[out.index("annotator ") :].splitlines()[1:7]
+    assert [line.split()[0] for line in listed][:2] == ["spammer", "careless"]
+    assert listed[-1].split()[:2] == ["seldom", "9"]
+    assert "those of fewer than 10 answers last" in " ".join(out.split())
+
+
+def test_annotators_as_a_table(demele: Program, crowd: pd.DataFrame) -> None:
+    expected = labels.dawid_skene(crowd)
+    run = demele("noise", "estimate", "crowd.csv", "--annotators", "--format", "csv", "--output", "labels.csv")
+    assert run.status == 0
+    frame = pd.read_csv(io.StringIO(run.out))
+    assert list(frame) == list(expected.annotator_frame())
+    assert_exact(frame["answers"].to_numpy(), expected.annotator_frame()["answers"].to_numpy())
+    assert list(pd.read_csv("labels.csv")["label"]) == list(expected.to_frame()["label"])
+
+
 def test_the_demonstration(demele: Program, tmp_path: Path) -> None:
     content = _json(demele, "estimate", "--demo", "--method", "majority")
     crowd = crowd_set("mozafari_1000")
@@ -779,7 +806,7 @@ def test_help(demele: Program) -> None:
     alone = demele("noise")
     assert (alone.status, alone.err) == (0, "")
     assert demele("noise", "--help").out == alone.out
-    for action, count in (("add", 4), ("estimate", 8), ("clean", 4)):
+    for action, count in (("add", 4), ("estimate", 9), ("clean", 4)):
         assert action in alone.out
         run = demele("noise", action, "--help")
         assert run.status == 0

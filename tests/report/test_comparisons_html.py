@@ -97,6 +97,29 @@ def test_the_verdict_names_the_methods_without_a_type_1_error_and_their_price(tm
     assert "audited (labels=100): 100 labels" in text
 
 
+def test_cleanings_are_counted_after_the_methods_that_are_named(tmp_path: Path) -> None:
+    """Every method is made free of errors, and the cleaning the cheapest: it still comes last."""
+    data = content()
+    for row in data["tallies"]:
+        row.update(n_type_1=0, type_2=0.5 if row["method"].startswith("cleaned") else 20.0)
+    assert error_free(comparison_view(data), "accuracy")[-1] == "cleaned(s=0.75, e=0.25)"
+    verdict = page(data, tmp_path).split('id="verdict"')[1].split("</section>")[0]
+    text = browser._plain(verdict)
+    assert "For recall of 0, without a type I error: classic, prudent-v1, audited (labels=100), and 1 cleaning." in text
+    assert "And 1 cleaning: see the table below." in text
+    assert "cleaned (s" not in text
+
+
+def test_the_reference_is_named_and_what_it_counts_as_an_error(tmp_path: Path) -> None:
+    usual = browser._plain(page(content(), tmp_path))
+    assert "The reference is the overlap of the two score intervals on true labels." in usual
+    assert "A type I error need not mean that a worse classifier is taken." in usual
+    data = {**content(), "reference": {"name": "paired", "is": "McNemar's exact test on true labels"}}
+    other = html.unescape(browser._plain(page(data, tmp_path)))
+    assert "The reference is McNemar's exact test on true labels." in other
+    assert "need not mean" not in other
+
+
 def test_a_method_that_could_not_err_is_not_called_free_of_errors() -> None:
     nothing = crafted("0220", m=2, accuracies=[0.5, 0.6], n_type_1=0, n_kept=0, n_taken=2, type_1=None)
     assert error_free(comparison_view(nothing), "accuracy") == []
@@ -390,3 +413,16 @@ def test_the_download_is_what_was_measured(tmp_path: Path) -> None:
     found = re.search(r'<body[^>]* data-all="([^"]*)"', document)
     assert found
     assert json.loads(html.unescape(found[1])) == json.loads(json.dumps(content()))
+
+
+@needs_browser
+def test_the_table_fits_a_small_screen_with_the_figures_of_the_source(tmp_path: Path) -> None:
+    """A window of 1200 points leaves 889 beside the contents; a wider table hides behind a scrollbar."""
+    narrow = (
+        "const box = document.querySelector('table.tallies').closest('.scroll'); box.style.width = '300px';"
+        "document.title = `needs ${box.scrollWidth}`;"
+    )
+    document = opened(renamed(content(), "house rule", "cleaned(s=0.9, e=0.6, c=0.75)"), tmp_path, narrow)
+    found = re.search(r"<title>needs (\d+)</title>", document)
+    assert found
+    assert 300 < int(found[1]) <= 889

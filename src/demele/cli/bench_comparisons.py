@@ -42,8 +42,9 @@ examples:
   demele bench comparisons --list
 
 A function gets (established, candidate, labels), arrays of one class per row, and returns established, candidate,
-undecided, or True for the candidate; with a parameter known it is also told of the noise. With --store, the same
-command goes on where it stopped. Labels are held for right: noise is put on them.
+undecided, or True for the candidate; with a parameter known it is also told of the noise and of the measure, without
+one it is asked for accuracy only. With --store, the same command goes on where it stopped. Labels are held for right:
+noise is put on them.
 Results go to stdout (a table on a terminal, JSON otherwise), progress and warnings to stderr.
 Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 """
@@ -87,8 +88,8 @@ _HEADS = {
     **{
         name: f"--{name}"
         for name in (
-            *("methods", "measures", "folds", "level", "store", "seed", "annotations", "noise", "predictions"),
-            *("features", "labels", "classes"),
+            *("methods", "measures", "reference", "folds", "level", "store", "seed", "annotations", "noise"),
+            *("predictions", "features", "labels", "classes"),
         )
     },
 }
@@ -138,6 +139,12 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     what.add_argument("--candidates", type=int, metavar="N", help="trained, of which these are chosen (default: 400)")
     what.add_argument("--annotators", type=int, metavar="N", help="artificial annotators (default: 100)")
     what.add_argument("--folds", type=int, metavar="N", help="predictions are out of so many folds (default: 5)")
+    what.add_argument(
+        "--reference",
+        metavar="R",
+        help="what verdicts are held against, on true labels: overlap of the intervals (the default), paired "
+        "(McNemar's test, of accuracy) or sample (the larger value)",
+    )
     what.add_argument("--level", type=float, metavar="L", help="of the intervals whose overlap decides (default: 0.95)")
     what.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
     what.add_argument(
@@ -279,7 +286,7 @@ def _measured(arguments: argparse.Namespace, methods: Any) -> "MethodComparison"
         "methods": methods,
         "noise_rates": _usual(arguments, "rates"),
         "measures": _with_classes(arguments.measures, given),
-        **{name: getattr(arguments, name) for name in ("level", "seed", "title", "store")},
+        **{name: getattr(arguments, name) for name in ("reference", "level", "seed", "title", "store")},
     }
     if made:
         options |= {name: _usual(arguments, option) for option, name in _OF_EXPERIMENT.items()}

@@ -50,7 +50,8 @@ FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be t
 """
 _EXAMPLES = """\
 methods:
-  classic      overlap of the two intervals; believes every label (the default if nothing is known of the noise)
+  classic      overlap of the two intervals; believes every label (the default if nothing is known of the noise);
+               --noise-rate 0 believes them too, and is sharper: it uses that both saw the same rows
   reference    classic on the true labels; needs --true-labels
   prudent-v1   classic after the worst bias of both; needs --noise-rate or --transition
   prudent-v2   the hardest instances are given to the established one; needs --difficulty
@@ -63,6 +64,7 @@ methods:
 examples:
   demele compare data.csv::old data.csv::new data.csv::label
   demele compare data.csv::old data.csv::new data.csv::label --noise-rate 0.03 --report report.html
+  demele compare data.csv::old data.csv::new data.csv::label --method cleaned --suspects suspects.csv
   demele compare models.csv labels.npy --noise-rate 0.03
   demele compare data.csv::old data.csv::new data.csv::label --ask answers.csv     (label its rows; run it again)
   demele compare --demo --report demo.html

@@ -61,6 +61,18 @@ def comparison_tables(
         "kept, of those where true labels take the candidate; in brackets, standard errors",
         style="dim",
     )
+    _line(console, f"reference: {content['reference']['is']}", style="dim")
+    _line(
+        console,
+        "reversed: pairs of which method and true labels claim opposite things"
+        + (
+            "; a type I error need not be one: a method sharper than the overlap of intervals takes candidates that "
+            "are better by less"
+            if content["reference"]["name"] == "overlap"
+            else ""
+        ),
+        style="dim",
+    )
     if any(_source(content, measure, rate) for measure in content["measures"] for rate in shown):
         _line(console, f"source: type I, type II of {content['published_source']}", style="dim")
     if len(shown) < len(rates):
@@ -112,6 +124,7 @@ def _table(console: "Console", content: Content, measure: str, rate: float) -> N
         "type I",
         "type II",
         "agreement",
+        "reversed",
         *(["labels"] if asked else []),
         *(["source"] if source else []),
     ]
@@ -119,6 +132,7 @@ def _table(console: "Console", content: Content, measure: str, rate: float) -> N
     for one in tallies:
         cells = [clipped(one["method"], _NAME_WIDTH)]
         cells += [_share(one, name) for name in ("type_1", "type_2", "agreement")]
+        cells += [f"{one['reversed']:,}"]
         cells += [f"{one['labels_asked']:,.0f}" if one["labels_asked"] else "-"] if asked else []
         cells += [source.get(one["method"], "-")] if source else []
         table.add_row(*map(_plain, cells))

@@ -53,6 +53,8 @@ _WORDS = {
     "cleaning=": "--suspects FILE",
     "reference=": "--reference FILE",
     "noise=": "--noise-rate R",
+    "noise=0": "--noise-rate 0",
+    r"method='([\w-]+)'": r"--method \1",
     r"and labels(?=:)": "and LABELS",
     r"as many as labels": "as many as LABELS",
     r"got TransitionMatrix": "got transition probabilities",

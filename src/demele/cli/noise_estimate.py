@@ -35,6 +35,7 @@ with a column per annotator. The majority is always shown beside: it can be the 
 _EXAMPLES = """\
 examples:
   demele noise estimate crowd.csv --agreement --annotators
+  demele noise estimate crowd.csv --annotators --format csv --output labels.csv     (annotators to stdout)
   demele noise estimate crowd.csv --item task --annotator worker --answer label --method bayesian --output labels.csv
   demele noise estimate models.csv --wide --given data.csv::label --save-transition noise.csv
   demele noise estimate crowd.csv --gold gold.csv::item,label
@@ -121,7 +122,9 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         choices=("nominal", "ordinal", "interval", "ratio"),
         help="of the classes, for --agreement (default: nominal)",
     )
-    what.add_argument("--annotators", action="store_true", help="show how good each annotator is")
+    what.add_argument(
+        "--annotators", action="store_true", help="show how good each annotator is; with --format csv, nothing else"
+    )
     what.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
     add_seed(what, "what is drawn")
     out = parser.add_argument_group("output")
@@ -129,7 +132,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     add_labels_output(
         out,
         "the label of each item with its confidence",
-        "the same to stdout (of --true, the counts), instead of what is said of them",
+        "the same to stdout (of --true, the counts; with --annotators, a row per annotator), instead of what is said",
     )
     parser.set_defaults(run=_run, told_as=told(_WORDS, _HEADS))
 
@@ -141,16 +144,17 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.true is not None:
             counts, content = _counted(arguments, warn)
             transition: TransitionCounts | TransitionMatrix | None = counts
-            frame = _named_transition(counts)
+            frame = shown = _named_transition(counts)
         else:
             found, transition, content = _estimated(arguments, warn)
             frame = found.to_frame()
+            shown = found.annotator_frame() if arguments.annotators else frame
     if arguments.output is not None:
         write_columns(frame, arguments.output)
         content.pop("items", None)  # they are in that file
     if arguments.save_transition is not None and transition is not None:
         _named_transition(transition).to_csv(arguments.save_transition, index=False)
-    emit(_text(content, frame, arguments), None)
+    emit(_text(content, shown, arguments), None)
     if not arguments.quiet:
         for path, what in ((arguments.output, "labels"), (arguments.save_transition, "transition")):
             if path is not None:
@@ -206,7 +210,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if not 0 < arguments.level < 1:
         raise InputError(f"--level: expected a number between 0 and 1, such as 0.95, got {arguments.level:g}")
     checked_seed(arguments.seed)
-    if arguments.format == "csv" and arguments.output is not None:
+    if arguments.format == "csv" and arguments.output is not None and not arguments.annotators:
         raise InputError("--format csv: writes the labels to stdout, and --output to a file; leave one of them out")
     check_columns_file(arguments.output, "--output")
     read = (arguments.answers, arguments.given, arguments.true, arguments.gold, arguments.features)

@@ -17,6 +17,8 @@ Words = Callable[[str], str]
 #: Classes of a transition, annotators, suspects and classes shown; all of them are in JSON and CSV.
 _MOST_CLASSES = 10
 _MOST_ANNOTATORS = 30
+#: Of whom so few answers are known, little can be said.
+_FEW_ANSWERS = 10
 _MOST_SUSPECTS = 20
 _NOISE = {
     "uniform": "Uniform noise",
@@ -187,16 +189,27 @@ def _annotators(console: "Console", rows: Sequence[Content]) -> None:
     limits = any("accuracy_low" in row for row in rows)
     heads = ["annotator", "answers", "accuracy", *(["interval"] if limits else []), "informativeness"]
     table = plain_table(*heads, numbers=len(heads) - 1)
-    worst_first = sorted(rows, key=lambda row: (row["accuracy"] is None, row["accuracy"] or 0.0))
-    for row in worst_first[:_MOST_ANNOTATORS]:
+    for row in sorted(rows, key=_least_informative)[:_MOST_ANNOTATORS]:
         cells = [clipped(str(row["annotator"]), 24), f"{row['answers']:,}", _percent(row["accuracy"])]
         cells += [_span(row["accuracy_low"], row["accuracy_high"])] if limits else []
         told = "-" if row["informativeness"] is None else f"{row['informativeness']:.3f}"
         table.add_row(*map(_plain, [*cells, told]))
     console.print(table)
     hidden = len(rows) - _MOST_ANNOTATORS
-    more = f"; {hidden:,} more with --format json" if hidden > 0 else ""
-    _line(console, f"accuracy: expected share of right answers, worst first{more}", style="dim")
+    more = f"; {hidden:,} more with --format csv" if hidden > 0 else ""
+    _line(
+        console,
+        "informativeness: how much answers tell of the class, from 0 (nothing, as of one who always gives the same "
+        f"answer) to 1; least first, those of fewer than {_FEW_ANSWERS} answers last; accuracy: expected share of "
+        f"right answers{more}",
+        style="dim",
+    )
+
+
+def _least_informative(row: Content) -> tuple[bool, bool, float]:
+    """Sort key: an accuracy flatters whoever always says the largest class, and few answers tell little of anybody."""
+    told = row["informativeness"]
+    return row["answers"] < _FEW_ANSWERS, told is None, told or 0.0
 
 
 def _harm(console: "Console", harm: Content) -> None:

@@ -20,6 +20,7 @@ from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts
 from demele.evaluation.correction import union_interval
 from demele.evaluation.intervals import checked_confidence, score_interval
 from demele.evaluation.knowledge import LabelKnowledge, knowledge_of, mean_of_ends, separated, table_of, trials_of
+from demele.evaluation.largest_class import always_predicting
 from demele.evaluation.results import Estimate
 
 if TYPE_CHECKING:
@@ -314,13 +315,10 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
                 f"averages leave them out"
             )
             notes.append(Note(code="undefined", message=message, subject=missing))
-    accuracy, share = estimates[0], float(table.support.max() / table.n)
+    accuracy = estimates[0]
+    name, share, message = always_predicting(table.support, table.classes)
     if accuracy.interval is not None and n_classes > 1 and accuracy.interval.low <= share:
-        name = table.classes[int(table.support.argmax())]
-        message = (
-            f"always predicting {name!r} would agree with {share:.2%} of the given labels: this classifier is not "
-            "shown to do better"
-        )
+        message += ": this classifier is not shown to do better"
         notes.append(Note(code="largest-class", message=message, subject=(str(name),), severity="warning"))
     return notes
 

@@ -170,12 +170,13 @@ def _table(view: ComparisonView) -> str:
     ]
     heads += [(f"{word}, source", "number printed") for word in ("Type I", "Type II", "Agreement")] if source else []
     return (
-        "<p>The reference is the overlap of the two score intervals on true labels. <em>Type I</em>: of the pairs "
+        f"<p>The reference is {escape(view.reference_text)}. <em>Type I</em>: of the pairs "
         "where the reference keeps the established classifier, how many candidates the method takes. "
         "<em>Type II</em>: of those where the reference takes the candidate, how many it leaves. "
         "<em>Agreement</em>: of all pairs. Below "
         "each figure, its standard error over the choice of classifiers. <em>Opposite verdicts</em>: pairs of "
         "which the method says that the one is better, and the reference that the other is.</p>"
+        f"{_sharper(view)}"
         + _choose(view)
         + _shown(view)
         + table("Errors of each method", heads, rows, kind="tallies").replace(
@@ -183,6 +184,16 @@ def _table(view: ComparisonView) -> str:
         )
         + (_about_source(view) if source else "")
         + _all_rates(view)
+    )
+
+
+def _sharper(view: ComparisonView) -> str:
+    if view.reference != "overlap":
+        return ""
+    return (
+        "<p>A type I error need not mean that a worse classifier is taken. Overlap is blunt: a sharper method rightly "
+        "takes some candidates whose interval still overlaps. Only <em>opposite verdicts</em> are claims that the "
+        "reference contradicts.</p>"
     )
 
 
@@ -398,6 +409,7 @@ def _expert(view: ComparisonView) -> str:
     return (
         facts(
             [
+                ("Reference", escape(view.reference_text)),
                 ("Level of the intervals", "" if level is None else level_text(level)),
                 ("Seed", escape(str(data.get("seed", "")))),
                 ("Version", escape(f"demele {data.get('demele') or ''}")),

@@ -148,7 +148,8 @@ def _spread(rates: Sequence[float]) -> list[float]:
 
 
 def _title(view: ComparisonView, measure: str, what: str) -> str:
-    return f"{view.m:,} classifiers, {_plain(measure)}, {what}"
+    against = "" if view.reference == "overlap" else f"; reference: {view.reference}"
+    return f"{view.m:,} classifiers, {_plain(measure)}, {what}{against}"
 
 
 def _plain(text: str, most: int = 60) -> str:

@@ -95,6 +95,18 @@ class ComparisonView:
         """The number of classifiers."""
         return len(self.data["names"])
 
+    @property
+    def reference(self) -> str:
+        """What verdicts are held against, by its short name."""
+        return str((self.data.get("reference") or {}).get("name") or "overlap")
+
+    @property
+    def reference_text(self) -> str:
+        """What verdicts are held against, in words."""
+        return str(
+            (self.data.get("reference") or {}).get("is") or "the overlap of the two score intervals on true labels"
+        )
+
     def main(self) -> list[MethodLook]:
         """Return the methods that are shown before anything is chosen."""
         return [method for method in self.methods.values() if method.main]

@@ -11,6 +11,8 @@ __all__ = ["asked_text", "error_free", "share", "spread", "verdict"]
 
 #: Methods that the verdict lists one by one.
 _LISTED = 10
+#: Simulated cleanings are many variants of one method: they are counted, not named.
+_CLEANED = "cleaned"
 
 
 def share(percent: float | None) -> str:
@@ -43,7 +45,7 @@ def asked_text(labels: float | None) -> str:
 
 
 def error_free(view: ComparisonView, measure: str) -> list[str]:
-    """Return the methods without a type I error at any rate, the smallest type II error first.
+    """Return the methods without a type I error at any rate, the smallest type II error first, cleanings last.
 
     A method counts only if there were pairs on which it could have erred.
     """
@@ -53,7 +55,7 @@ def error_free(view: ComparisonView, measure: str) -> list[str]:
         judged = [row for row in rows if row is not None and row["n_kept"]]
         if judged and not any(row["n_type_1"] for row in judged):
             found.append(name)
-    return sorted(found, key=lambda name: _price(view, measure, name))
+    return sorted(found, key=lambda name: (view.methods[name].family == _CLEANED, _price(view, measure, name)))
 
 
 def _price(view: ComparisonView, measure: str, name: str) -> float:
@@ -88,6 +90,10 @@ def verdict(view: ComparisonView) -> str:
         second = f"{len(free)} of {count(len(judged), 'method')} {verb} no type I error {rates}."
     sentences = [_classic(view, measure), *_experts(view, measure), *_other_measures(view)]
     return lead(first + second, sentences) + _prices(view, measure, free)
+
+
+def _but_cleanings(view: ComparisonView, names: Sequence[str]) -> list[str]:
+    return [name for name in names if view.methods[name].family != _CLEANED]
 
 
 def _titled(view: ComparisonView, names: Sequence[str]) -> str:
@@ -125,8 +131,11 @@ def _other_measures(view: ComparisonView) -> list[str]:
     sentences = []
     for measure in view.measures[1:]:
         free = error_free(view, measure)
-        who = _titled(view, free) if free else "no method"
-        sentences.append(f"For {escape(measure)}, without a type I error: {who}.")
+        plain = _but_cleanings(view, free)
+        cleaned = len(free) - len(plain)
+        who = [_titled(view, plain)] if plain else []
+        who += [f"{count(cleaned, 'cleaning')}"] if cleaned else []
+        sentences.append(f"For {escape(measure)}, without a type I error: {', and '.join(who) or 'no method'}.")
     return sentences
 
 
@@ -135,14 +144,15 @@ def _prices(view: ComparisonView, measure: str, free: Sequence[str]) -> str:
         return ""
     rates = list(dict.fromkeys((view.rates[0], view.rate, view.rates[-1])))
     rows = []
-    for name in free[:_LISTED]:
+    listed = (_but_cleanings(view, free) or free)[:_LISTED]
+    for name in listed:
         method = view.methods[name]
         shown: list[Item | None] = [view.tallies.get((measure, rate, name)) for rate in rates]
         asked = next((row["labels_asked"] for row in shown if row is not None), None)
         at_usual = view.tallies.get((measure, view.rate, name))
         asked = asked if at_usual is None else at_usual["labels_asked"]
-        left = [None if row is None else row["type_2"] for row in shown]
-        cells = "".join(cell(share(value), value) for value in left)
+        values = [None if row is None else row["type_2"] for row in shown]
+        cells = "".join(cell(share(value), value) for value in values)
         rows.append(
             f'<tr><th scope="row"><i class="dot c{method.colour}" aria-hidden="true"></i>{named(method.title)}</th>'
             f"{cell(escape(method.told) or DASH, kind='text')}{cells}{cell(asked_text(asked), asked)}</tr>"
@@ -153,7 +163,9 @@ def _prices(view: ComparisonView, measure: str, free: Sequence[str]) -> str:
         *((f"Type II at {rate_text(rate)}", "number") for rate in rates),
         (f"Expert labels per pair at {rate_text(view.rate)}" if len(rates) > 1 else "Expert labels per pair", "number"),
     ]
-    more = f"<p>And {len(free) - _LISTED} more: see the table below.</p>" if len(free) > _LISTED else ""
+    left = free[len(listed) :]
+    what = "cleaning" if left and not _but_cleanings(view, left) else "other method"
+    more = f"<p>And {count(len(left), what)}: see the table below.</p>" if left else ""
     pairs = next((row["n_kept"] for row in view.tallies.values() if row["measure"] == measure), 0)
     return (
         "<h3>The price of making no type I error</h3><p>Better candidates that these methods leave untaken. That a "

@@ -394,3 +394,64 @@ def test_intervals_of_each_stay_between_0_and_1() -> None:
 def test_a_level_is_a_confidence(level: float, hint: str) -> None:
     with pytest.raises(InputError, match=f"level: expected .*{hint}"):
         compare([0, 1], [0, 1], [0, 1], level=level)
+
+
+# Notes on what labels and methods are worth --------------------------------------------------------------------------
+
+
+def codes(result: Any) -> list[str]:
+    return [note.code for note in result.notes]
+
+
+def test_labels_off_by_one_class_are_told() -> None:
+    """The candidate then leads by its whole accuracy, and the established one does worse than a constant."""
+    off = decide(labels=(Case.labels + 1) % 3, candidate=(Case.new + 1) % 3)
+    assert off.verdict == "candidate"
+    [note] = [note for note in off.notes if note.code == "largest-class"]
+    assert (note.subject, note.severity) == (("established",), "warning")
+    share = np.bincount(Case.labels).max() / 500
+    assert f"would agree with {share:.2%} of the given labels: 'established' is not shown to do better" in note.message
+    assert "largest-class" not in codes(decide())
+
+
+@pytest.mark.parametrize("right", [57, 58, 59, 60, 61])
+def test_the_limit_is_that_of_the_interval(right: int) -> None:
+    """50 of 100 labels are of the largest class: the score interval of 59 of 100 reaches to 0.492, of 60 to 0.502."""
+    labels = np.repeat([0, 1], 50)
+    weak = np.where(np.arange(100) < right, labels, 1 - labels)
+    found = compare(weak, labels, labels)
+    assert ("largest-class" in codes(found)) == (right < 60)
+
+
+def test_a_ranking_names_the_weak_ones_once() -> None:
+    constant = np.zeros(500, dtype=int)
+    found = rank({"old": Case.old, "constant": constant, "new": Case.new, "shifted": np.roll(Case.new, 1)}, Case.labels)
+    [note] = [note for note in found.notes if note.code == "largest-class"]
+    assert note.subject == ("constant", "shifted")
+    assert "largest-class" not in codes(found.decision("old", "new"))
+    assert "largest-class" in codes(found.decision("old", "constant"))
+
+
+def test_agreement_with_a_third_classifier_is_not_accuracy() -> None:
+    found = compare_without_labels(Case.old, Case.new, (Case.labels + 1) % 3)
+    assert "largest-class" not in codes(found)
+
+
+def test_an_open_classic_verdict_points_to_the_paired_test() -> None:
+    close = np.where(np.arange(500) < 10, Case.labels, Case.old)
+    classic = decide(candidate=close)
+    assert (classic.verdict, classic.method) == ("undecided", "classic")
+    [note] = [note for note in classic.notes if note.code == "paired-is-sharper"]
+    assert note.severity == "info"
+    assert note.message.startswith("noise=0 believes every label too")
+    for other in (decide(), decide(candidate=close, noise=0), decide(candidate=close, measure="recall", of=1)):
+        assert "paired-is-sharper" not in codes(other)
+
+
+def test_what_one_method_alone_uses_names_the_remedy() -> None:
+    flags = Cleaning(np.arange(500) < 3)
+    with pytest.raises(
+        InputError, match="only method 'cleaned' uses it, and no method was named; add method='cleaned'"
+    ):
+        decide(cleaning=flags)
+    assert decide(cleaning=flags, method="cleaned").method == "cleaned"

@@ -12,8 +12,8 @@ from demele import __version__
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decision_key, decisions, run_plan
-from demele.bench.comparisons.setting import Asked, Contender, MeasureName
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
@@ -23,11 +23,24 @@ from demele.labels.class_noise import add_uniform_noise
 from demele.labels.noise import NoisyLabels, add_feature_noise
 from demele.runtime.progress import Report, reporting
 
-__all__ = ["NOISE_RATES", "checked_rates", "compare_methods", "concluded", "planned", "read_measures"]
+__all__ = [
+    "NOISE_RATES",
+    "checked_rates",
+    "checked_reference",
+    "compare_methods",
+    "concluded",
+    "planned",
+    "read_measures",
+]
 
 #: Those of the source's figure 6.7.
 NOISE_RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 
+#: What lets a function of the user's be asked for more than accuracy.
+_TO_BE_ASKED = (
+    "a function is asked for accuracy only, unless it has a parameter known, which tells it the measure, or an "
+    "attribute measures"
+)
 #: Makes labels of a noise rate: (true_labels, rate, seed) -> labels.
 NoiseMaker = Callable[[NDArray[Any], float, int], object]
 
@@ -42,6 +55,7 @@ def compare_methods(
     annotations: object = None,
     legitimacy: object = None,
     measures: str | Sequence[str | tuple[str, object]] = "accuracy",
+    reference: str = "overlap",
     level: float = 0.95,
     classes: Sequence[object] | None = None,
     title: str | None = None,
@@ -66,8 +80,9 @@ def compare_methods(
         are the default), and functions of your own: ``(established, candidate, labels) -> verdict``, called for every
         ordered pair with arrays of shape (n,), that return ``"established"``, ``"candidate"``, ``"undecided"``, True
         for the candidate, or a :class:`demele.evaluation.Decision`. A mapping names functions; methods of the library
-        keep their own names. A function with a parameter ``known`` is also given
-        the noise rate, the transition counts and an ``expert(rows)``.
+        keep their own names. A function with a parameter ``known`` is also given the noise rate, the transition counts,
+        the measure and an ``expert(rows)``. One without cannot know the measure: it is asked for accuracy only, unless
+        it has an attribute ``measures``, such as ``("accuracy", "recall")``; a note says what it was not asked.
     noise : {"feature", "uniform"} or callable
         ``"feature"``: the instances that ``annotations`` find hardest, as they mistake them. ``"uniform"``: any. A
         callable ``(true_labels, rate, seed) -> labels`` makes any other.
@@ -78,8 +93,11 @@ def compare_methods(
         As in :func:`demele.labels.add_feature_noise`.
     measures : str, or sequence of str and (str, class)
         ``"accuracy"``, ``("precision", cls)``, ``("recall", cls)``, ``("f1", cls)``; one or several.
+    reference : {"overlap", "paired", "sample"}
+        What verdicts are held against, on true labels: whether the two score intervals overlap, as in the source;
+        McNemar's exact test at the level, of accuracy only; or which of the two values is larger on these instances.
     level : float in [0.5, 1)
-        Of the intervals whose overlap decides.
+        Of the intervals whose overlap decides, and of the tests.
     classes : sequence, optional
         All classes; by default those of the true labels.
     title : str, optional
@@ -111,6 +129,10 @@ def compare_methods(
     error: the candidate is taken, of the pairs where the reference keeps the established; type II: the established is
     kept, of the pairs where the reference takes the candidate. Standard errors leave out one classifier at a time.
 
+    Overlap is blunt: a method sharper than it takes candidates that are better, but not by enough for the intervals to
+    part, and that counts as type I error. ``Tally.reversed`` counts the pairs of which method and reference claim
+    opposite things; ``reference="sample"`` counts candidates that are not better on these instances.
+
     Examples
     --------
     >>> import numpy as np
@@ -132,6 +154,7 @@ def compare_methods(
         annotations=annotations,
         legitimacy=legitimacy,
         measures=measures,
+        reference=reference,
         level=level,
         classes=classes,
         seed=asked_seed,
@@ -152,6 +175,7 @@ def planned(
     annotations: object,
     legitimacy: object,
     measures: str | Sequence[str | tuple[str, object]],
+    reference: str,
     level: float,
     classes: Sequence[object] | None,
     seed: int,
@@ -168,7 +192,9 @@ def planned(
     asked = read_measures(measures, data.vocabulary)
     for one in asked:
         if not any(one.measure in contender.measures for contender in contenders):
-            raise InputError(f"measures: none of the methods compares {one.text}")
+            hint = f"; {_TO_BE_ASKED}" if any(contender.own for contender in contenders) else ""
+            raise InputError(f"measures: none of the methods compares {one.text}{hint}")
+    checked_reference(reference, asked)
     versions, difficulty, notes, kind = _versions(data, true_labels, rates, noise, annotations, legitimacy, seed)
     plan = Plan(
         clean=data,
@@ -178,8 +204,9 @@ def planned(
         level=checked_confidence(level),
         difficulty=difficulty,
         seed=seed,
+        reference=reference,
     )
-    return plan, left_out + notes, kind
+    return plan, left_out + _not_asked(contenders, asked) + notes, kind
 
 
 def concluded(
@@ -215,6 +242,9 @@ def concluded(
                         column=columns[version.wanted],
                     )
                 )
+    if plan.reference != "overlap":
+        message = f"Verdicts are held against {REFERENCES[plan.reference]}, not the overlap of intervals, as is usual."
+        notes = (Note(code="other-reference", message=message, subject=(plan.reference,)), *notes)
     right = plan.clean.predictions == plan.clean.labels
     return MethodComparison(
         names=plan.clean.names,
@@ -231,6 +261,7 @@ def concluded(
         seed=plan.seed,
         noise=noise,
         title=title or "Which comparison methods can be believed?",
+        reference=plan.reference,
         version=__version__,
         notes=notes,
         details=details or {},
@@ -251,6 +282,17 @@ def _able(
     message = "The method label-free is left out: it judges a pair by a third classifier, and there is none."
     kept = tuple(contender for contender in contenders if contender.family != "label-free")
     return kept, (Note(code="method-left-out", message=message, subject=("label-free",)),)
+
+
+def _not_asked(contenders: tuple[Contender, ...], asked: tuple[Asked, ...]) -> tuple[Note, ...]:
+    """Say which functions of the user's are not asked for every measure: they may look at accuracies only."""
+    notes = []
+    for contender in contenders:
+        left = [one.text for one in asked if one.measure not in contender.measures]
+        if contender.own and left:
+            message = f"The function {contender.name} is not asked for {', '.join(left)}: {_TO_BE_ASKED}."
+            notes.append(Note(code="measures-left-out", message=message, subject=(contender.name,)))
+    return tuple(notes)
 
 
 # The noisy versions --------------------------------------------------------------------------------------------------
@@ -314,6 +356,20 @@ def _own_noise(noise: NoiseMaker, truth: NDArray[Any], rate: float, seed: int, d
 
 
 # Arguments -----------------------------------------------------------------------------------------------------------
+
+
+def checked_reference(reference: Any, asked: Sequence[Asked]) -> None:
+    """Refuse another reference than those that there are, or one that cannot compare what is asked.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+    """
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        raise UnknownNameError(f"reference: expected one of {', '.join(REFERENCES)}, got {reference!r}")
+    other = [one.text for one in asked if one.measure != "accuracy"]
+    if reference == "paired" and other:
+        raise InputError(f"reference: 'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
 
 
 def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[float, ...]:

@@ -17,6 +17,7 @@ from demele.bench.classifiers import apart, candidate_classifier, indicators, se
 from demele.bench.comparisons.compared import (
     NOISE_RATES,
     checked_rates,
+    checked_reference,
     concluded,
     planned,
     read_measures,
@@ -56,6 +57,7 @@ def noise_experiment(
     noise_rates: Sequence[float] = NOISE_RATES,
     methods: object = None,
     measures: str | Sequence[str | tuple[str, object]] | None = None,
+    reference: str = "overlap",
     n_classifiers: int = 100,
     n_candidates: int = 400,
     n_annotators: int = 100,
@@ -79,10 +81,10 @@ def noise_experiment(
         Finite numbers. Without features and ``y``: scikit-learn's digits (1 797 images of 8 x 8, 10 classes).
     y : array-like of shape (n,), optional
         Classes, held for right.
-    noise_rates, methods, level, title, executor
+    noise_rates, methods, reference, level, title, executor
         As in :func:`compare_methods`.
     measures : as in :func:`compare_methods`, optional
-        By default accuracy, and precision and recall of the first class.
+        By default accuracy, and, unless the reference is ``"paired"``, precision and recall of the first class.
     n_classifiers : int, default 100
         Classifiers to compare, >= 2; all ordered pairs are.
     n_candidates : int, default 400
@@ -158,8 +160,8 @@ def noise_experiment(
     contenders = chosen_contenders(methods)
     first = about.words.classes[0]
     usual: list[str | tuple[str, object]] = ["accuracy", ("precision", first), ("recall", first)]
-    wanted = usual if measures is None else measures
-    read_measures(wanted, about.words)
+    wanted = (usual[:1] if reference == "paired" else usual) if measures is None else measures
+    checked_reference(reference, read_measures(wanted, about.words))
     path = None if store is None else Path(store)
     with Store(path, settings.identity(about)) as rows, reporting(progress) as report:
         annotators = _annotators(about, settings, rows, n_jobs, _stage(report, 0))
@@ -176,6 +178,7 @@ def noise_experiment(
             annotations=annotators.predictions,
             legitimacy=None,
             measures=wanted,
+            reference=reference,
             level=settings.level,
             classes=about.words.classes,
             seed=settings.seed,

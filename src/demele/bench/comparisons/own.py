@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.comparisons.setting import Contender, Decided, Setting
+from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
 from demele.core.errors import InputError, InputTypeError
 from demele.labels.transition import TransitionCounts, digest
 
@@ -60,7 +60,8 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
     Raises
     ------
     InputTypeError, InputError
-        If it cannot be called with (established, candidate, labels), or its name is taken.
+        If it cannot be called with (established, candidate, labels), its name is taken, or its attribute ``measures``
+        lists what is no measure.
     """
     wants_known = _wants_known(function)
     base = getattr(function, "__name__", type(function).__name__)
@@ -75,6 +76,7 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
         family="own",
         decide=_Own(function, free, wants_known),
         told="what it asks for" if wants_known else "nothing",
+        measures=_measures(function, free, wants_known=wants_known),
         own=True,
     )
 
@@ -192,6 +194,20 @@ def _verdict(said: Any, name: str) -> str:
             f"{said!r}"
         )
     return str(said)
+
+
+def _measures(function: Callable[..., Any], name: str, *, wants_known: bool) -> tuple[str, ...]:
+    """Return what a function can be asked for: what it says itself; else all only if it is told which."""
+    every = get_args(MeasureName)
+    said = getattr(function, "measures", None)
+    if said is None:
+        return every if wants_known else ("accuracy",)
+    listed = (said,) if isinstance(said, str) else said
+    if not isinstance(listed, list | tuple) or not listed or any(one not in every for one in listed):
+        raise InputError(
+            f"methods: the attribute measures of {name!r} must list some of {', '.join(every)}; got {said!r}"
+        )
+    return tuple(listed)
 
 
 def _wants_known(function: Callable[..., Any]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
-from demele.bench.comparisons.setting import Decided, Flags, ordered_pairs
+from demele.bench.comparisons.setting import REFERENCES, Decided, Flags, ordered_pairs
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.results import Note, as_json, plain
@@ -48,7 +48,8 @@ class Tally:
         Standard errors by leaving out one classifier at a time: how much another choice of classifiers would have
         changed the figure, with the same noise.
     reversed : int
-        Pairs of which the method says that the one is better, and the reference that the other is.
+        Pairs of which the method says that the one is better, and the reference that the other is. A type I error need
+        not be one: of most, the reference says nothing.
     labels_asked : float
         Expert labels per pair.
     """
@@ -90,6 +91,8 @@ class MethodComparison:
         One for each method, noise rate and measure.
     n : int
         Instances.
+    reference : str
+        What verdicts are held against: ``"overlap"``, ``"paired"`` or ``"sample"``.
     """
 
     names: tuple[str, ...]
@@ -107,6 +110,7 @@ class MethodComparison:
     noise: str
     title: str
     version: str
+    reference: str = "overlap"
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -199,6 +203,7 @@ class MethodComparison:
                 "level": self.level,
                 "seed": self.seed,
                 "noise": self.noise,
+                "reference": {"name": self.reference, "is": REFERENCES[self.reference]},
                 "names": self.names,
                 "accuracies": self.accuracies.tolist(),
                 "methods": [
@@ -217,7 +222,7 @@ class MethodComparison:
                     }
                     for one in self.tallies
                 ],
-                "published": published(),
+                "published": published() if self.reference == "overlap" else [],  # of no other reference
                 "published_source": PUBLISHED_SOURCE,
                 "notes": [asdict(note) for note in self.notes],
                 "details": dict(self.details),

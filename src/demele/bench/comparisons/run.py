@@ -46,6 +46,7 @@ class Plan:
     level: float
     difficulty: "np.ndarray[Any, np.dtype[np.float64]] | None"
     seed: int
+    reference: str = "overlap"
 
     def setting(self, version: Version, asked: Asked) -> Setting:
         """Return one noisy version, asked for one measure."""
@@ -62,7 +63,7 @@ class Plan:
     def references(self) -> dict[str, Decided]:
         """Compare all pairs on true labels, by the text of each measure."""
         clean = Version(0.0, 0.0, self.clean.labels)
-        return {asked.text: reference_choice(self.setting(clean, asked)) for asked in self.asked}
+        return {asked.text: reference_choice(self.setting(clean, asked), self.reference) for asked in self.asked}
 
     def pieces(self) -> dict[Key, tuple[Version, Asked, Contender]]:
         """Return every piece of work by the key of its record."""
@@ -76,7 +77,10 @@ class Plan:
 
     @property
     def identity(self) -> dict[str, str | int]:
-        """What all records of the run have in common: a store of another identity is not of this run."""
+        """What all records of the run have in common: a store of another identity is not of this run.
+
+        What verdicts are held against is not part of it: no verdict depends on that.
+        """
         difficulty = np.empty(0) if self.difficulty is None else self.difficulty
         return {
             "demele": __version__,

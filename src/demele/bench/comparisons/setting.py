@@ -12,11 +12,17 @@ from demele.core.labelled import Indices, Labelled
 from demele.evaluation.comparison.base import Question
 from demele.labels.transition import TransitionCounts
 
-__all__ = ["Asked", "Contender", "Decided", "Flags", "MeasureName", "Setting", "ordered_pairs"]
+__all__ = ["REFERENCES", "Asked", "Contender", "Decided", "Flags", "MeasureName", "Setting", "ordered_pairs"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 MeasureName = Literal["accuracy", "precision", "recall", "f1"]
+#: What verdicts can be held against, and how texts call it.
+REFERENCES = {
+    "overlap": "the overlap of the two score intervals on true labels",
+    "paired": "McNemar's exact test on true labels",
+    "sample": "the larger value on the true labels of these instances",
+}
 
 
 @dataclass(frozen=True, slots=True)

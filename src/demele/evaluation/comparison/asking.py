@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import check_same_order
-from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, shown
+from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_labels, shown
 from demele.evaluation.comparison.base import Question, Target
 from demele.evaluation.comparison.methods import MethodSpec, resolved
 from demele.evaluation.intervals import checked_confidence
@@ -102,7 +102,7 @@ def ask(
             "the rows were chosen matters"
         )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed: expected a whole number >= 0, got {seed!r}")
+        raise InputError(f"seed: expected a whole number >= 0, got {plain_text(seed)}")
     if inner == "accuracy":
         if of is not None:
             raise InputError(f"of: {measure} is of all classes; leave it out, or ask for precision, recall or f1")
@@ -160,7 +160,7 @@ def read_noise(noise: Any) -> Any:
     rate = float(noise)
     if not 0 <= rate < 1:
         percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
-        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {noise!r}{percent}")
+        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
     return rate
 
 
@@ -203,14 +203,14 @@ def _refuse_unused(knowledge: Knowledge) -> None:
     for name, method in _ONLY_FOR.items():
         if getattr(knowledge, name) is not None:
             raise InputError(
-                f"{name}: only method {method!r} uses it, and no method was named; name that one, or drop it"
+                f"{name}: only method {method!r} uses it, and no method was named; add method={method!r}, or drop it"
             )
 
 
 def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:
     if cleaning is None:
         return None, None
-    from demele.labels.cleaning import Cleaning
+    from demele.labels.cleaning import Cleaning, check_made_from
 
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(
@@ -219,6 +219,9 @@ def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, I
     suspects = np.asarray(cleaning.suspect)
     if suspects.shape != (data.n,) or suspects.dtype != bool:
         raise InputError(f"cleaning: expected {data.n} flags, one per label, got shape {suspects.shape}")
+    names = data.vocabulary.classes
+    kind = np.int64 if isinstance(names[0], int) else object
+    check_made_from(cleaning, np.array(names, dtype=kind)[data.labels], "labels")
     return suspects, coded_like(cleaning.suggested, data, "cleaning.suggested")
 
 
@@ -243,5 +246,7 @@ def _prudence(prudence: Any) -> float | None:
     if prudence is None:
         return None
     if isinstance(prudence, bool) or not isinstance(prudence, int | float | np.number) or not 0 <= prudence <= 1:
-        raise InputError(f"prudence: expected a share of the instances in [0, 1], such as 0.1, got {prudence!r}")
+        raise InputError(
+            f"prudence: expected a share of the instances in [0, 1], such as 0.1, got {plain_text(prudence)}"
+        )
     return float(prudence)

@@ -15,6 +15,7 @@ from demele.evaluation.comparison.asking import Knowledge, ask, two_names
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.largest_class import largest_class_notes
 from demele.evaluation.results import Breakdown, Decision, Estimate, Measure, Verdict
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def compare(
         The last three of one class, named by ``of``.
     of : class, optional
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
-        What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken.
+        What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The
+        rate 0 believes every label, as ``"classic"`` does, and is sharper: the test is paired.
     audit : Audit, optional
         Expert labels of some rows, and how these were chosen.
     level : float in (0, 1)
@@ -109,6 +111,9 @@ def compare(
     -----
     Source: Benjelloun, section 6.5.4, for the classic and the prudent methods; see each method for the others.
 
+    A warning among the notes names classifiers that are not shown to do better on the given labels than always
+    predicting the largest class: often their rows or classes are not those of the labels.
+
     Examples
     --------
     >>> import numpy as np
@@ -123,7 +128,8 @@ def compare(
     first, second = two_names(names)
     if method is None and true_labels is not None:
         raise InputError(
-            "true_labels: only method 'reference' uses them, and no method was named; name that one, or drop them"
+            "true_labels: only method 'reference' uses them, and no method was named; add method='reference', or drop "
+            "them"
         )
     knowledge = Knowledge(
         noise=noise,
@@ -252,14 +258,14 @@ def decision(
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
         breakdown=bears,
-        notes=(*outcomes.notes, *remarks(spec, question)),
+        notes=(*outcomes.notes, *remarks(spec, question), *_paired_notes(spec, question, verdict)),
         details=details,
         signature=signature(spec, question, measure),
     )
 
 
 def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
-    """Say what the audit found, and what was given and is not looked at."""
+    """Say what the audit found, what was given and is not looked at, and who does no better than a constant."""
     audit = question.audit
     found = () if audit is None or spec.name not in _AUDITED else (audit.changes(question.data.labels),)
     by_noise = ("prudent-v1", "bounded", "sequential")
@@ -273,7 +279,15 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         "true_labels": ("reference",),
     }
     told = {name: {"suspects": "cleaning"}.get(name, name) for name in uses}
-    return found + tuple(
+    compared = sorted({*question.established.tolist(), *question.candidate.tolist()})
+    alone = replace(
+        question.data,
+        predictions=question.data.predictions[compared],
+        names=tuple(question.data.names[model] for model in compared),
+    )
+    # Where a third classifier stands for the labels, agreement with it is what is asked, not accuracy.
+    weak = () if spec.name == "label-free" else largest_class_notes(alone, level=question.level)
+    unused = (
         Note(
             code="unused",
             message=f"method {spec.name!r} does not use {told[name]}; the verdict would be the same without it",
@@ -283,6 +297,18 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         for name, methods in uses.items()
         if getattr(question, name) is not None and spec.name not in methods
     )
+    return (*found, *weak, *unused)
+
+
+def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
+    """Point from an open verdict of the classic method to the test that believes the labels as much and is sharper."""
+    if spec.name != "classic" or verdict != "undecided" or question.measure != "accuracy" or question.noise is not None:
+        return ()
+    message = (
+        "noise=0 believes every label too, and uses that both classifiers saw the same instances: it is sharper than "
+        "the overlap of two intervals"
+    )
+    return (Note(code="paired-is-sharper", message=message),)
 
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:

@@ -1,0 +1,40 @@
+"""Classifiers that are not shown to do better than always predicting the largest class of the labels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.labelled import Labelled, shown
+from demele.core.results import Note
+from demele.evaluation.intervals import score_interval
+
+__all__ = ["always_predicting", "largest_class_notes"]
+
+
+def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> tuple[object, float, str]:
+    """Return the largest class, the share of the labels that it is, and how a note about it begins."""
+    share = float(support.max() / support.sum())
+    name = classes[int(support.argmax())]
+    return name, share, f"always predicting {name!r} would agree with {share:.2%} of the given labels"
+
+
+def largest_class_notes(data: Labelled, *, level: float) -> tuple[Note, ...]:
+    """Warn of the classifiers whose interval of the accuracy on the given labels does not lie above that share.
+
+    Often rows or classes of predictions and labels do not belong together: all verdicts are then worth nothing.
+    """
+    if len(data.vocabulary) < 2:
+        return ()
+    support = np.bincount(data.labels, minlength=len(data.vocabulary))
+    _, share, message = always_predicting(support, data.vocabulary.classes)
+    hits = np.count_nonzero(data.predictions == data.labels, axis=1).astype(np.float64)
+    low, _ = score_interval(hits, np.full(hits.size, float(data.n)), level=level)
+    weak = tuple(data.names[model] for model in np.flatnonzero(low <= share))
+    if not weak:
+        return ()
+    told = (
+        f"{message}: {shown(weak)} {'is' if len(weak) == 1 else 'are'} not shown to do better; if that surprises, "
+        "check that predictions and labels have the same rows in the same order, and classes of the same meaning"
+    )
+    return (Note(code="largest-class", message=told, subject=weak, severity="warning"),)
