@@ -1,6 +1,7 @@
 """Sparse codes of a large dictionary: a million rows, 65 536 codes, 50 factors; seconds and peak memory.
 
-Run alone: ``python -m benchmarks.time_sparse``. Each case runs in a process of its own, so that its peak is its own.
+Run alone: ``python -m benchmarks.time_sparse``, which writes ``results/sparse.csv``. Each case runs in a process of its
+own, so that its peak is its own.
 Half of the factors are binary, half have ten values; for each, one code fires in 30% of the rows in which the factor
 has its second value, so that the best code of every factor is known.
 """

@@ -1,7 +1,7 @@
 """What a batch costs in a training loop: updating and reading metrics, alone and through torchmetrics and Keras.
 
 Run alone: ``python -m benchmarks.time_streaming``. The histogram metrics with a frame are the bar: a batch of 1024 rows
-of 10 codes and 10 factors in under a millisecond.
+of 10 codes and 10 factors in under a millisecond. The table is ``results/streaming.csv``.
 """
 
 import importlib.util

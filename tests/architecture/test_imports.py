@@ -26,7 +26,7 @@ ALLOWED = {
     "data": {"core"},
     "report": {"core"},
     "metrics": {"core", "runtime", "estimation"},
-    "streaming": {"core", "estimation", "metrics"},
+    "streaming": {"core", "runtime", "estimation", "metrics"},
     "adapters": {"core", "metrics", "streaming"},
     "labels": {"core", "runtime"},
     "evaluation": {"core", "labels"},

@@ -621,6 +621,25 @@ def test_what_cannot_be_estimated(
     _refused(demele, "estimate", arguments, message)
 
 
+def test_minus_1_is_told_and_how_to_leave_it_out(demele: Program, crowd: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    np.save("holes.npy", rng.integers(-1, 2, (40, 3)))
+    (note,) = (one for one in _json(demele, "estimate", "holes.npy", "--wide")["notes"] if "-1" in one["message"])
+    assert note["code"] == "negative-class"
+    shown = " ".join(demele("noise", "estimate", "holes.npy", "--wide", "--format", "table").out.split())
+    assert "give --missing -1 (with --wide)" in shown
+    assert "-1 is among" not in demele("noise", "estimate", "holes.npy", "--wide", "--missing", "-1").out
+
+
+def test_gold_of_other_classes_is_shown_plainly(demele: Program, crowd: pd.DataFrame) -> None:
+    np.save("answers.npy", np.random.default_rng(0).integers(0, 2, (40, 3)))
+    np.save("seven.npy", np.full(40, 7))
+    arguments = ("answers.npy", "--wide", "--gold", "seven.npy")
+    _refused(
+        demele, "estimate", arguments, "seven.npy: none of its classes, such as 7, is among the answers, such as 0"
+    )
+
+
 def test_a_missing_answer_is_named(demele: Program, crowd: pd.DataFrame) -> None:
     crowd.assign(label=crowd["label"].where(crowd.index != 3)).to_csv("holes.csv", index=False)
     _refused(demele, "estimate", ("holes.csv",), "holes.csv: column label: 1 missing values, first at row 3")
@@ -677,6 +696,25 @@ def test_probabilities_and_their_classes(demele: Program, features_folder: Path,
     # columns are the classes in their order: in another order, most labels are taken for wrong
     turned = _json(demele, *asked, "--probabilities", "probabilities.csv", "--classes", "3,2,1,0")
     assert len(turned["suspects"]) > 500 > len(content["suspects"])
+
+
+@pytest.mark.parametrize("written", [np.float64, np.float32, 4])
+def test_features_that_are_probabilities_are_read_as_in_the_library(
+    written: Any, demele: Program, features_folder: Path, judged: pd.DataFrame
+) -> None:
+    table = np.load("probabilities.npy")
+    table = np.round(table, written) if isinstance(written, int) else table.astype(written)
+    np.save("written.npy", table)
+    found = labels.clean(judged["label"], table, method="entropy")
+    assert "probabilities" in repr(found)
+    base = ("clean", "data.csv::label", "written.npy", "--method", "entropy")
+    content = _json(demele, *base)
+    assert content["signature"] == str(found.signature)
+    assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(found.suspect).tolist()
+    trained = labels.clean(judged["label"], table, method="entropy", kind="features")
+    content = _json(demele, *base, "--kind", "features")
+    assert content["signature"] == str(trained.signature)
+    assert sorted(row["row"] for row in content["suspects"]) == np.flatnonzero(trained.suspect).tolist()
 
 
 def test_harm_with_true_labels(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
@@ -743,6 +781,25 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         ),
         (("label.npy", "--probabilities", "features.npy", "--method", "entropy"), "--probabilities: "),
         (
+            ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--kind", "features"),
+            "--kind: of FEATURES; leave it out",
+        ),
+        (("label.npy", "features.npy", "--kind", "features"), "--kind: --method knn does not use it"),
+        (
+            ("label.npy", "percent.npy", "--method", "entropy"),
+            "FEATURES: every row adds up to 100, not to 1; if these are probabilities in percent, divide them by 100; "
+            "if these are features, --kind features",
+        ),
+        (
+            ("label.npy", "probabilities.npy", "--method", "entropy", "--folds", "3"),
+            "--folds: nothing is trained, since FEATURES was read as probabilities; drop --folds, or --kind features",
+        ),
+        (
+            ("label.npy", "features.npy", "--true", "unjudged.csv"),
+            "--true: 1 of 600 values are -1, first at row 0, which is none of the given labels; if it stands for rows "
+            "that nobody judged, leave these rows out of all files",
+        ),
+        (
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--classes", "0,1,2,3,4"),
             "--probabilities: expected a column of probabilities for each of the 5 classes",
         ),
@@ -780,6 +837,8 @@ def test_what_cannot_be_cleaned(
 ) -> None:
     np.save("short.npy", np.zeros((10, 2)))
     np.save("one.npy", np.ones(600, dtype=int))
+    np.save("percent.npy", np.load("probabilities.npy") * 100)
+    pd.DataFrame({"true": [-1] + [0] * 599}).to_csv("unjudged.csv", index=False)
     pd.DataFrame({"true": [0, 1, 2]}).to_csv("short.csv", index=False)
     holes = np.load("features.npy")
     holes[4, 1] = np.nan

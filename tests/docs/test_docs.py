@@ -194,3 +194,15 @@ def test_docstrings_become_markdown() -> None:
 def test_papers_name_the_version() -> None:
     assert f"version: {demele.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"## {demele.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_where_figures_are_put_at_the_build_the_source_says_where_they_are() -> None:
+    """Whoever reads a page in the repository sees no more of a mark than nothing."""
+    marked = 0
+    for page in sorted(DOCS.rglob("*.md")):
+        for after in re.split(r"<!-- measured-[a-z-]+ -->", page.read_text(encoding="utf-8"))[1:]:
+            named = re.match(r"\n\nThe figures are in `(benchmarks/results/[a-z_]+\.csv)`, made by", after)
+            assert named, page
+            assert (ROOT / named[1]).is_file()
+            marked += 1
+    assert marked >= 5

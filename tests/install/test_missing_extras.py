@@ -36,6 +36,21 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
             "method 'confident'",
             "method 'confident' needs cleanlab: install it with  pip install 'demele[cleaning]'",
         ),
+        (
+            "torchmetrics",
+            "demele.adapters.torchmetrics",
+            "demele.adapters.torchmetrics needs torchmetrics: install it with  pip install 'demele[torch]'",
+        ),
+        (
+            "lightning.pytorch",
+            "demele.adapters.lightning",
+            "demele.adapters.lightning needs lightning: install it with  pip install 'demele[lightning]'",
+        ),
+        (
+            "keras.src",
+            "KerasMetric",
+            "KerasMetric needs keras: install it with  pip install 'demele[keras]'",
+        ),
     ],
 )
 def test_the_message_names_what_is_needed_and_the_command(
@@ -97,3 +112,38 @@ print([score.value > 0.5 for score in evaluation])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[True, True, True, True]"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "absent", "message"),
+    [
+        (
+            "torchmetrics",
+            ["torch"],
+            "demele.adapters.torchmetrics needs torch: install it with  pip install 'demele[torch]'",
+        ),
+        (
+            "torchmetrics",
+            ["torchmetrics"],
+            "demele.adapters.torchmetrics needs torchmetrics: install it with  pip install 'demele[torch]'",
+        ),
+        (
+            "lightning",
+            ["lightning", "pytorch_lightning"],
+            "demele.adapters.lightning needs lightning: install it with  pip install 'demele[lightning]'",
+        ),
+    ],
+)
+def test_an_adapter_names_its_extra_when_it_is_imported(adapter: str, absent: list[str], message: str) -> None:
+    program = f"""
+import importlib, sys
+sys.modules |= dict.fromkeys({absent})  # which looks as if they were not installed
+import demele
+try:
+    importlib.import_module("demele.adapters.{adapter}")
+except demele.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == message

@@ -363,7 +363,8 @@ def test_the_paradox_is_noted() -> None:
 
 
 def test_other_notes() -> None:
-    assert codes([[0, 1] * 20, [0, 1] * 20], n_resamples=100) == set()
+    assert codes([[0, 1] * 20, [0, 1] * 20], n_resamples=100) == {"unanimous"}
+    assert codes([[0, 1] * 20, [0, 1] * 19 + [0, 0]], n_resamples=100) == set()
     assert "few-items" in codes([[0, 1, 1], [0, 1, 0]], n_resamples=100)
     rare = [0] * 200 + [1] * 19
     assert "few-items" in codes([rare, rare], n_resamples=100)

@@ -1,10 +1,15 @@
 """Cleanings: what they are, and simulated ones whose rates are those asked for."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.labels import Cleaning, simulated_cleaning
+from demele.evaluation import compare
+from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
+from demele.labels.cleaning import label_digest
 from tests.tolerances import assert_exact, assert_mean
 
 RNG = np.random.default_rng(0)
@@ -83,3 +88,96 @@ def test_a_cleaning() -> None:
     with pytest.raises(InputError, match=r"suggested: expected 2 labels, one per flag of suspect, got 1"):
         Cleaning([True, False], ["a"])
     assert Cleaning([True, False]).suggested is None
+
+
+# To which labels a cleaning belongs -----------------------------------------------------------------------------------
+
+FEATURES = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+GIVEN = [3, 3, 4, 4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    "same", [GIVEN, np.array(GIVEN, dtype=np.int32), np.array(GIVEN, dtype=float), pd.Series(GIVEN, dtype="Int64")]
+)
+def test_a_cleaning_knows_its_labels(same: Any) -> None:
+    found = clean(GIVEN, FEATURES, k=2)
+    assert found.made_from is not None
+    assert found.suspect.tolist() == [False, False, True, False, False, False]
+    assert clean(same, FEATURES, k=2).made_from == found.made_from
+    for one in (found, found.dropping()):
+        assert cleaning_harm(one, same).overall.suspected == 1
+        assert one.applied(same).labels.size in (5, 6)
+        assert compare(GIVEN, GIVEN, same, method="cleaned", cleaning=one).n > 0
+
+
+@pytest.mark.parametrize("other", [GIVEN[::-1], [3, 3, 3, 4, 4, 4], [4, 4, 3, 3, 3, 3]])
+def test_other_labels_are_refused(other: list[int]) -> None:
+    message = r"^cleaning: it was made from other labels than {}, or from these in another order"
+    found = clean(GIVEN, FEATURES, k=2)
+    for one in (found, found.dropping()):
+        for name, call in (
+            ("y", lambda one=one: cleaning_harm(one, other)),
+            ("y", lambda one=one: one.applied(other)),
+            ("y", lambda one=one: one.kept(other)),
+            ("y", lambda one=one: one.to_frame(other)),
+            ("labels", lambda one=one: compare(other, GIVEN, other, method="cleaned", cleaning=one)),
+        ):
+            with pytest.raises(InputError, match=message.format(name)):
+                call()
+    # Made by hand, or of some rows, it knows none.
+    assert Cleaning(found.suspect).made_from is None
+    assert cleaning_harm(Cleaning(found.suspect), other).overall.suspected == 1
+    assert found.take([0, 2]).made_from is None
+
+
+def test_the_digest_is_of_what_labels_say() -> None:
+    text = np.array(["3", "4", "3"], dtype=object)
+    assert label_digest(np.array([3, 4, 3])) == label_digest(text)
+    others = ([3, 4, 4], [4, 3, 4], [3, 4], [3, 4, 3, 3], [5, 4, 5])
+    assert len({label_digest(np.array(other)) for other in ([3, 4, 3], *others)}) == 6
+
+
+def test_some_rows() -> None:
+    found = Cleaning([True, False, True], [1, 0, 0], score=[0.1, 0.2, np.nan], method="mine")
+    part = found.take(np.array([False, True, True]))
+    assert part.suspect.tolist() == [False, True]
+    assert part.suggested is not None
+    assert part.suggested.tolist() == [0, 0]
+    assert part.method == "mine"
+    assert part.score is not None
+    assert_exact(part.score, [0.2, np.nan])
+    assert found.take([2, 0]).suspect.tolist() == [True, True]
+    for odd in ([True, False], [7], ["a"]):
+        with pytest.raises(InputError, match=r"^rows: expected 3 flags, or row numbers up to 2"):
+            found.take(odd)
+
+
+def test_the_worst_come_first() -> None:
+    found = Cleaning([False, True, False, True, True], score=[0.9, 0.3, np.nan, np.nan, 0.8])
+    assert found.worst(9).index.tolist() == [4, 1, 3, 0, 2]
+    frame = found.worst(2, y=list("abcde"))
+    assert frame["label"].tolist() == ["e", "b"]
+    assert frame.columns.tolist() == ["label", "suspect", "score"]
+    assert found.to_frame(only_suspects=True).index.tolist() == [1, 3, 4]
+    assert Cleaning([False, True, True]).worst().index.tolist() == [1, 2, 0]  # without a score
+    for odd in (0, True, 2.0):
+        with pytest.raises(InputError, match=r"^n: expected a number of labels, 1 or more"):
+            found.worst(odd)  # type: ignore[arg-type]
+
+
+# True labels that nobody gave -----------------------------------------------------------------------------------------
+
+
+def test_minus_1_among_true_labels() -> None:
+    true, given = np.array([0, -1, 1, -1]), np.array([0, 0, 1, 1])
+    found = Cleaning([False, True, False, True], [0, 1, 1, 0])
+    told = r"^true_labels: 2 of 4 values are -1, first at row 1, which is none of the given labels; if it stands for .*"
+    with pytest.raises(InputError, match=told + r"cleaning.take\(keep\), y\[keep\] and true_labels\[keep\]"):
+        cleaning_harm(found, given, true)
+    with pytest.raises(InputError, match=told + r"pass true_labels\[keep\] and given_labels\[keep\]"):
+        estimate_transition(true, given)
+    keep = true != -1
+    assert cleaning_harm(found.take(keep), given[keep], true[keep]).overall.right == 2
+    # As a class, it is counted: where it is said to be one, or where labels have it too.
+    assert estimate_transition(true, given, classes=[-1, 0, 1]).counts[0].tolist() == [0, 1, 1]
+    assert estimate_transition([-1, 1], [1, -1]).wrong == 2

@@ -297,8 +297,10 @@ def test_kinds_of_labels() -> None:
 def test_classes_are_matched_by_name() -> None:
     table = pd.DataFrame([[0.0, 1.0], [0.0, 1.0]], index=["dog", "cat"], columns=["dog", "cat"])
     assert add_class_noise(["cat", "dog"], table, seed=0).labels.tolist() == ["cat", "cat"]
-    # Without names: in sorted order, so that cats become dogs.
-    assert add_class_noise(["cat", "dog"], table.to_numpy(), seed=0).labels.tolist() == ["dog", "dog"]
+    # Without names, numbers are in sorted order; strings would be in an order that nobody chose, and are refused.
+    assert add_class_noise([5, 7], table.to_numpy(), seed=0).labels.tolist() == [7, 7]
+    named = TransitionMatrix(table.to_numpy(), classes=["cat", "dog"])
+    assert add_class_noise(["cat", "dog"], named, seed=0).labels.tolist() == ["dog", "dog"]
     counts = TransitionCounts([[0, 5], [0, 5]], classes=["dog", "cat"])
     assert add_class_noise(["cat", "dog"], counts, seed=0).labels.tolist() == ["cat", "cat"]
     # The matrix may know classes that these labels lack.
@@ -413,6 +415,15 @@ GOOD = [[0.9, 0.1], [0.2, 0.8]]
             r"^transition: its classes 'cat', 'dog' lack 'cow', which y has",
         ),
         ([0, 1], TransitionMatrix(GOOD, ["cat", "dog"]), InputError, r"lack 0, 1, which y has"),
+        *(
+            (
+                ["dog", "cat"],
+                matrix,
+                InputError,
+                r"no names, and those of y have.*classes=\[\.\.\.\]\); in sorted order they",
+            )
+            for matrix in (GOOD, TransitionMatrix(GOOD), TransitionCounts([[3, 1], [1, 3]]))
+        ),
         ([0, 1], TransitionCounts([[3, 1], [0, 0]]), NotEnoughData, r"never counted.*to_matrix\(empty='right'\)"),
         ([], GOOD, NotEnoughData, r"^y: expected at least 1 instance"),
         (

@@ -268,7 +268,7 @@ def _from_wide(columns: Mapping[str, Any], names: Any, arguments: argparse.Names
             called.iloc[table["item"]].to_numpy(),
             table["annotator"],
             table["answer"],
-            classes=read.classes,
+            classes=classes,
             all_items=called.tolist(),
         )
 

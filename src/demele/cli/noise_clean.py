@@ -40,20 +40,25 @@ examples:
   demele noise clean data.csv::label data.csv::x1,x2,x3 --method voting --rule consensus --output cleaned.csv
   demele noise clean labels.npy --probabilities p.npy --method confident --drop --output kept.csv
   demele noise clean data.csv::label features.npy --suspects suspects.csv
-  demele compare data.csv::old data.csv::new data.csv::label --suspects suspects.csv
+  demele compare data.csv::old data.csv::new data.csv::label --method cleaned --suspects suspects.csv
 
 --output has the columns row (from 0) and label: all rows with suspects relabelled, or with --drop those that are kept.
---probabilities must come from models that were not trained on the row; columns are the classes, in their order.
+Probabilities must come from models that were not trained on the row; columns are the classes, in their order. For
+entropy and confident, FEATURES that look like them are read as such; --kind says what they are.
 Exit status: 0 done, 2 a mistake in the arguments or the data.
 """
 _FROM_PROBABILITIES = ("entropy", "confident")
 _METHODS = ("knn", "classification", "voting", "partitioning", *_FROM_PROBABILITIES)
-_OPTIONS = ("folds", "k", "rule", "rounds", "threshold", "scaling")
+_OPTIONS = ("folds", "k", "rule", "rounds", "threshold", "scaling", "kind")
 _WORDS = {
     r"y and features_or_probabilities(?=:)": "LABELS and FEATURES",
     r"y and true_labels(?=:)": "LABELS and --true",
-    r"; give all classes, in their order, with classes=\[\.\.\.\](, or pass kind='features')?": "; give all classes, "
-    "in their order, with --classes=A,B,...",
+    r"; give all classes, in their order, with classes=\[\.\.\.\]": "; give all classes, in their order, with "
+    "--classes=A,B,...",
+    r"(?:pass )?kind='features'": "--kind features",
+    r"since features_or_probabilities was read": "since FEATURES was read",
+    r"drop (folds|k|rule|rounds|threshold|scaling|kind)\b": r"drop --\1",
+    r"keep = true_labels != -1 and pass .*? true_labels\[keep\]": "leave these rows out of all files",
     r"method '(\w+)' does not use it, only": r"--method \1 does not use it, only",
     r"classes=\[\.\.\.\]": "--classes=A,B,...",
 }
@@ -80,6 +85,11 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     what = parser.add_argument_group("how")
     what.add_argument(
         "--probabilities", metavar="FILE", help="predicted probabilities of the classes, in place of FEATURES"
+    )
+    what.add_argument(
+        "--kind",
+        choices=("features", "probabilities"),
+        help="entropy and confident: what FEATURES are (default: by what they look like)",
     )
     what.add_argument("--method", metavar="M", help="see below (default: knn)")
     what.add_argument("--folds", type=int, metavar="N", help="parts, each judged by the others (default: 5)")
@@ -133,8 +143,8 @@ def _run(arguments: argparse.Namespace) -> None:
     given = read_labels(columns["labels"], "y")
     classes = None if arguments.classes is None else classes_named(arguments.classes, given)
     options: dict[str, Any] = {name: getattr(arguments, name) for name in _OPTIONS}
-    if arguments.method in _FROM_PROBABILITIES:
-        options["kind"] = "features" if arguments.probabilities is None else "probabilities"
+    if arguments.probabilities is not None:
+        options["kind"] = "probabilities"
     if arguments.method is not None:
         options["method"] = arguments.method
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
@@ -158,6 +168,8 @@ def _check(arguments: argparse.Namespace) -> None:
         chosen = "by default knn" if arguments.method is None else f"got {arguments.method}"
         if arguments.method is None or arguments.method in _METHODS:
             raise InputError(f"--probabilities: only --method entropy and confident use them, {chosen}")
+    if arguments.probabilities is not None and arguments.kind is not None:
+        raise InputError("--kind: of FEATURES; leave it out, since --probabilities says what they are")
     if arguments.probabilities is not None and arguments.folds is not None:
         raise InputError("--folds: nothing is trained on --probabilities; leave it out")
     if not 0 < arguments.level < 1:
@@ -217,9 +229,7 @@ def _suspects(found: "Cleaning", given: Any) -> "pd.DataFrame":
     """Return the suspects, most suspicious first: row, given, suggested, score."""
     import pandas as pd
 
-    rows = np.flatnonzero(found.suspect)
+    rows = found.worst(given.size).index[: found.n_suspects].to_numpy()
     score = np.full(rows.size, np.nan) if found.score is None else found.score[rows]
     suggested = np.full(rows.size, None) if found.suggested is None else found.suggested[rows]
-    order = np.argsort(-np.nan_to_num(score, nan=-1.0), kind="stable")
-    columns = {"row": rows, "given": given[rows], "suggested": suggested, "score": score}
-    return pd.DataFrame({name: values[order] for name, values in columns.items()})
+    return pd.DataFrame({"row": rows, "given": given[rows], "suggested": suggested, "score": score})

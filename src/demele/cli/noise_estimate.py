@@ -65,6 +65,9 @@ _WORDS = {
     "give a higher max_iterations or tolerance": "its labels may still change",
     r"with classes=\[\.\.\.\]": "with --classes=A,B,...",
     r"true_labels and given_labels(?=:)": "--true and --given",
+    r"pass missing=-1, as in Annotations\.from_matrix\(answers, missing=-1\)": "give --missing -1 (with --wide), or "
+    "leave these rows out",
+    r"classes=\[\.\.\.\] says so": "--classes says so",
     "use scale='ordinal'": "--scale ordinal",
     "feature_model='normal'": "--feature-model normal",
     "feature_model='counts'": "--feature-model counts",
@@ -307,7 +310,7 @@ def _held_against(read: Read, found: "Consensus", level: float, warn: Warn) -> d
     part, gold = aligned(read.gold, found, "--gold", warn)
     if not set(gold.tolist()) & set(part.classes):
         raise InputError(
-            f"{read.gold.text}: none of its classes, such as {gold[0]!r}, is among the answers, such as "
+            f"{read.gold.text}: none of its classes, such as {gold[:1].tolist()[0]!r}, is among the answers, such as "
             f"{part.classes[0]!r}"
         )
     n = int(gold.size)

@@ -7,7 +7,19 @@ from demele.core.errors import MissingExtraError
 
 __all__ = ["require"]
 
-_EXTRA_OF = {"plotly": "report", "pyarrow": "parquet", "cleanlab": "cleaning", "matplotlib": "pictures"}
+_EXTRA_OF = {
+    "plotly": "report",
+    "pyarrow": "parquet",
+    "cleanlab": "cleaning",
+    "matplotlib": "pictures",
+    "keras": "keras",
+    "torch": "torch",
+    "torchmetrics": "torch",
+    "lightning": "lightning",
+    "pytorch_lightning": "lightning",
+    "dask": "dask",
+    "distributed": "dask",
+}
 
 
 def require(module: str, *, purpose: str) -> ModuleType:

@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
 
-__all__ = ["Indices", "Labelled", "Vocabulary", "read_labelled", "read_labels", "read_models", "vocabulary"]
+__all__ = [
+    "Indices",
+    "Labelled",
+    "Vocabulary",
+    "plain_text",
+    "read_labelled",
+    "read_labels",
+    "read_models",
+    "refuse_unjudged",
+    "shown",
+    "vocabulary",
+]
 
 Indices = NDArray[np.int32]
 
@@ -41,7 +52,7 @@ class Vocabulary:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int | str) or value not in self.classes:
-            raise InputError(f"{argument}: expected one of the classes {shown(self.classes)}, got {name!r}")
+            raise InputError(f"{argument}: expected one of the classes {shown(self.classes)}, got {plain_text(name)}")
         return self.classes.index(value)
 
     def encode(self, values: NDArray[Any], argument: str) -> Indices:
@@ -215,9 +226,12 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
 
         return Vocabulary(tuple(np.sort(pd.unique(labels)).tolist()))
     if isinstance(classes, str | bytes | set | frozenset | Mapping) or not isinstance(classes, Iterable):
+        letters = ", ".join(repr(letter) for letter in classes[:3]) if isinstance(classes, str) else ""
+        more = ", ..." if isinstance(classes, str) and len(classes) > 3 else ""
         raise InputTypeError(
             f"classes: expected a sequence of classes in the order wanted, such as ['cat', 'dog'], got "
             f"{type(classes).__name__}"
+            + (f" {classes!r}; if each letter is a class, pass list({classes!r}): [{letters}{more}]" if letters else "")
         )
     read = read_labels(list(classes) if not isinstance(classes, np.ndarray) else classes, "classes")
     items = tuple(_item(read, i) for i in range(read.size))
@@ -229,8 +243,52 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
 
 def shown(items: Sequence[object], at_most: int = 6) -> str:
     """List some items of a sequence for a message."""
-    text = ", ".join(repr(item) for item in items[:at_most])
+    text = ", ".join(plain_text(item) for item in items[:at_most])
     return text + (f", ... ({len(items)} in all)" if len(items) > at_most else "")
+
+
+def plain_text(value: object) -> str:
+    """Return what a message shows of a value: that of a NumPy number or string is what it would be in plain Python."""
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if type(value) is list:
+        return "[" + ", ".join(map(plain_text, value)) + "]"
+    if type(value) is tuple:
+        return "(" + ", ".join(map(plain_text, value)) + ("," if len(value) == 1 else "") + ")"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{plain_text(key)}: {plain_text(one)}" for key, one in value.items()) + "}"
+    return repr(value)
+
+
+def refuse_unjudged(
+    true: NDArray[Any], given: NDArray[Any], argument: str, remedy: str, *, classes: Sequence[object] | None = None
+) -> None:
+    """Refuse true labels that hold -1, the usual sign for rows that nobody judged, beside classes from 0 on.
+
+    Parameters
+    ----------
+    true, given : arrays of shape (n,)
+        As :func:`read_labels` returns them.
+    argument : str
+        What messages call the true labels.
+    remedy : str
+        What to do.
+    classes : sequence, optional
+        All classes, if the user gave them: -1 may be one of these.
+
+    Raises
+    ------
+    InputError
+    """
+    if classes is not None or true.dtype.kind != "i" or given.dtype.kind != "i":
+        return
+    unjudged = np.flatnonzero(true == -1)
+    if unjudged.size and true.min() == -1 and given.min() >= 0:
+        raise InputError(
+            f"{argument}: {unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, which is none of "
+            f"the given labels; if it stands for rows that nobody judged, {remedy}; if it is a class, give all classes "
+            "with classes=[...]"
+        )
 
 
 def _unseen_hint(values: NDArray[Any], words: Vocabulary) -> str:
@@ -302,8 +360,8 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     if any(kinds):
         row = kinds.index(not kinds[0])
         raise InputTypeError(
-            f"{argument}: expected whole numbers or strings, got both: {array[0]!r} at row 0 and {array[row]!r} "
-            f"at row {row}"
+            f"{argument}: expected whole numbers or strings, got both: {plain_text(array[0])} at row 0 and "
+            f"{plain_text(array[row])} at row {row}"
         )
     if any(isinstance(value, bytes) for value in array):
         raise InputTypeError(f"{argument}: expected whole numbers or strings, got bytes; decode them: {DECODE}")

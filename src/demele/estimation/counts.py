@@ -7,6 +7,7 @@ of pairs are its marginals. With 10 bins, two codes and two factors make 10 000 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,12 @@ __all__ = [
     "PackedRows",
     "bin_factor",
     "bin_rows",
+    "check_size",
     "column_bins",
     "factor_bins",
     "joint_counts",
+    "packed_columns",
+    "pair_marginals",
     "soft_joint_counts",
 ]
 
@@ -145,7 +149,7 @@ def joint_counts(
 
     Cost: O(n (d + M)) to bin and about O(n d M / 4) additions; memory O(chunk (d + M)) beyond the tables.
     """
-    _check_size(codes, factors, of_codes, of_factors, factor_pairs=factor_pairs)
+    check_size(codes, factors, of_codes, of_factors, factor_pairs=factor_pairs)
     total: JointCounts | None = None
     for start in range(0, codes.n, CHUNK):
         rows = bin_rows(codes, factors, of_codes, of_factors, slice(start, start + CHUNK))
@@ -156,7 +160,7 @@ def joint_counts(
     return total
 
 
-def _check_size(
+def check_size(
     codes: Codes,
     factors: Factors,
     of_codes: Sequence[ColumnBins],
@@ -164,6 +168,13 @@ def _check_size(
     *,
     factor_pairs: bool,
 ) -> None:
+    """Refuse tables that no memory holds.
+
+    Raises
+    ------
+    InputError
+        Naming the factor with most values.
+    """
     values = [
         len(factor.levels) if bins is None else bins.n_bins
         for factor, bins in zip(factors.columns, of_factors, strict=True)
@@ -229,15 +240,17 @@ class PackedRows:
 
 def _packs(columns: NDArray[np.intp], sizes: NDArray[np.intp], budget: int) -> list[_Pack]:
     """Pack neighbouring columns together while their cells stay within the budget."""
-    packs: list[_Pack] = []
-    group: list[int] = []
+    return [_pack(columns, sizes, group) for group in packed_columns(sizes, budget)]
+
+
+def packed_columns(sizes: NDArray[np.intp], budget: int) -> list[list[int]]:
+    """Group neighbouring columns while their cells stay within the budget."""
+    groups: list[list[int]] = [[]]
     for column in range(len(sizes)):
-        if group and np.prod(sizes[[*group, column]]) > budget:
-            packs.append(_pack(columns, sizes, group))
-            group = []
-        group.append(column)
-    packs.append(_pack(columns, sizes, group))
-    return packs
+        if groups[-1] and np.prod(sizes[[*groups[-1], column]]) > budget:
+            groups.append([])
+        groups[-1].append(column)
+    return groups
 
 
 def _pack(columns: NDArray[np.intp], sizes: NDArray[np.intp], group: list[int]) -> _Pack:
@@ -252,12 +265,24 @@ def _pair_tables(
 ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
     """Count two packs against each other and yield the table of each pair of their columns."""
     counted = np.bincount(first.index * second.size + second.index, weights, minlength=first.size * second.size)
-    cells = counted.reshape(first.shape + second.shape)
+    yield from pair_marginals(counted, (first.columns, first.shape), (second.columns, second.shape))
+
+
+def pair_marginals(
+    counted: NDArray[Any],
+    first: tuple[tuple[int, ...], tuple[int, ...]],
+    second: tuple[tuple[int, ...], tuple[int, ...]],
+) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    """Yield the table of each column of a first pack with each of a second one, from the counts of both together.
+
+    Packs are given as columns and numbers of bins.
+    """
+    cells = counted.reshape(first[1] + second[1])
     axes = range(cells.ndim)
-    n_first = len(first.shape)
-    for a, column_a in enumerate(first.columns):
+    n_first = len(first[0])
+    for a, column_a in enumerate(first[0]):
         partial = cells.sum(axis=tuple(axis for axis in range(n_first) if axis != a))
-        for b, column_b in enumerate(second.columns):
+        for b, column_b in enumerate(second[0]):
             others = tuple(axis for axis in axes if 1 <= axis < partial.ndim and axis != b + 1)
             yield column_a, column_b, partial.sum(axis=others).astype(np.float64)
 

@@ -124,8 +124,11 @@ class Adaptive:
 
     def column_bins(self, values: NDArray[np.float64], low: float, high: float) -> ColumnBins:
         """Return equal-frequency bins, as many as the rows support."""
-        bins = int(np.clip(round(2 * len(values) ** (1 / 3)), 2, self.most))
-        return EqualFrequency(bins).column_bins(values, low, high)
+        return self.of_rows(len(values)).column_bins(values, low, high)
+
+    def of_rows(self, n: int) -> EqualFrequency:
+        """Return as many equal-frequency bins as n rows support."""
+        return EqualFrequency(int(np.clip(round(2 * n ** (1 / 3)), 2, self.most)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,17 +203,22 @@ def crossed_deviations(
     return crossed_from_extremes(summarise_extremes(codes, factor_bins, n_bins), value_weights=value_weights)
 
 
-def summarise_extremes(codes: NDArray[Any], factor_bins: IntArray, n_bins: Sequence[int]) -> CellExtremes:
+def summarise_extremes(
+    codes: NDArray[Any], factor_bins: IntArray, n_bins: Sequence[int], *, reference: FloatArray | None = None
+) -> CellExtremes:
     """Return the :class:`CellExtremes` of codes (n_samples, n_codes) and bins (n_samples, n_factors), in one pass.
 
-    Merging the summaries of parts of the rows gives the summary of all, to rounding. Cost: O(N d M) time, and the
-    memory of one chunk of 8192 rows.
+    Merging the summaries of parts of the rows gives the summary of all, to rounding; with the same ``reference``,
+    (n_codes,), in all of them, merging is plain addition. Without one it is the mean of the first rows. Cost:
+    O(N d M) time, and the memory of one chunk of 8192 rows.
     """
     state = CellExtremes.empty(codes.shape[1], n_bins)
     moments = state.moments
     for rows in chunks(len(codes)):
         lines = code_rows(codes, rows)
-        part, centred = CodeMoments.of_rows(lines, moments.reference if moments.n else lines.mean(axis=1))
+        if reference is None:
+            reference = lines.mean(axis=1)
+        part, centred = CodeMoments.of_rows(lines, reference)
         moments = moments.merge(part)
         for i, size in enumerate(n_bins):
             groups = ValueOrder.of(factor_bins[rows, i], size)

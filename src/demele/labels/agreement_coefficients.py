@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.core.labelled import shown
+from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 from demele.labels.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
@@ -160,6 +160,7 @@ def agreement(
     n_resamples: int = 1000,
     seed: int = 0,
     classes: Sequence[object] | None = None,
+    missing: object = None,
 ) -> Agreement:
     """Say how far annotators agree, beyond what chance would give.
 
@@ -181,6 +182,8 @@ def agreement(
     seed : int >= 0
     classes : sequence, optional
         All classes in their order; by default the sorted answers. On an ordinal scale of named classes, give them.
+    missing : int, str or float, optional
+        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
 
     Returns
     -------
@@ -224,7 +227,7 @@ def agreement(
     """
     from demele import __version__
 
-    table = read_annotations(annotations, classes=classes)
+    table = read_annotations(annotations, classes=classes, missing=missing)
     _check(scale, level, n_resamples, seed)
     values = _values(table.classes, scale)
     if table.n_annotators < 2:
@@ -268,12 +271,12 @@ def agreement(
 
 def _check(scale: object, level: object, n_resamples: object, seed: object) -> None:
     if scale not in get_args(Scale):
-        raise UnknownNameError(f"scale: expected one of {shown(get_args(Scale))}, got {scale!r}")
+        raise UnknownNameError(f"scale: expected one of {shown(get_args(Scale))}, got {plain_text(scale)}")
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < float(level) < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise InputTypeError(f"{name}: expected a whole number, got {number!r}")
+            raise InputTypeError(f"{name}: expected a whole number, got {plain_text(number)}")
         if number < 0:
             raise InputError(f"{name}: expected a whole number from 0, got {number}")
     least = math.ceil(2 / (1 - float(level)) - 1e-9)
@@ -381,8 +384,8 @@ def _notes(
     if most >= _SKEWED and found["raw"] - found["fleiss"] >= _FAR:
         text = (
             f"Raw agreement is {found['raw']:.3f} but Fleiss' kappa {found['fleiss']:.3f}: {most:.1%} of the answers "
-            f"are {per_class['share'].idxmax()!r}, so that chance agrees often (the kappa paradox, Feinstein & "
-            "Cicchetti 1990); read the agreement and kappa of each class."
+            f"are {plain_text(per_class['share'].idxmax())}, so that chance agrees often (the kappa paradox, Feinstein "
+            "& Cicchetti 1990); read the agreement and kappa of each class."
         )
         notes.append(Note(code="kappa-paradox", message=text))
     named = table.k > 2 and isinstance(table.classes[0], str) and not ordered

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, split_columns
-from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
+from demele.labels.answer_remarks import remarks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,8 @@ class Annotations:
         Positions in ``items``, ``annotators`` and ``classes``, in the order that came in.
     silent : tuple of str
         Rows of a matrix without any answer: they are none of the ``annotators``.
+    named : bool
+        Whether the classes were given, and not read off the answers.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class Annotations:
     annotator: Indices
     answer: Indices
     silent: tuple[str, ...]
+    named: bool
 
     def __init__(
         self,
@@ -100,6 +104,7 @@ class Annotations:
         for name, key in (("item", "items"), ("annotator", "annotators"), ("answer", "answers")):
             object.__setattr__(self, name, coded[key])
         object.__setattr__(self, "silent", ())
+        object.__setattr__(self, "named", classes is not None)
 
     @classmethod
     def from_matrix(
@@ -235,68 +240,7 @@ class Annotations:
 
     def remarks(self) -> tuple[Note, ...]:
         """Say what of these answers a reader of any result must know: repeats, silent items, constant annotators."""
-        notes: list[Note] = []
-        repeats = self.n_repeats
-        if repeats:
-            notes.append(
-                Note(
-                    code="repeated-answers",
-                    message=f"{repeats} answers repeat the same annotator on the same item; each counts as an answer.",
-                )
-            )
-        silent = np.flatnonzero(np.bincount(self.item, minlength=self.n_items) == 0)
-        if silent.size:
-            names = tuple(str(self.items[place]) for place in silent[:6])
-            notes.append(
-                Note(
-                    code="unanswered-items",
-                    message=f"{silent.size} of {self.n_items} items have no answer: what is said of them is only how "
-                    "frequent the classes are.",
-                    subject=names,
-                    severity="warning",
-                )
-            )
-        if self.silent:
-            notes.append(
-                Note(
-                    code="silent-annotators",
-                    message=f"{len(self.silent)} of {len(self.silent) + self.n_annotators} annotators gave no answer, "
-                    "and are left out.",
-                    subject=self.silent[:6],
-                )
-            )
-        if self.n_annotators > self.n_items and self.n_answers == self.n_annotators * self.n_items:
-            notes.append(
-                Note(
-                    code="more-annotators-than-items",
-                    message=f"{self.n_annotators} annotators answered about all of {self.n_items} items: an array is "
-                    "of shape (n_annotators, n_items); if its rows are items, pass its transpose.",
-                    severity="warning",
-                )
-            )
-        answered = np.bincount(self.annotator, minlength=self.n_annotators)
-        used = np.zeros((self.n_annotators, self.k), dtype=bool)
-        used[self.annotator, self.answer] = True
-        constant = np.flatnonzero((used.sum(axis=1) == 1) & (answered >= 10)) if self.k > 1 else np.empty(0, np.intp)
-        if constant.size:
-            names = tuple(str(self.annotators[place]) for place in constant[:6])
-            notes.append(
-                Note(
-                    code="constant-annotators",
-                    message=f"{constant.size} of {self.n_annotators} annotators with at least 10 answers always gave "
-                    "the same one.",
-                    subject=names,
-                )
-            )
-        if self.k == 1:
-            notes.append(
-                Note(
-                    code="one-class",
-                    message=f"Every answer is {self.classes[0]!r}: nothing can be learnt about who errs.",
-                    severity="warning",
-                )
-            )
-        return tuple(notes)
+        return remarks(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +252,9 @@ class Responses:
     what: NDArray[np.intp]
 
 
-def read_annotations(annotations: object, *, classes: Sequence[object] | None = None) -> Annotations:
+def read_annotations(
+    annotations: object, *, classes: Sequence[object] | None = None, missing: object = None
+) -> Annotations:
     """Return annotations of whatever came in.
 
     Parameters
@@ -317,12 +263,19 @@ def read_annotations(annotations: object, *, classes: Sequence[object] | None = 
         :meth:`Annotations.from_matrix` reads
     classes : sequence, optional
         As in :class:`Annotations`.
+    missing : int, str or float, optional
+        What stands for no answer, such as -1. Items of a long table without any other answer stay among the items.
 
     Raises
     ------
     InputError, InputTypeError, NotEnoughData
     """
     if isinstance(annotations, Annotations):
+        if missing is not None:
+            raise InputError(
+                "missing: these annotations are read already; give it where they are made, as in "
+                "Annotations.from_matrix(answers, missing=...)"
+            )
         if classes is None or tuple(classes) == annotations.classes:
             return annotations
         raise InputError("classes: the annotations have their own; give them where the annotations are made")
@@ -330,13 +283,41 @@ def read_annotations(annotations: object, *, classes: Sequence[object] | None = 
         columns, names = split_columns(annotations, "annotations", "column")
         found = _long_columns(names)
         if found is not None:
-            return Annotations(*(_column(columns, names.index(name)) for name in found), classes=classes)
+            items, annotators, answers = (_column(columns, names.index(name)) for name in found)
+            if missing is None:
+                return Annotations(items, annotators, answers, classes=classes)
+            return _without_missing(items, annotators, answers, missing, classes)
+        for role, known in COLUMN_NAMES.items():
+            rivals = [name for name in names if str(name).casefold() in known]
+            if len(rivals) > 1:
+                raise InputError(
+                    f"annotations: columns {' and '.join(map(plain_text, rivals))} may all be the {role}; leave out "
+                    "all but one, or pass Annotations(items, annotators, answers)"
+                )
         if any(str(name).casefold() in known for name in names for known in COLUMN_NAMES.values()):
             raise InputError(
                 "annotations: expected columns item, annotator and answer (or task, worker, label), got "
                 f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)"
             )
-    return Annotations.from_matrix(annotations, classes=classes)
+    return Annotations.from_matrix(annotations, classes=classes, missing=missing)
+
+
+def _without_missing(
+    items: Any, annotators: Any, answers: Any, missing: object, classes: Sequence[object] | None
+) -> Annotations:
+    """Read a long table without the rows that hold no answer; their items stay."""
+    read = {"items": items, "annotators": annotators, "answers": answers}
+    columns = {name: as_column(column, name) for name, column in read.items()}
+    here = _answered(columns["answers"], missing)
+    if not here.size:
+        raise NotEnoughData(f"annotations: expected at least 1 answer, got {plain_text(missing)} only")
+    return Annotations(
+        columns["items"][here],
+        columns["annotators"][here],
+        columns["answers"][here],
+        classes=classes,
+        all_items=vocabulary(read_labels(columns["items"], "items")).classes,
+    )
 
 
 def _column(columns: Any, place: int) -> Any:
@@ -361,11 +342,13 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
             "item, annotator, answer, or an array of shape (n_annotators, n_items)"
         )
     if isinstance(matrix, Mapping):
-        rows = {name: as_column(values, f"annotations, annotator {name!r}") for name, values in matrix.items()}
+        rows = {
+            name: as_column(values, f"annotations, annotator {plain_text(name)}") for name, values in matrix.items()
+        }
     elif hasattr(matrix, "columns"):
         columns, names = split_columns(matrix, "annotations", "annotator")
         rows = {
-            name: as_column(_column(columns, place), f"annotations, annotator {name!r}")
+            name: as_column(_column(columns, place), f"annotations, annotator {plain_text(name)}")
             for place, name in enumerate(names)
         }
     else:
@@ -375,8 +358,8 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     for name, row in rows.items():
         if row.ndim != 1:
             raise InputError(
-                f"annotations, annotator {name!r}: expected one answer per item, got shape {row.shape}; an array is of "
-                "shape (n_annotators, n_items)"
+                f"annotations, annotator {plain_text(name)}: expected one answer per item, got shape {row.shape}; an "
+                "array is of shape (n_annotators, n_items)"
             )
     return list(rows), list(rows.values())
 
@@ -396,7 +379,7 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
         raise InputError(
-            f"items: expected some of all_items, {shown(listed.classes)}, got {items[0]!r} at row 0: one "
+            f"items: expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0: one "
             "lists numbers, the other names"
         )
     wrong = np.flatnonzero(pd.Index(listed.classes).get_indexer(pd.Index(items)) < 0)

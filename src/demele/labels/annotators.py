@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import check_same_order, read_codes
-from demele.core.labelled import Indices, read_labels, vocabulary
+from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -388,7 +388,7 @@ def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]
     for position, (name, model) in enumerate(items):
         if isinstance(model, type) or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
             raise InputTypeError(
-                f"models: expected classifiers with fit, predict and get_params, got {model!r} as {name!r}"
+                f"models: expected classifiers with fit, predict and get_params, got {model!r} as {plain_text(name)}"
                 + ("; make an instance of it" if isinstance(model, type) else "")
             )
         copy = clone(model)
@@ -400,7 +400,7 @@ def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]
 
 def _check_jobs(n_jobs: Any) -> None:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {plain_text(n_jobs)}")
 
 
 def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:

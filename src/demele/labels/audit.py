@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column
-from demele.core.labelled import Indices, Vocabulary, read_labels, read_models, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, read_models, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.labels.transition import digest
@@ -115,7 +115,7 @@ class Audit:
 
     def __init__(self, rows: object, labels: object, *, design: Design, probabilities: object = None) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
-            raise InputError(f"design: expected how the rows were chosen, got {design!r}; {_DESIGNS}")
+            raise InputError(f"design: expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
         drawn, said = _read_rows(rows), read_labels(labels, "labels")
         if said.size != drawn.size:
             raise InputError(
@@ -259,7 +259,8 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
     if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor <= 1:
         raise InputError(
-            f"floor: expected a number in (0, 1], such as 0.4, got {floor!r}; at 0 some rows could never be drawn"
+            f"floor: expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never "
+            "be drawn"
         )
     chances = inclusion_probabilities(_weights(read_doubt(doubt, n), float(floor)), size)
     draws = rng_for(seed, "draw_audit", "weighted", n).random(n)
@@ -461,7 +462,7 @@ def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
 
 def _count(value: Any, argument: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+        raise InputTypeError(f"{argument}: expected a whole number, got {plain_text(value)}")
     if value < 1:
         raise InputError(f"{argument}: expected at least 1, got {value}")
     return int(value)

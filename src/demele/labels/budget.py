@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
-from demele.core.labelled import Indices
+from demele.core.labelled import Indices, plain_text
 from demele.labels.limits import hypergeometric_limit
 from demele.labels.transition import TransitionCounts, TransitionMatrix
 
@@ -114,7 +114,7 @@ def noise_budget(
     100
     """
     if not 0 < tail < 1:
-        raise InputError(f"tail: expected a probability in (0, 1), got {tail!r}")
+        raise InputError(f"tail: expected a probability in (0, 1), got {plain_text(tail)}")
     given = np.bincount(labels, minlength=k)
     if isinstance(noise, TransitionMatrix | TransitionCounts):
         if noise.k != k:
@@ -129,7 +129,7 @@ def noise_budget(
 
 def _of_rate(rate: float, given: Counts) -> NoiseBudget:
     if not 0 <= rate < 1:
-        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {rate!r}")
+        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {plain_text(rate)}")
     n, k = int(given.sum()), given.size
     wrong = int(np.floor(rate * n + 1e-9))
     everywhere = np.full(k, wrong)

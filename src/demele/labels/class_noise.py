@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.seeds import checked_seed, rng_for
 from demele.labels.noise import NoisyLabels, noisy_labels, read_rate
 from demele.labels.transition import TransitionCounts, TransitionMatrix
@@ -19,6 +19,8 @@ Counts = NDArray[np.int64]
 
 #: Expected counts are rounded to so many decimals, so that 0.1 + 0.2 ties with 0.3.
 DECIMALS = 9
+#: A message lists so many classes at most.
+_MOST_NAMED = 12
 #: Confusions of one class may sum to so much more than 1, by rounding.
 SUM_TOLERANCE = 1e-9
 
@@ -94,7 +96,8 @@ def add_class_noise(y: object, transition: object, *, exact: bool = False, seed:
         True classes.
     transition : TransitionMatrix, TransitionCounts, or array-like or data frame of shape (K, K)
         Row = true class, column = given label; each row sums to 1. Counts stand for their proportions. Named classes
-        are matched with those of ``y`` by name, and may be more; K classes without names are those of ``y``, sorted.
+        are matched with those of ``y`` by name, and may be more. K classes without names are those of ``y``, sorted, if
+        these are numbers; where they are strings, names are needed.
     exact : bool
         Make the number of instances with true class k and label l as near to n_k T_kl as whole numbers that sum to n_k
         can be (see Notes). Else labels are drawn independently, so that the counts vary.
@@ -223,12 +226,15 @@ def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[A
         row, column = words.index(true, "confusions"), words.index(given, "confusions")
         if row == column:
             raise InputError(
-                f"confusions: expected two different classes, got {true!r} twice; the probability of the right label "
-                "is what the confusions leave"
+                f"confusions: expected two different classes, got {plain_text(true)} twice; the probability of the "
+                "right label is what the confusions leave"
             )
         if table[row, column]:
-            raise InputError(f"confusions: expected each confusion once, got {true!r} as {given!r} more than once")
-        table[row, column] = read_rate(value, f"confusions, {true!r} as {given!r}", f"the instances of {true!r}")
+            raise InputError(
+                f"confusions: expected each confusion once, got {plain_text(true)} as {plain_text(given)} more "
+                "than once"
+            )
+        table[row, column] = _read_confusion(value, true, given)
     sums = table.sum(axis=1)
     over = np.flatnonzero(sums > 1 + SUM_TOLERANCE)
     if over.size:
@@ -318,6 +324,12 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
                 f"transition: its {matrix.k} classes have no names, and y has {len(own)} classes: "
                 f"{shown(own.classes)}; name them with TransitionMatrix(matrix, classes=[...])"
             )
+        if isinstance(own.classes[0], str):
+            raise InputError(
+                "transition: its classes have no names, and those of y have, so that its rows may be in any order; "
+                "name them with TransitionMatrix(matrix, classes=[...]); in sorted order they are "
+                f"{shown(own.classes, _MOST_NAMED)}"
+            )
         return matrix, own
     known = set(matrix.classes)
     missing = [name for name in own.classes if name not in known]
@@ -337,7 +349,7 @@ def _read_classes(classes: Any) -> Vocabulary:
     else:
         words = vocabulary(np.empty(0), classes=classes)
     if len(words) < 2:
-        raise NotEnoughData(f"classes: expected at least 2 classes, got {classes!r}")
+        raise NotEnoughData(f"classes: expected at least 2 classes, got {plain_text(classes)}")
     return words
 
 
@@ -355,10 +367,15 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
         elif isinstance(value, tuple) and len(value) == 2:
             yield key, value[0], value[1]
         else:
-            raise InputTypeError(f"confusions: expected a mapping {forms}, got {key!r}: {value!r}")
+            raise InputTypeError(f"confusions: expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}")
+
+
+def _read_confusion(value: Any, true: object, given: object) -> float:
+    name = f"confusions, {plain_text(true)} as {plain_text(given)}"
+    return read_rate(value, name, f"the instances of {plain_text(true)}")
 
 
 def _flag(exact: object) -> bool:
     if not isinstance(exact, bool | np.bool_):
-        raise InputTypeError(f"exact: expected True or False, got {exact!r}")
+        raise InputTypeError(f"exact: expected True or False, got {plain_text(exact)}")
     return bool(exact)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
-from demele.core.labelled import read_labels, shown, vocabulary
+from demele.core.labelled import plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note, as_json, plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
@@ -19,7 +19,7 @@ from demele.labels.transition import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CleanedLabels", "Cleaning", "simulated_cleaning"]
+__all__ = ["CleanedLabels", "Cleaning", "check_made_from", "label_digest", "simulated_cleaning"]
 
 
 class CleanedLabels(NamedTuple):
@@ -39,11 +39,15 @@ class Cleaning:
     suggested : array-like of shape (n,), optional
         Labels of all rows after the cleaning; read where ``suspect``. Without them, suspects are dropped.
     score : array-like of shape (n,), optional
-        How suspicious each label is, from 0 to 1, if the method has such a number; NaN where it could not judge.
+        How suspicious each label is, from 0 to 1, if the method has such a number; NaN where it could not judge. A
+        method may suspect by more than this number: suspects need not have the highest scores.
     method : str, optional
     signature : Signature, optional
         The call that made it, with every setting.
     notes : sequence of Note
+    made_from : str, optional
+        Digest of the labels that were cleaned, in their order, by which :func:`demele.labels.clean` ties the cleaning
+        to them: other labels are then refused.
 
     Raises
     ------
@@ -66,6 +70,7 @@ class Cleaning:
     method: str | None
     signature: Signature | None
     notes: tuple[Note, ...]
+    made_from: str | None
 
     def __init__(
         self,
@@ -76,6 +81,7 @@ class Cleaning:
         method: str | None = None,
         signature: Signature | None = None,
         notes: Sequence[Note] = (),
+        made_from: str | None = None,
     ) -> None:
         flags = np.array(as_column(suspect, "suspect"))
         if flags.ndim != 1 or flags.dtype != bool:
@@ -93,12 +99,15 @@ class Cleaning:
             "method": method,
             "signature": signature,
             "notes": tuple(notes),
+            "made_from": made_from,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        method = "" if self.method is None else f"{self.method}, "
+        # A table of as many columns as classes can be taken for either, so that what it was taken for is told.
+        kind = None if self.signature is None else self.signature.arguments.get("kind")
+        method = "" if self.method is None else f"{self.method}{f' from {kind}' if kind else ''}, "
         return (
             f"Cleaning({method}n={self.suspect.size}, suspects={self.n_suspects}, "
             f"relabels={self.suggested is not None}, digest={digest(self.suspect, self.suggested)!r})"
@@ -111,7 +120,43 @@ class Cleaning:
 
     def dropping(self) -> "Cleaning":
         """Return the same suspects without a suggestion, so that they are dropped wherever the cleaning is used."""
-        return Cleaning(self.suspect, score=self.score, method=self.method, signature=self.signature, notes=self.notes)
+        return Cleaning(
+            self.suspect,
+            score=self.score,
+            method=self.method,
+            signature=self.signature,
+            notes=self.notes,
+            made_from=self.made_from,
+        )
+
+    def take(self, rows: object) -> "Cleaning":
+        """Return the cleaning of some rows, for labels of which only these are used.
+
+        Parameters
+        ----------
+        rows : array-like
+            Flags of shape (n,), or row numbers.
+
+        Examples
+        --------
+        >>> Cleaning([True, False, True], [0, 1, 1]).take([True, True, False]).suspect
+        array([ True, False])
+        """
+        chosen = np.asarray(rows)
+        try:
+            return Cleaning(
+                self.suspect[chosen],
+                None if self.suggested is None else self.suggested[chosen],
+                score=None if self.score is None else self.score[chosen],
+                method=self.method,
+                signature=self.signature,
+                notes=self.notes,
+            )
+        except IndexError as error:
+            raise InputError(
+                f"rows: expected {self.suspect.size} flags, or row numbers up to {self.suspect.size - 1}, got shape "
+                f"{chosen.shape} of {chosen.dtype}"
+            ) from error
 
     def kept(self, y: object) -> CleanedLabels:
         """Drop the suspects, even where there is a suggestion.
@@ -151,13 +196,16 @@ class Cleaning:
         given = self._labels(y)
         return CleanedLabels(np.where(self.suspect, self.suggested, given), np.arange(given.size))
 
-    def to_frame(self, y: object = None) -> "pd.DataFrame":
+    def to_frame(self, y: object = None, *, only_suspects: bool = False) -> "pd.DataFrame":
         """One row per label: suspect, and label, suggested and score where they are known.
 
         Parameters
         ----------
         y : array-like of shape (n,), optional
             The labels that were cleaned.
+        only_suspects : bool
+            Leave out the other rows; the index says where the suspects were. They are in the order of the rows: for the
+            most suspicious first, see :meth:`worst`.
 
         Raises
         ------
@@ -171,7 +219,41 @@ class Cleaning:
             columns["suggested"] = self.suggested
         if self.score is not None:
             columns["score"] = self.score
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(columns)
+        return frame[self.suspect] if only_suspects else frame
+
+    def worst(self, n: int = 20, *, y: object = None) -> "pd.DataFrame":
+        """Return the n labels to look at first: suspects by score, then the other labels by score.
+
+        The score alone does not sort so: ``"confident"`` suspects a number of labels of each class, so that a label of
+        another class with as high a score may be none. Equal scores stay in the order of the rows, and labels without a
+        score come after those with one.
+
+        Parameters
+        ----------
+        n : int >= 1
+        y : array-like of shape (n,), optional
+            The labels that were cleaned.
+
+        Returns
+        -------
+        DataFrame
+            Rows of :meth:`to_frame`; the index says where they were.
+
+        Raises
+        ------
+        InputError, InputTypeError
+
+        Examples
+        --------
+        >>> Cleaning([False, True, True], score=[0.9, 0.5, 0.8]).worst(3).index.tolist()
+        [2, 1, 0]
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise InputError(f"n: expected a number of labels, 1 or more, got {plain_text(n)}")
+        score = np.zeros(self.suspect.size) if self.score is None else np.nan_to_num(self.score, nan=-1.0)
+        order = np.lexsort((-score, ~self.suspect))  # stable
+        return self.to_frame(y).iloc[order[:n]]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold; of suggestions and scores, those of the suspects."""
@@ -203,7 +285,45 @@ class Cleaning:
                 f"y: expected classes like the suggested ones, such as {shown(self.suggested[:1].tolist())}, got "
                 f"{shown(given[:1].tolist())}; pass the labels that were cleaned"
             )
+        check_made_from(self, given, "y")
         return given
+
+
+def label_digest(labels: NDArray[Any]) -> str:
+    """Return a digest of labels in their order, the same for 3, 3.0 and "3".
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        As :func:`demele.core.labelled.read_labels` returns them.
+    """
+    import pandas as pd
+
+    # By first appearance: the codes do not depend on the order of classes that a caller may have.
+    codes, names = pd.factorize(labels)
+    return digest(codes.astype(np.int64), [str(name) for name in names])
+
+
+def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> None:
+    """Refuse labels that a cleaning was not made from, if it knows its own.
+
+    Parameters
+    ----------
+    cleaning : Cleaning
+    labels : array of shape (n,)
+        As :func:`demele.core.labelled.read_labels` returns them.
+    argument : str
+        What messages call the labels.
+
+    Raises
+    ------
+    InputError
+    """
+    if cleaning.made_from is not None and cleaning.made_from != label_digest(labels):
+        raise InputError(
+            f"cleaning: it was made from other labels than {argument}, or from these in another order; pass the labels "
+            "that were cleaned, row by row, or clean these"
+        )
 
 
 def simulated_cleaning(
@@ -277,7 +397,7 @@ def simulated_cleaning(
 
 def _probability(value: Any, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise InputError(f"{argument}: expected a probability in [0, 1], got {value!r}")
+        raise InputError(f"{argument}: expected a probability in [0, 1], got {plain_text(value)}")
     return float(value)
 
 

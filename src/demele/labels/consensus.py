@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.core.labelled import Indices, Vocabulary, read_labels, shown
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 from demele.labels.transition import TransitionMatrix
@@ -117,10 +117,12 @@ class Consensus:
 
     def __repr__(self) -> str:
         state = "" if self.converged is None else f", converged={self.converged} after {self.iterations}"
-        apart = int(np.count_nonzero(self.labels != self.majority))
+        apart = f", {int(np.count_nonzero(self.labels != self.majority))} labels unlike the majority's"
+        if self.method == "majority":
+            apart = ""
         return (
             f"Consensus({self.method}, n_items={len(self.items)}, n_annotators={len(self.annotators)}{state}, "
-            f"mean confidence={float(self.confidence.mean()):.4f}, {apart} labels unlike the majority's)"
+            f"mean confidence={float(self.confidence.mean()):.4f}{apart})"
         )
 
     @property
@@ -139,7 +141,7 @@ class Consensus:
             If there is no such annotator.
         """
         if annotator not in self.annotators:
-            raise UnknownNameError(f"annotator: expected one of {shown(self.annotators)}, got {annotator!r}")
+            raise UnknownNameError(f"annotator: expected one of {shown(self.annotators)}, got {plain_text(annotator)}")
         table = self.profiles.table(self.annotators.index(annotator))
         return TransitionMatrix(_row_stochastic(table), self.classes)
 

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,22 +11,20 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.extras import require
 from demele.core.inputs import Codes, check_same_order, read_codes
-from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.labels import filter_methods as methods
-from demele.labels.cleaning import Cleaning
+from demele.labels.cleaning import Cleaning, label_digest
 from demele.labels.filter_methods import Found
 from demele.labels.out_of_fold import default_model, model_name, read_model, standardised
+from demele.labels.probability_tables import read_probabilities, unread_probabilities
 from demele.labels.varied_models import checked_count
 
 __all__ = ["clean"]
 
 Floats = NDArray[np.float64]
 Method = Literal["knn", "classification", "voting", "partitioning", "entropy", "confident"]
-
-#: How far from 1 the probabilities of an instance may add up to.
-SUMS_TO_ONE = 1e-6
 
 #: Options of each method and their defaults; a model of None is the default one.
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -37,6 +35,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "entropy": {"model": None, "folds": 5, "threshold": 0.3, "kind": None},
     "confident": {"model": None, "folds": 5, "rule": "prune_by_noise_rate", "kind": None},
 }
+#: Methods that judge by probabilities, and take them where they come.
+_FROM_PROBABILITIES = tuple(name for name, options in _OPTIONS.items() if "kind" in options)
 _RULES = {
     "voting": ("majority", "consensus"),
     "partitioning": ("majority", "non-objection"),
@@ -117,8 +117,9 @@ def clean(
         Of ``"entropy"``; 0.3 is about a probability of 0.95 with two classes.
     kind : {"features", "probabilities"}, optional
         What came, for ``"entropy"`` and ``"confident"``. By default, K columns of numbers in [0, 1] with rows that add
-        up to 1 within 1e-6 are probabilities, and anything else is features, from which ``model`` makes probabilities
-        out of fold.
+        up to 1 within 0.01 are probabilities (each row is divided by its sum if it is off by more than 1e-6), and
+        anything else is features, from which ``model`` makes probabilities out of fold; a note says so where the
+        features are as many as the classes. Probabilities in percent or in logarithms are refused.
     scaling : {"standard", "none"}, default "standard"
         Of ``"knn"``: whether features are brought to mean 0 and standard deviation 1 first, or taken as they are.
     classes : sequence, optional
@@ -134,8 +135,9 @@ def clean(
     Cleaning
         With ``suspect``, ``suggested``, ``method``, ``signature`` and ``notes``, and ``score``: for ``"knn"`` the share
         of neighbours, and for ``"voting"`` and ``"partitioning"`` the share of models, that are against the label; for
-        ``"entropy"`` and ``"confident"`` 1 - P(label). To drop suspects rather than to relabel them:
-        ``clean(...).dropping()``.
+        ``"entropy"`` and ``"confident"`` 1 - P(label), which other labels than the suspects can have as high: see
+        :meth:`Cleaning.worst`. To drop suspects rather than to relabel them: ``clean(...).dropping()``. It belongs to
+        these labels in this order, and refuses others.
 
     Raises
     ------
@@ -193,7 +195,9 @@ def clean(
         )
     check_same_order(y, features_or_probabilities, ("y", "features_or_probabilities"))
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise InputError(f"n_jobs: expected a number of processes, -1 for all processors, or None, got {n_jobs!r}")
+        raise InputError(
+            f"n_jobs: expected a number of processes, -1 for all processors, or None, got {plain_text(n_jobs)}"
+        )
     task = _Task(labels, words, table, options, checked_count(seed, "seed", 0), n_jobs)
     found, settings = _run(method, task)
     return _told(method, task, found, settings, given)
@@ -207,10 +211,10 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
             raise InputError(f"k: expected fewer neighbours than the {labels.size} instances, got {options['k']}")
         scaled = task.table.values if options["scaling"] == "none" else standardised(task.table.values)
         return methods.nearest_neighbours(scaled, labels, k_classes, k=options["k"], n_jobs=task.n_jobs), options
-    judged: NDArray[np.bool_] | None = None
     notes: tuple[Note, ...] = ()
     if "kind" in options:
-        read = _probabilities(task)
+        read, said = read_probabilities(task.table, task.words, options["kind"])
+        notes += said
         if read is not None:
             used = {name: value for name, value in options.items() if name not in ("model", "folds")}
             for name in ("model", "folds"):
@@ -219,7 +223,8 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
                         f"{name}: nothing is trained, since features_or_probabilities was read as probabilities; drop "
                         f"{name}, or pass kind='features'"
                     )
-            return _from_probabilities(method, read, task), {**used, "kind": "probabilities"}
+            found = _from_probabilities(method, read, task)
+            return replace(found, notes=found.notes + notes), {**used, "kind": "probabilities"}
         options = {**options, "kind": "features"}
     models = _models(method, options["model"])
     options = {**options, "model": [model_name(one) for one in models] if method == "voting" else model_name(models[0])}
@@ -232,19 +237,11 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
     if method == "partitioning":
         extra = {"rule": options["rule"], "rounds": options["rounds"]}
         return methods.partitioning(models, values, labels, k_classes, **extra, **shared), options
-    made, judged, notes = methods.probabilities_of(models, values, labels, k_classes, **shared)
+    made, judged, trained = methods.probabilities_of(models, values, labels, k_classes, **shared)
     found = _from_probabilities(method, made, task)
     score = None if found.score is None else np.where(judged, found.score, np.nan)
-    return (
-        Found(
-            suspect=found.suspect & judged,
-            suggested=found.suggested,
-            score=score,
-            notes=found.notes + notes,
-            context=found.context,
-        ),
-        options,
-    )
+    suspect, notes = found.suspect & judged, found.notes + notes + trained
+    return replace(found, suspect=suspect, score=score, notes=notes), options
 
 
 def _from_probabilities(method: str, probabilities: Floats, task: _Task) -> Found:
@@ -265,6 +262,7 @@ def _told(method: Method, task: _Task, found: Found, settings: dict[str, Any], g
         np.where(found.suspect, names[found.suggested], given),
         score=found.score,
         method=method,
+        made_from=label_digest(given),
         signature=Signature("clean", {"method": method, **settings, **drawn}, context),
         notes=(*found.notes, *_remarks(method, task, found, settings)),
     )
@@ -308,17 +306,31 @@ def _remarks(method: str, task: _Task, found: Found, settings: dict[str, Any]) -
         for code, which, message in cases
         if which.size
     ]
+    if method not in _FROM_PROBABILITIES:
+        notes += unread_probabilities(task.table, task.words, method, _FROM_PROBABILITIES)
+    return notes + _mostly_suspected(task, found, probable=settings.get("kind") == "probabilities")
+
+
+def _mostly_suspected(task: _Task, found: Found, *, probable: bool) -> list[Note]:
     share = float(found.suspect.mean())
-    if share > 0.5:
-        notes.append(
-            Note(
-                code="mostly-suspected",
-                message=f"{share:.0%} of the labels are suspected: either most are wrong, or the features or "
-                "probabilities say little of the classes.",
-                severity="warning",
-            )
+    if share <= 0.5:
+        return []
+    look = "Look whether row r of both is the same instance"
+    if probable:
+        look = (
+            f"Look whether the columns of the probabilities are in the order of the classes, here "
+            f"{shown(task.words.classes)} (another order: classes=[...]), whether the labels count the classes from "
+            "another number than the columns do, and whether row r of both is the same instance"
         )
-    return notes
+    return [
+        Note(
+            code="mostly-suspected",
+            message=f"{share:.0%} of the labels are suspected: either most are wrong, or labels and "
+            f"{'probabilities' if probable else 'features'} do not belong together, or these say little of the "
+            f"classes. {look}.",
+            severity="warning",
+        )
+    ]
 
 
 # Options -------------------------------------------------------------------------------------------------------------
@@ -328,7 +340,7 @@ def _check_method(method: object) -> None:
     if not isinstance(method, str) or method not in _OPTIONS:
         near = difflib.get_close_matches(str(method), _OPTIONS, n=1, cutoff=0.5)
         raise UnknownNameError(
-            f"method: expected one of {shown(list(_OPTIONS))}, got {method!r}"
+            f"method: expected one of {shown(list(_OPTIONS))}, got {plain_text(method)}"
             + (f"; did you mean {near[0]!r}?" if near else "")
         )
 
@@ -350,11 +362,11 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     ):
         if name in options and options[name] not in allowed:
             told = shown([value for value in allowed if value is not None])
-            raise InputError(f"{name}: expected one of {told} for method {method!r}, got {options[name]!r}")
+            raise InputError(f"{name}: expected one of {told} for method {method!r}, got {plain_text(options[name])}")
     if "threshold" in options:
         limit = options["threshold"]
         if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not 0 < limit <= 1:
-            raise InputError(f"threshold: expected a share of the largest entropy, in (0, 1], got {limit!r}")
+            raise InputError(f"threshold: expected a share of the largest entropy, in (0, 1], got {plain_text(limit)}")
         options["threshold"] = float(limit)
     return options
 
@@ -376,31 +388,3 @@ def _models(method: str, model: Any) -> list[Any]:
             + (f" of {len(model)}" if isinstance(model, Sequence) else "; for one model, take method='classification'")
         )
     return [read_model(one, f"model[{place}]") for place, one in enumerate(model)]
-
-
-def _probabilities(task: _Task) -> Floats | None:
-    """Return the table if it holds probabilities, by what it looks like or by what is said of it; else None."""
-    kind, values, k = task.options["kind"], task.table.values, len(task.words)
-    if kind == "features":
-        return None
-    # Probabilities of low precision add up as well as that precision lets them.
-    precision = values.shape[1] * float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
-    sums = np.abs(np.sum(values, axis=1, dtype=np.float64) - 1)
-    off = np.flatnonzero((sums > max(SUMS_TO_ONE, precision)) | ((values < 0) | (values > 1)).any(axis=1))
-    if off.size and kind is None:
-        return None
-    if off.size:
-        raise InputError(
-            f"features_or_probabilities: {off.size} of {len(values)} rows are no probabilities (in [0, 1], sum 1), "
-            f"first row {off[0]}, which adds up to {float(np.sum(values[off[0]], dtype=np.float64)):g}"
-        )
-    if values.shape[1] != k:
-        raise InputError(
-            f"features_or_probabilities: expected a column of probabilities for each of the {k} classes "
-            f"{shown(task.words.classes)}, got {values.shape[1]} columns; give all classes, in their order, with "
-            "classes=[...]" + ("" if kind else ", or pass kind='features'")
-        )
-    columns = list(range(k))
-    if isinstance(task.words.classes[0], str) and set(task.table.names) == set(task.words.classes):
-        columns = [task.table.names.index(str(name)) for name in task.words.classes]
-    return np.asarray(values, dtype=np.float64)[:, columns]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
-from demele.core.labelled import shown
+from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -63,6 +63,7 @@ def bayesian_consensus(
     prior_features: float = 1.0,
     classes: Sequence[object] | None = None,
     n_jobs: int = 1,
+    missing: object = None,
 ) -> Consensus:
     """Estimate labels, and how each annotator errs, with credible intervals: a generative model, by Gibbs sampling.
 
@@ -104,6 +105,8 @@ def bayesian_consensus(
         All classes, in the order of results and of ties; by default the sorted answers.
     n_jobs : int
         Processes that run chains (-1: one per core). Results do not depend on it.
+    missing : int, str or float, optional
+        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def bayesian_consensus(
     >>> ann.low > eve.high
     True
     """
-    table = read_annotations(annotations, classes=classes)
+    table = read_annotations(annotations, classes=classes, missing=missing)
     asked = _Settings(
         feature_model=named_feature_model(feature_model),
         n_samples=_whole(n_samples, "n_samples", FEWEST_DRAWS),
@@ -395,7 +398,7 @@ def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) 
 
 def _whole(value: Any, argument: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+        raise InputTypeError(f"{argument}: expected a whole number, got {plain_text(value)}")
     if value < least:
         raise InputError(f"{argument}: expected {least} or more, got {value}")
     return int(value)
@@ -403,15 +406,15 @@ def _whole(value: Any, argument: str, least: int) -> int:
 
 def _positive(value: Any, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InputTypeError(f"{argument}: expected a number above 0, got {value!r}")
+        raise InputTypeError(f"{argument}: expected a number above 0, got {plain_text(value)}")
     if not 0 < value < np.inf:
-        raise InputError(f"{argument}: expected a finite number above 0, got {value!r}")
+        raise InputError(f"{argument}: expected a finite number above 0, got {plain_text(value)}")
     return float(value)
 
 
 def _level(level: Any) -> float:
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
     return float(level)
 
 
@@ -425,5 +428,5 @@ def _prior_proportions(given: Any, k: int) -> Floats:
 
 def _jobs(n_jobs: Any) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(f"n_jobs: expected a whole number other than 0 (-1: one per core), got {n_jobs!r}")
+        raise InputError(f"n_jobs: expected a whole number other than 0 (-1: one per core), got {plain_text(n_jobs)}")
     return int(n_jobs)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import check_same_order
-from demele.core.labelled import Indices, Vocabulary, read_labels, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval, Note, as_json, plain
-from demele.labels.cleaning import Cleaning
+from demele.labels.cleaning import Cleaning, check_made_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["ClassHarm", "Harm", "cleaning_harm"]
 
 Grouping = Literal["given", "true", "overall"]
+
+#: What to do with rows whose true label is -1.
+_WITHOUT_UNJUDGED = "keep = true_labels != -1 and pass cleaning.take(keep), y[keep] and true_labels[keep]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +187,7 @@ def cleaning_harm(
     ----------
     cleaning : Cleaning
     y : array-like of shape (n,)
-        The labels that were cleaned.
+        The labels that were cleaned; others are refused, as far as the cleaning knows its own.
     true_labels : array-like of shape (n,), optional
         True classes, where they are known, as in a study or an audit of every row. Without them, a suspect may be a
         wrong label well found or a right one lost, and the report cannot tell which.
@@ -225,10 +228,11 @@ def cleaning_harm(
             f"cleaning: expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
     given = read_labels(y, "y")
     if given.size != cleaning.suspect.size:
         raise InputError(f"y: expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
+    check_made_from(cleaning, given, "y")
     true = None if true_labels is None else read_labels(true_labels, "true_labels")
     if true is not None:
         if true.size != given.size:
@@ -237,6 +241,7 @@ def cleaning_harm(
                 "must be the same instance"
             )
         check_same_order(y, true_labels, ("y", "true_labels"))
+        refuse_unjudged(true, given, "true_labels", _WITHOUT_UNJUDGED, classes=classes)
     instead = None if cleaning.suggested is None else np.where(cleaning.suspect, cleaning.suggested, given)
     same = [part for part in (given, true, instead) if part is not None and part.dtype == given.dtype]
     words = vocabulary(np.concatenate(same), classes=classes)

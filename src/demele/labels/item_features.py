@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.inputs import read_codes
-from demele.core.labelled import shown
+from demele.core.labelled import plain_text, shown
 from demele.labels.annotations import Annotations
 from demele.labels.gibbs import CountFeatures, FeatureModel, NormalFeatures
 from demele.labels.transition import digest
@@ -37,7 +37,7 @@ def named_feature_model(name: object) -> str:
     UnknownNameError
     """
     if not isinstance(name, str) or name not in FEATURE_MODELS:
-        raise UnknownNameError(f"feature_model: expected one of {shown(FEATURE_MODELS)}, got {name!r}")
+        raise UnknownNameError(f"feature_model: expected one of {shown(FEATURE_MODELS)}, got {plain_text(name)}")
     return name
 
 

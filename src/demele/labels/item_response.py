@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
+from demele.core.labelled import plain_text
 from demele.core.signature import Signature
 from demele.labels.annotations import Annotations, read_annotations
 from demele.labels.consensus import Consensus, Profiles, unlike_majority_note
@@ -28,6 +29,7 @@ def dawid_skene(
     max_iterations: int = 5000,
     tolerance: float = 1e-10,
     classes: Sequence[object] | None = None,
+    missing: object = None,
 ) -> Consensus:
     """Estimate labels, and how each annotator errs, from the answers alone: Dawid and Skene's model, by EM.
 
@@ -58,6 +60,8 @@ def dawid_skene(
         ``max_iterations``, and ``converged`` is then None.
     classes : sequence, optional
         All classes, in the order of results and of ties; by default the sorted answers.
+    missing : int, str or float, optional
+        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def dawid_skene(
     [[0.0, 1.0], [1.0, 0.0]]
     """
     _check(smoothing, max_iterations, tolerance)
-    table = read_annotations(annotations, classes=classes)
+    table = read_annotations(annotations, classes=classes, missing=missing)
     shares = vote_shares(table)
     model = _model(table, float(smoothing))
     fit = _maximise(model, shares[model.answered].T, int(max_iterations), float(tolerance) * table.n_answers)
@@ -240,9 +244,9 @@ def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:
     for name, value in (("smoothing", smoothing), ("tolerance", tolerance)):
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not np.isfinite(value) or value < 0:
-            raise InputError(f"{name}: expected a finite number of 0 or more, got {value!r}")
+            raise InputError(f"{name}: expected a finite number of 0 or more, got {plain_text(value)}")
     if not isinstance(max_iterations, int | np.integer) or isinstance(max_iterations, bool) or max_iterations < 1:
-        raise InputError(f"max_iterations: expected a whole number of at least 1, got {max_iterations!r}")
+        raise InputError(f"max_iterations: expected a whole number of at least 1, got {plain_text(max_iterations)}")
 
 
 def _signature(table: Annotations, smoothing: float, max_iterations: int, tolerance: float) -> Signature:

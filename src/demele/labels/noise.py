@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
-from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
 from demele.labels.transition import TransitionCounts, TransitionMatrix, digest
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def add_model_noise(y: object, predictions: object, rate: float | None = None) -
         )
     words = _common_vocabulary(true, list(models.values()), "predictions")
     coded = words.encode(true, "y")
-    votes = np.stack([words.encode(row, f"predictions, model {name!r}") for name, row in models.items()])
+    votes = np.stack([words.encode(row, f"predictions, model {plain_text(name)}") for name, row in models.items()])
     errors = (votes != coded).mean(axis=1)
     away = np.zeros(len(models)) if share is None else np.abs(errors - share)
     chosen = int(np.flatnonzero(away <= away.min() + SAME_SHARE)[0])
@@ -253,7 +253,7 @@ def read_rate(rate: Any, argument: str = "rate", share_of: str = "the instances"
     number = isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool)
     if not number or not 0 <= rate <= 1:
         percent = f"; for {rate:g}% write {rate / 100:g}" if number and 1 < rate <= 100 else ""
-        raise InputError(f"{argument}: expected a share of {share_of} in [0, 1], got {rate!r}{percent}")
+        raise InputError(f"{argument}: expected a share of {share_of} in [0, 1], got {plain_text(rate)}{percent}")
     return float(rate)
 
 
@@ -302,7 +302,7 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
         raise InputTypeError(f"{argument}: expected shape {shape}, got a data frame; pass frame.to_numpy().T")
     named = hasattr(values, "items")
     items = list(values.items()) if named else list(enumerate(values))
-    rows = {name: read_labels(row, f"{argument}, {one} {name!r}") for name, row in items}
+    rows = {name: read_labels(row, f"{argument}, {one} {plain_text(name)}") for name, row in items}
     if not rows:
         raise NotEnoughData(f"{argument}: expected at least 1 {one}, got none")
     for name, row in items:
@@ -310,9 +310,9 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
             turned = len(rows) == n and not named
             raise InputError(
                 f"{argument}: expected {n} labels of each {one}, as many as y has, got {rows[name].size} of {one} "
-                f"{name!r}" + (f"; pass {argument}.T" if turned else "")
+                f"{plain_text(name)}" + (f"; pass {argument}.T" if turned else "")
             )
-        check_same_order(row, y, (f"{argument}, {one} {name!r}", "y"))
+        check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
     return rows
 
 

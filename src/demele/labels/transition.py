@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import check_same_order
-from demele.core.labelled import Vocabulary, read_labels, shown, vocabulary
+from demele.core.labelled import Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class TransitionCounts:
         if sample_of not in get_args(SampleOf):
             raise InputError(
                 f"sample_of: expected 'source' (other instances of the same source) or 'labels' (the instances that "
-                f"are judged), got {sample_of!r}"
+                f"are judged), got {plain_text(sample_of)}"
             )
         if table.size == 1:
             raise NotEnoughData("counts: expected at least 2 classes, got 1")
@@ -281,7 +281,7 @@ class TransitionCounts:
         from scipy.stats import binomtest
 
         if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-            raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+            raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
         found = binomtest(self.wrong, self.n).proportion_ci(float(level), method="exact")
         return Interval(low=float(found.low), high=float(found.high), level=float(level), method="exact")
 
@@ -299,7 +299,7 @@ class TransitionCounts:
             If a true class was never counted and ``empty`` is ``"raise"``.
         """
         if empty not in ("raise", "right"):
-            raise InputError(f"empty: expected 'raise' or 'right', got {empty!r}")
+            raise InputError(f"empty: expected 'raise' or 'right', got {plain_text(empty)}")
         sums = self.counts.sum(axis=1)
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":
@@ -389,6 +389,8 @@ def estimate_transition(
             "row r of both must be the same instance"
         )
     check_same_order(true_labels, given_labels, ("true_labels", "given_labels"))
+    remedy = "keep = true_labels != -1 and pass true_labels[keep] and given_labels[keep]"
+    refuse_unjudged(true, given, "true_labels", remedy, classes=classes)
     both = np.concatenate([true, given]) if true.dtype == given.dtype else given
     words = vocabulary(both, classes=classes)
     k = len(words)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
+from demele.core.labelled import plain_text
 
 __all__ = [
     "Eyes",
@@ -164,7 +165,7 @@ def checked_count(value: Any, argument: str, least: int) -> int:
     InputError
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument}: expected a whole number >= {least}, got {value!r}")
+        raise InputError(f"{argument}: expected a whole number >= {least}, got {plain_text(value)}")
     return int(value)
 
 
@@ -176,7 +177,7 @@ def checked_share(value: Any, argument: str, low: float, high: float) -> float:
     InputError
     """
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value <= high:
-        raise InputError(f"{argument}: expected a number in ({low:g}, {high:g}], got {value!r}")
+        raise InputError(f"{argument}: expected a number in ({low:g}, {high:g}], got {plain_text(value)}")
     return float(value)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
 from demele.core.inputs import as_column
-from demele.core.labelled import shown
+from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.labels.annotations import Annotations, read_annotations
@@ -22,9 +22,17 @@ Floats = NDArray[np.float64]
 
 #: Rounds of weighing by agreement; a handful is the rule.
 _MAX_ROUNDS = 100
+#: Shares of the votes nearer than this are the same share.
+SAME_SHARE = 1e-12
 
 
-def majority_vote(annotations: object, *, weights: object = None, classes: Sequence[object] | None = None) -> Consensus:
+def majority_vote(
+    annotations: object,
+    *,
+    weights: object = None,
+    classes: Sequence[object] | None = None,
+    missing: object = None,
+) -> Consensus:
     """Join the answers of several annotators by a vote.
 
     Parameters
@@ -38,12 +46,15 @@ def majority_vote(annotations: object, *, weights: object = None, classes: Seque
         upholds, starting from a plain vote and until no label changes.
     classes : sequence, optional
         All classes, in the order of results and of ties; by default the sorted answers.
+    missing : int, str or float, optional
+        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
 
     Returns
     -------
     Consensus
         ``probabilities``: shares of the votes of each item, weighted if so asked, in [0, 1]: how split the vote is, not
-        how probable the class is. Ties go to the earlier class. An item without a vote has the shares of all votes.
+        how probable the class is. Ties go to the earlier class, and a note says how many there are. An item without a
+        vote has the shares of all votes.
         ``proportions`` is the mean of the probabilities; ``profiles`` counts the answers of each annotator against
         them; ``details["weights"]`` holds the weights.
 
@@ -73,11 +84,11 @@ def majority_vote(annotations: object, *, weights: object = None, classes: Seque
     >>> majority_vote({"ann": [0, 1], "bob": [1, 0]}, weights={"ann": 1, "bob": 2}).labels.tolist()
     [1, 0]
     """
-    table = read_annotations(annotations, classes=classes)
+    table = read_annotations(annotations, classes=classes, missing=missing)
     plain = vote_shares(table)
     if isinstance(weights, str):
         if weights != "agreement":
-            raise InputError(f"weights: expected 'agreement', or one weight per annotator, got {weights!r}")
+            raise InputError(f"weights: expected 'agreement', or one weight per annotator, got {plain_text(weights)}")
         vote = _by_agreement(table)
     elif weights is None:
         vote = _Vote(plain, np.ones(table.n_annotators))
@@ -106,7 +117,7 @@ def majority_vote(annotations: object, *, weights: object = None, classes: Seque
         signature=_signature(table, weights, vote.weights),
         iterations=vote.rounds,
         converged=vote.converged,
-        notes=table.remarks() + _weightless(table, vote.weights),
+        notes=table.remarks() + _weightless(table, vote.weights) + _tied(table, vote.shares),
         details={"weights": vote.weights},
     )
 
@@ -206,6 +217,24 @@ def _weightless(table: Annotations, weights: Floats) -> tuple[Note, ...]:
             "of them is only how frequent the classes are.",
             subject=tuple(str(table.items[place]) for place in lost[:6]),
             severity="warning",
+        ),
+    )
+
+
+def _tied(table: Annotations, shares: Floats) -> tuple[Note, ...]:
+    """Say how many items have two classes or more with as many votes, and what was done."""
+    answered = np.bincount(table.item, minlength=table.n_items) > 0
+    top = shares.max(axis=1, keepdims=True)
+    # Weights add up in another order for each class, so that equal shares may differ by rounding.
+    tied = np.flatnonzero(answered & (np.count_nonzero(shares >= top - SAME_SHARE, axis=1) > 1))
+    if not tied.size:
+        return ()
+    return (
+        Note(
+            code="ties",
+            message=f"{tied.size} of {table.n_items} items have a tie: two classes or more got the most votes, equally "
+            f"many. Their label is the earliest of these in the order of the classes, {shown(table.classes)}.",
+            subject=tuple(str(table.items[place]) for place in tied[:6]),
         ),
     )
 

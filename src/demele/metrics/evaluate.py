@@ -12,6 +12,7 @@ from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.options import checked_option, restored
 from demele.metrics.outcomes import Outcome, by_table, information_outcomes, task_outcomes
 from demele.metrics.pictures import dependency_pictures
+from demele.metrics.pieces import SAMPLE, evaluated_in_pieces, read_in_pieces
 from demele.metrics.presented import score_of
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
@@ -51,6 +52,7 @@ def evaluate(
     name: str = "codes",
     n_jobs: int = 1,
     progress: bool | Callable[[float, float, str], None] = False,
+    sample: int = SAMPLE,
 ) -> Evaluation:
     """Score a representation with every metric that applies, or with those named.
 
@@ -58,7 +60,8 @@ def evaluate(
     ----------
     codes : array-like of shape (n_samples, n_codes), real, finite
         The representation: NumPy array (memory-mapped too), pandas or polars frame, PyTorch tensor, SciPy sparse
-        matrix. Any unit.
+        matrix. Any unit. Larger than memory: a Dask array or data frame, columns of :func:`demele.scan_parquet`, and
+        memory-mapped arrays of over 4 GiB (together with the factors) are read a piece at a time.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         The known factors of the same rows; continuous and categorical columns may be mixed.
     metrics : None, or sequence of names and callables
@@ -97,6 +100,11 @@ def evaluate(
         Processes; -1 for all processors.
     progress : bool or callable(done, total, label)
         Show a progress bar on anything that takes over a second.
+    sample : int >= 4, default 100 000
+        Of data read a piece at a time: metrics of histograms count all rows, and have the bits that they have in
+        memory; all others, and edges at quantiles, are of a random sample of so many rows, as their notes say. The
+        sample depends on ``seed`` and the numbers of the rows only. ``bootstrap``, ``chance`` and ``codes_std`` are
+        refused for such data.
 
     Returns
     -------
@@ -142,6 +150,7 @@ def evaluate(
         name=name,
         n_jobs=n_jobs,
         progress=progress,
+        sample=sample,
     )
 
 
@@ -165,9 +174,32 @@ def _evaluate(
     name: str = "codes",
     n_jobs: int = 1,
     progress: bool | Callable[[float, float, str], None] = False,
+    sample: int = SAMPLE,
     pictures: bool = True,
 ) -> Evaluation:
     """Do what :func:`evaluate` says; a single metric has no use for the pictures of a report."""
+    if read_in_pieces(codes, factors):
+        return evaluated_in_pieces(
+            codes,
+            factors,
+            metrics,
+            protocol=protocol,
+            seed=seed,
+            repeats=repeats,
+            bootstrap=bootstrap,
+            level=level,
+            chance=chance,
+            missing=missing,
+            kinds=kinds,
+            codes_std=codes_std,
+            reg_dim=reg_dim,
+            bins=bins,
+            options=options,
+            name=name,
+            n_jobs=n_jobs,
+            progress=progress,
+            sample=sample,
+        )
     named = metrics is not None
     run = Run.checked(
         seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
@@ -266,7 +298,11 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     parsed = Signature.parse(signature) if isinstance(signature, str) else signature
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
-    _same_shape(parsed, codes, factors)
+    if read_in_pieces(codes, factors):
+        run |= {"sample": int(parsed.context.get("sample", SAMPLE))}
+        run = {"seed": int(parsed.context.get("sample_seed", 0)), **run}
+    else:
+        _same_shape(parsed, codes, factors)
     if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
         from demele.metrics.intervention import irs_general
 
@@ -285,6 +321,9 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
         reg_dim=reg_dim,
         **run,  # type: ignore[arg-type]
     )
+    rows = parsed.context.get("sample_of", parsed.context.get("rows", str(evaluation.n)))
+    if rows != str(evaluation.n):
+        raise InputError(f"signature: it was made from {rows} rows, the data have {evaluation.n}")
     return evaluation[spec.name]
 
 

@@ -17,7 +17,7 @@ from demele.runtime.progress import Report
 
 WORDS = {"repeat": "repeats", "half": "resamples", "permutation": "permutations", "winsorised": "checks for outliers"}
 
-__all__ = ["Outcome", "by_table", "information_outcomes", "task_outcomes"]
+__all__ = ["Outcome", "assumed_codes", "by_table", "information_outcomes", "task_outcomes"]
 
 #: Groups whose scores an outlier can move. Trees see only the order of the codes, but the values of the factors.
 TREES = ("dci_forest", "dci_boosting")
@@ -77,13 +77,13 @@ def information_outcomes(
             resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
             permutations=None if permutations is None else permutations[request.name],
             seconds=seconds,
-            notes=notes.get(request.name, ()) + _assumed_codes(request, table),
+            notes=notes.get(request.name, ()) + assumed_codes(request, table),
         )
         for request in requests
     }
 
 
-def _assumed_codes(request: Request, table: InformationTable) -> tuple[Note, ...]:
+def assumed_codes(request: Request, table: InformationTable) -> tuple[Note, ...]:
     """Where code i was taken to regularise factor i, say so, and loudly where the codes say otherwise."""
     if not request.notes or request.reg_dim is None:
         return request.notes

@@ -29,6 +29,7 @@ __all__ = [
     "Request",
     "Run",
     "Subject",
+    "checked_std",
     "chosen_metrics",
     "free_name",
     "given_options",
@@ -91,7 +92,7 @@ class Subject:
         for message in factors.ambiguous:
             warn_user(message, AmbiguousKindWarning)
             notes.append(Note(code="ambiguous-kind", message=message, severity="warning"))
-        return cls(codes, factors, active, Data(codes, varying, _checked_std(codes_std, codes)), tuple(notes))
+        return cls(codes, factors, active, Data(codes, varying, checked_std(codes_std, codes)), tuple(notes))
 
     @property
     def m(self) -> int:
@@ -107,7 +108,13 @@ class Subject:
         return full
 
 
-def _checked_std(codes_std: object, codes: Codes) -> Array | None:
+def checked_std(codes_std: object, codes: Codes) -> Array | None:
+    """Return standard deviations of the shape of the codes, at least 0.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
     if codes_std is None:
         return None
     read = read_codes(codes_std, "codes_std")

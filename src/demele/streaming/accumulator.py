@@ -8,23 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import Factors, Missing, split_columns
-from demele.core.results import Evaluation, Note, Score
+from demele.core.inputs import Missing
+from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.seeds import checked_seed
-from demele.core.signature import Signature
-from demele.estimation.information import information_table
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.data import Data
 from demele.metrics.evaluate import evaluate
-from demele.metrics.information.scores import native_of
 from demele.metrics.information.tables import TableSettings
 from demele.metrics.options import checked_option
-from demele.metrics.outcomes import Outcome
-from demele.metrics.presented import score_of
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.requests import Run, Subject, chosen_metrics, given_options, merged_options, request_for
+from demele.metrics.requests import chosen_metrics, given_options, merged_options
+from demele.streaming.counted import Counted, check_with_frame, counted_metrics, table_settings
 from demele.streaming.frame import Frame
+from demele.streaming.rows import Rows
+from demele.streaming.sampled import Names, applying, as_tables, mixed, of_sample, read_deviations, read_rows
 from demele.streaming.states import CountState, SampleState
 
 if TYPE_CHECKING:
@@ -75,9 +72,10 @@ class Accumulator:
         own for sampled metrics.
     outside : {"raise", "clip"}
         What to do with values outside the ranges of the frame: refuse the batch, or count them in the first or last
-        bin; a note says how many.
+        bin; a note says how many. Sampled metrics take them as they are.
     protocol, seed, missing, kinds, reg_dim, bins, options
-        As in :func:`demele.evaluate`. With a frame, kinds and missing are the frame's.
+        As in :func:`demele.evaluate`. With a frame, kinds and missing are the frame's, and columns with names may come
+        in any order. Without one, columns and kinds are those of the rows so far, classes being sorted by name.
 
     Raises
     ------
@@ -112,6 +110,8 @@ class Accumulator:
         bins: object = None,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
+        if metrics is None:
+            raise InputTypeError("metrics: expected a name or several, got None; demele.metric_names() lists all")
         chosen = chosen_metrics(metrics)
         names = tuple(str(name) for name in chosen if isinstance(name, str))
         if len(names) < len(chosen):
@@ -122,27 +122,32 @@ class Accumulator:
             raise InputError(f"bound: expected a number of rows of at least 4, got {bound!r}")
         if outside not in ("raise", "clip"):
             raise InputError(f"outside: expected 'raise' or 'clip', got {outside!r}")
-        if not isinstance(stream, str | int) or isinstance(stream, bool):
+        if not isinstance(stream, str | int | np.integer) or isinstance(stream, bool):
             raise InputTypeError(f"stream: expected a name or a number, got {stream!r}")
+        if missing not in ("raise", "omit"):
+            raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
+        if frame is not None:
+            check_with_frame(frame, kinds, reg_dim)
         self._plan = _Plan(
             names=names,
             single=isinstance(metrics, str),
             protocol=protocol_named(protocol).name,
-            options=tuple(given_options(options).items()),
+            options=tuple((name, dict(sorted(own.items()))) for name, own in sorted(given_options(options).items())),
             seed=checked_seed(seed),
             bound=int(bound),
             outside=outside,
             missing=missing if frame is None else frame.missing,
             kinds=kinds if frame is None else frame.kinds,
-            reg_dim=reg_dim,
+            reg_dim=_listed(reg_dim),
             bins=None if bins is None else checked_option("bins", bins),
         )
         self._frame = frame
         self._stream = str(stream)
-        self._columns: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-        settings = self._settings()
-        counted = {} if frame is None else {name: settings[name] for name in names if _counts(settings.get(name))}
-        self._tables: dict[str, TableSettings] = {name: one for name, one in counted.items() if one is not None}
+        self._columns: Names | None = None
+        settings = {name: table_settings(name, own) for name, own in self._options().items()}
+        self._tables: dict[str, TableSettings] = {
+            name: one for name, one in settings.items() if frame is not None and one is not None
+        }
         rules = dict.fromkeys(one.binning for one in self._tables.values())
         self._counts: dict[Binning, CountState] = (
             {} if frame is None else {rule: CountState(frame.bins(rule)) for rule in rules}
@@ -173,12 +178,13 @@ class Accumulator:
             For a batch with other columns, or values that are refused; this accumulator stays as it was.
         """
         found = self._copy()
-        if self._counts and self._frame is not None:
+        rows = None
+        if self._frame is not None:
             rows = self._frame.read(codes, factors, outside=self._plan.outside)
             found._counts = {rule: state.update(rows) for rule, state in self._counts.items()}
         if self._sample is not None:
-            columns, names = self._raw(codes, factors, codes_std)
-            if columns is not None:
+            columns, names = self._sampled_columns(rows, codes, factors, codes_std)
+            if columns:
                 found._columns = names
                 found._sample = self._sample.update(columns, self._stream)
         return found
@@ -200,6 +206,11 @@ class Accumulator:
             raise IncompatibleState("the two accumulators have other frames: other columns, ranges or levels")
         if self._columns is not None and other._columns is not None and self._columns != other._columns:
             raise IncompatibleState(f"the two hold other columns: {self._columns} and {other._columns}")
+        mine, theirs = self._factor_columns(), other._factor_columns()
+        if mine and theirs and self._columns is not None:
+            for name, one, another in zip(self._columns[1], mine, theirs, strict=True):
+                if mixed(one, another):
+                    raise IncompatibleState(f"the two hold numbers and text in the factor {name!r}; give both the same")
         found = self._copy()
         found._columns = self._columns or other._columns
         found._counts = {rule: state.merge(other._counts[rule]) for rule, state in self._counts.items()}
@@ -246,7 +257,8 @@ class Accumulator:
         Returns
         -------
         Score or Evaluation
-            Without intervals and checks of fragility: these need the rows, see :func:`demele.evaluate`.
+            Counted metrics come without intervals and checks of fragility: these need the rows, see
+            :func:`demele.evaluate`. Of several metrics, those that do not apply are left out with the reason.
 
         Raises
         ------
@@ -256,23 +268,76 @@ class Accumulator:
         if self.n == 0:
             raise NotEnoughData(f"{', '.join(self._plan.names)}: no rows yet; call update(codes, factors) first")
         found: dict[str, Score] = {}
-        left_out: dict[str, Any] = {}
-        about: Evaluation | None = None
-        if self._counts:
-            scores, reasons = self._counted()
+        left_out: dict[str, LeftOut] = {}
+        counted = Counted(self._frame, self._counts) if self._frame is not None and self._counts else None
+        if counted is not None:
+            plan = self._plan
+            scores, reasons = counted.scores(
+                self._tables,
+                self._options(),
+                protocol=plan.protocol,
+                reg_dim=plan.reg_dim,
+                missing=plan.missing,
+                seed=plan.seed,
+                kinds=plan.kinds,
+            )
             found |= scores
             left_out |= reasons
         rest = [name for name in self._plan.names if name not in self._tables]
-        if rest and self._sample is not None:
-            about = self._sampled(rest)
-            found |= {score.metric: self._told(score) for score in about}
-            left_out |= {one.metric: one for one in about.left_out}
+        about = self._sampled(rest, left_out) if rest else None
+        if about is not None:
+            sample = self._sample
+            kept, seen = (self.n, self.n) if sample is None else (sample.n_kept, sample.n)
+            found |= {score.metric: of_sample(score, kept, seen, self._plan.bound) for score in about}
+        if not found:
+            raise NotEnoughData(next(iter(left_out.values())).reason)
         if self._plan.single:
-            name = self._plan.names[0]
-            if name not in found:
-                raise NotEnoughData(left_out[name].reason)
-            return found[name]
-        return self._evaluation(found, left_out, about)
+            return found[self._plan.names[0]]
+        return self._evaluation(found, left_out, about, counted)
+
+    def to_bytes(self) -> bytes:
+        """Return settings, frame and rows as bytes, for a checkpoint or another process: arrays and JSON, no pickle.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        InputError
+            If options hold objects of your own, such as a binning rule.
+
+        Examples
+        --------
+        >>> import demele
+        >>> written = demele.Accumulator("sap").update([[0.1], [0.4]], [[1.0], [2.0]]).to_bytes()
+        >>> demele.Accumulator.from_bytes(written).n
+        2
+        """
+        from demele.streaming.serial import to_bytes
+
+        return to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Accumulator":
+        """Return the accumulator that :meth:`to_bytes` wrote.
+
+        Parameters
+        ----------
+        data : bytes
+
+        Returns
+        -------
+        Accumulator
+
+        Raises
+        ------
+        FormatError
+            If they are not the bytes of an accumulator, or damaged.
+        """
+        from demele.streaming.serial import from_bytes
+
+        return from_bytes(data)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
@@ -282,231 +347,96 @@ class Accumulator:
             object.__setattr__(found, name, getattr(self, name))
         return found
 
-    def _settings(self) -> dict[str, TableSettings | None]:
-        """How each metric reads an information table, if it does."""
-        protocol = protocol_named(self._plan.protocol)
-        found: dict[str, TableSettings | None] = {}
-        for name in self._plan.names:
-            spec = CATALOGUE[name]
-            options = merged_options(spec, protocol.options, dict(self._plan.options), self._plan.bins)
-            if spec.group != "information" or spec.needs_codes_std:
-                continue
-            found[name] = TableSettings(
-                binning=options["bins"],
-                estimator=options.get("estimator", "histogram"),
-                correction=options.get("correction", "none"),
-                n_neighbors=options.get("n_neighbors", 3),
-            )
-        return found
+    def _options(self) -> dict[str, dict[str, Any]]:
+        """Return the options of each metric."""
+        protocol, given = protocol_named(self._plan.protocol), dict(self._plan.options)
+        return {
+            name: merged_options(CATALOGUE[name], protocol.options, given, self._plan.bins) for name in self._plan.names
+        }
 
-    def _raw(
-        self, codes: object, factors: object, codes_std: object
-    ) -> tuple[tuple[NDArray[Any], ...] | None, tuple[tuple[str, ...], tuple[str, ...]] | None]:
-        """Return the batch as columns, after the checks that need no other batch."""
-        table, code_names = split_columns(codes, "codes", default="z")
-        columns, factor_names = split_columns(factors, "factors", default="v")
-        n = len(table) if isinstance(table, np.ndarray) else len(table[0])
-        rows = len(columns) if isinstance(columns, np.ndarray) else len(columns[0])
-        if n != rows:
-            raise InputError(
-                f"codes and factors: expected the same number of rows, got {n} rows of codes and {rows} rows of "
-                "factors; row r of both must describe the same sample"
+    def _sampled_columns(
+        self, rows: Rows | None, codes: object, factors: object, codes_std: object
+    ) -> tuple[tuple[NDArray[Any], ...], Names | None]:
+        """Return a batch as columns: of codes, of factors, and of standard deviations where they are needed."""
+        if self._frame is not None and rows is not None:
+            names: Names = (self._frame.codes, self._frame.factors)
+            rows = rows.unclipped or rows
+            columns, n = [*rows.codes.T, *rows.factors], rows.n
+        else:
+            plan = self._plan
+            names, columns, n = read_rows(
+                codes,
+                factors,
+                names=self._columns,
+                before=self._factor_columns(),
+                kinds=plan.kinds,
+                missing=plan.missing,
             )
-        names = (code_names, factor_names)
-        if self._columns is not None and names != self._columns:
-            for argument, mine, theirs in zip(("codes", "factors"), self._columns, names, strict=True):
-                if mine != theirs:
-                    raise InputError(
-                        f"{argument}: expected the {len(mine)} columns of the batches before, "
-                        f"{', '.join(map(repr, mine[:6]))}, got {len(theirs)}: {', '.join(map(repr, theirs[:6]))}"
-                    )
         if n == 0:
-            return None, None
-        listed: list[NDArray[Any]] = []
-        parts: list[Any] = [table, columns]
+            return (), None
         if "rmig" in self._plan.names:
-            if codes_std is None:
-                raise NotEnoughData("codes_std: rmig needs the standard deviations of the codes; pass codes_std")
-            deviations = split_columns(codes_std, "codes_std", default="z")[0]
-            rows, d = deviations.shape if isinstance(deviations, np.ndarray) else (len(deviations[0]), len(deviations))
-            if (rows, d) != (n, len(code_names)):
-                raise InputError(f"codes_std: expected the shape of codes, ({n}, {len(code_names)}), got ({rows}, {d})")
-            parts.append(deviations)
-        for part in parts:
-            listed += [
-                np.asarray(part[:, index] if isinstance(part, np.ndarray) else part[index])
-                for index in range(part.shape[1] if isinstance(part, np.ndarray) else len(part))
-            ]
-        for name, column in zip(code_names, listed, strict=False):
-            if column.dtype.kind == "f" and not np.isfinite(column).all():
-                bad = np.flatnonzero(~np.isfinite(column))
-                raise InputError(
-                    f"codes: {bad.size} values are missing or infinite, first in column {name!r} at row {bad[0]} of "
-                    "this batch; drop those rows"
-                )
-        return tuple(listed), names
+            columns += read_deviations(codes_std, names[0], n)
+        return tuple(columns), names
 
-    def _counted(self) -> tuple[dict[str, Score], dict[str, Any]]:
-        from demele.core.results import LeftOut
+    def _factor_columns(self) -> tuple[NDArray[Any], ...]:
+        """Return the factors' columns of some rows kept; none, if there are no rows."""
+        if self._sample is None or self._columns is None or not self._sample.parts:
+            return ()
+        d, m = (len(names) for names in self._columns)
+        return self._sample.parts[0].columns[d : d + m]
 
-        frame = self._frame
-        if frame is None:
-            raise ValueError("counted metrics have a frame")
-        run = Run.checked(
-            seed=self._plan.seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=1, missing=self._plan.missing
-        )
-        protocol = protocol_named(self._plan.protocol)
-        found: dict[str, Score] = {}
-        left_out: dict[str, Any] = {}
-        states = {rule: state.settled() for rule, state in self._counts.items()}
-        for name, settings in self._tables.items():
-            state = states[settings.binning]
-            counted, annotated = state.counted, state.annotated
-            if counted is None or annotated is None:
-                raise ValueError("a state with rows has counts")
-            active = [index for index, table in enumerate(counted.tables) if (table[0].sum(axis=0) > 0).sum() > 1]
-            if not active:
-                left_out[name] = LeftOut(metric=name, reason="factors: none of them varies in the rows so far")
-                continue
-            codes, factors = frame.described(state.n, [int(number) for number in annotated])
-            varying = Factors(tuple(factors.columns[index] for index in active), factors.missing)
-            subject = Subject(codes, factors, tuple(active), Data(codes, varying), self._notes(state, active))
-            spec = CATALOGUE[name]
-            options = merged_options(spec, protocol.options, dict(self._plan.options), self._plan.bins)
-            try:
-                request = request_for(spec, options, subject, self._plan.reg_dim)
-            except NotEnoughData as error:
-                left_out[name] = LeftOut(metric=name, reason=str(error))
-                continue
-            kept = replace(
-                counted,
-                tables=tuple(counted.tables[index] for index in active),
-                factor_tables={
-                    (active.index(i), active.index(k)): table
-                    for (i, k), table in counted.factor_tables.items()
-                    if i in active and k in active
-                },
-            )
-            table = information_table(kept, settings.correction)
-            native = native_of(name, table, request.reg_dim)
-            outcome = Outcome(native=native, notes=request.notes)
-            found[name] = score_of(request, outcome, subject, run, protocol.name, None)
-        return found, left_out
-
-    def _notes(self, state: CountState, active: list[int]) -> tuple[Note, ...]:
-        notes = []
-        frame = self._frame
-        if frame is not None:
-            for index, column in enumerate(frame.columns):
-                if index not in active:
-                    message = f"factor {column.name!r} is constant and was left out"
-                    notes.append(
-                        Note(code="constant-factor", message=message, subject=(column.name,), severity="warning")
-                    )
-        if state.clipped:
-            message = f"{state.clipped} values outside the frame's ranges were counted in the first or last bin"
-            notes.append(Note(code="clipped", message=message, severity="warning"))
-        return tuple(notes)
-
-    def _sampled(self, names: list[str]) -> Evaluation:
+    def _sampled(self, names: list[str], left_out: dict[str, LeftOut]) -> Evaluation | None:
+        """Evaluate metrics on the rows kept; metrics that do not apply go to those left out."""
         if self._sample is None or self._columns is None:
             raise ValueError("sampled metrics have rows")
-        columns = self._sample.rows()
-        d, m = len(self._columns[0]), len(self._columns[1])
-        codes = _table(columns[:d], self._columns[0], "z")
-        factors = _table(columns[d : d + m], self._columns[1], "v")
-        return evaluate(
+        codes, factors, std = as_tables(self._sample.rows(), self._columns, self._frame)
+        plan = self._plan
+        if not plan.single:
+            own = self._options()
+            asked = {name: own[name] for name in names}
+            names, reasons = applying(
+                asked, codes, factors, std, kinds=plan.kinds, missing=plan.missing, reg_dim=plan.reg_dim
+            )
+            left_out |= reasons
+            if not names:
+                return None
+        about = evaluate(
             codes,
             factors,
-            names if not self._plan.single else names[0],
-            protocol=self._plan.protocol,
-            seed=self._plan.seed,
-            missing=self._plan.missing,
-            kinds=self._plan.kinds,
-            codes_std=np.column_stack(columns[d + m :]) if len(columns) > d + m else None,
-            reg_dim=self._plan.reg_dim,
-            bins=self._plan.bins,
-            options=dict(self._plan.options),
+            names,
+            protocol=plan.protocol,
+            seed=plan.seed,
+            missing=plan.missing,
+            kinds=plan.kinds,
+            codes_std=std,
+            reg_dim=plan.reg_dim,
+            bins=plan.bins,
+            options=dict(plan.options),
         )
-
-    def _told(self, score: Score) -> Score:
-        """Say of how many rows a sampled score is, where it is not of all."""
-        if self._sample is None or self._sample.n_kept == self._sample.n:
-            return score
-        message = f"of a random sample of {self._sample.n_kept:,} of {self._sample.n:,} rows (bound={self._plan.bound})"
-        context = {**score.signature.context, "sample_of": str(self._sample.n)}
-        signature = Signature(score.signature.metric, score.signature.arguments, context)
-        return replace(score, notes=(*score.notes, Note(code="sampled", message=message)), signature=signature)
+        left_out |= {one.metric: one for one in about.left_out}
+        return about
 
     def _evaluation(
-        self, found: Mapping[str, Score], left_out: Mapping[str, Any], about: Evaluation | None
+        self,
+        found: Mapping[str, Score],
+        left_out: Mapping[str, LeftOut],
+        about: Evaluation | None,
+        counted: Counted | None,
     ) -> Evaluation:
-        order = [name for name in self._plan.names if name in found]
         missing = tuple(left_out[name] for name in self._plan.names if name in left_out)
-        scores = tuple(found[name] for name in order)
-        if about is not None:
+        scores = tuple(found[name] for name in self._plan.names if name in found)
+        if counted is None:
+            if about is None:
+                raise ValueError("an accumulator counts rows, or keeps some")
             return replace(about, scores=scores, left_out=missing, n=self.n)
-        from demele import __version__
-        from demele.core.results import FactorSummary
-
-        frame = self._frame
-        if frame is None:
-            raise ValueError("without a frame everything is sampled")
-        annotated = next(iter(self._counts.values())).annotated
-        counts = [0] * len(frame.columns) if annotated is None else [int(number) for number in annotated]
-        return Evaluation(
-            scores=scores,
-            left_out=missing,
-            protocol=self._plan.protocol,
-            name="codes",
-            n=self.n,
-            code_names=frame.codes,
-            factors=tuple(
-                FactorSummary(
-                    name=column.name,
-                    kind=column.kind,
-                    n_levels=len(column.levels) if column.kind == "categorical" else None,
-                    n_annotated=known,
-                    constant=False,
-                )
-                for column, known in zip(frame.columns, counts, strict=True)
-            ),
-            dependency=(),
-            notes=(),
-            version=__version__,
-        )
+        return counted.evaluation(scores, missing, self._plan.protocol, () if about is None else about.dependency)
 
 
-def counted_metrics() -> tuple[str, ...]:
-    """Return the metrics that count every row when an accumulator has a frame.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> counted_metrics()[:3]
-    ('mig', 'mig_sup', 'modularity')
-    """
-    return tuple(name for name, spec in CATALOGUE.items() if spec.group == "information" and not spec.needs_codes_std)
-
-
-def _table(columns: tuple[NDArray[Any], ...], names: tuple[str, ...], default: str) -> Any:
-    """Return columns as they came: an array of rows if they have no names, else a frame.
-
-    Solvers that sum in another order, as they do for another layout, give other last bits.
-    """
-    numeric = all(column.dtype.kind in "fiub" for column in columns)
-    if numeric and names == tuple(f"{default}{index + 1}" for index in range(len(columns))):
-        return np.column_stack(columns)
-    import pandas as pd
-
-    return pd.DataFrame(dict(zip(names, columns, strict=True)))
-
-
-def _counts(settings: TableSettings | None) -> bool:
-    return settings is not None and settings.estimator == "histogram"
+def _listed(reg_dim: object) -> object:
+    """Return codes in one form, so that settings compare as equal when they are."""
+    if isinstance(reg_dim, np.ndarray):
+        return reg_dim.tolist()
+    return list(reg_dim) if isinstance(reg_dim, tuple) else reg_dim
 
 
 def _comparable(plan: _Plan) -> tuple[str, ...]:

@@ -2,75 +2,35 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import IncompatibleState, InputError, InputTypeError
-from demele.core.inputs import Codes, Factor, Factors, Missing, read_factor, read_pair, split_columns
-from demele.estimation.counts import column_bins
-from demele.estimation.discretise import Binning, ColumnBins, cut
-from demele.estimation.moments import smallest_unsigned
+from demele.core.errors import IncompatibleState, InputError
+from demele.core.inputs import (
+    Codes,
+    Factor,
+    Factors,
+    Missing,
+    check_same_order,
+    given_kinds,
+    read_codes,
+    read_factor,
+    read_factors,
+    split_columns,
+)
+from demele.estimation.counts import check_size, column_bins
+from demele.estimation.discretise import Binning, ColumnBins
+from demele.metrics.options import checked_option
+from demele.streaming.columns import Column, merged_columns, named_items, range_of
+from demele.streaming.reading import OTHER_ROWS, read_batch
+from demele.streaming.rows import Binned, Rows
 
-__all__ = ["Binned", "Frame", "Rows"]
+__all__ = ["Binned", "Column", "Frame", "Rows"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One factor: continuous between ``low`` and ``high``, or categorical with ``levels``."""
-
-    name: str
-    kind: str
-    low: float
-    high: float
-    levels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A batch in the coding of a frame.
-
-    ``codes`` (n, d); ``factors``, one array per factor: floats (NaN: not annotated), or level numbers (-1).
-    ``clipped`` counts values outside the ranges that were moved to their ends.
-    """
-
-    codes: NDArray[Any]
-    factors: tuple[NDArray[Any], ...]
-    clipped: int
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.codes)
-
-
-@dataclass(frozen=True, slots=True)
-class Binned:
-    """Bins of all columns of a frame under one rule."""
-
-    codes: tuple[ColumnBins, ...]
-    factors: tuple[ColumnBins | None, ...]
-    n_levels: tuple[int, ...]
-
-    @property
-    def code_bins(self) -> NDArray[np.intp]:
-        """Number of bins of each code."""
-        return np.array([bins.n_bins for bins in self.codes], dtype=np.intp)
-
-    def cut(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the bins of codes (d, n) and factors (M, n); a missing annotation is one bin more than there are."""
-        most = max(int(self.code_bins.max()), *self.n_levels)
-        kind = smallest_unsigned(most)
-        codes = np.empty((len(self.codes), rows.n), dtype=kind)
-        for index, bins in enumerate(self.codes):
-            codes[index] = cut(rows.codes[:, index], bins)
-        factors = np.empty((len(self.factors), rows.n), dtype=kind)
-        for index, (values, own) in enumerate(zip(rows.factors, self.factors, strict=True)):
-            factors[index] = np.where(values < 0, self.n_levels[index], values) if own is None else cut(values, own)
-        return codes, factors
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -132,22 +92,21 @@ class Frame:
         >>> Frame.of([[0.0], [2.5]], [[0.1], [0.7]])
         Frame(1 codes, 1 factors: 'v1' [0.1, 0.7])
         """
-        read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
-        rules: list[Any] = list(bins) if isinstance(bins, list | tuple) else [] if bins is None else [bins]
+        table, own = read_codes(codes), read_factors(factors, kinds=kinds, missing=missing)
+        if table.n != own.n:
+            raise InputError(OTHER_ROWS.format(table.n, own.n))
+        check_same_order(codes, factors, ("codes", "factors"))
         exact = {}
-        for rule in rules:
-            if not hasattr(rule, "needs_values"):
-                raise InputTypeError(f"bins: expected rules such as EqualFrequency(10), got {rule!r}")
-            of_codes, of_factors = column_bins(read_codes, read_factors, rule)
+        for rule in _rules(bins):
+            of_codes, of_factors = column_bins(table, own, rule)
             exact[rule] = (tuple(of_codes), tuple(of_factors))
-        return cls(
-            read_codes.names,
-            read_codes.low.copy(),
-            read_codes.high.copy(),
-            tuple(Column(one.name, one.kind, one.low, one.high, one.levels) for one in read_factors.columns),
-            missing,
-            exact,
+        given = given_kinds(kinds, own.names)
+        raw, _ = split_columns(factors, "factors", default="v")
+        columns = tuple(
+            Column.of(factor, raw[:, index] if isinstance(raw, np.ndarray) else raw[index], detected=name not in given)
+            for index, (name, factor) in enumerate(zip(own.names, own.columns, strict=True))
         )
+        return cls(table.names, table.low.copy(), table.high.copy(), columns, missing, exact)
 
     @classmethod
     def fixed(cls, code_ranges: object, factors: object, *, missing: Missing = "raise") -> "Frame":
@@ -173,21 +132,20 @@ class Frame:
         >>> Frame.fixed({"z": (-1, 1)}, {"digit": list(range(10))})
         Frame(1 codes, 1 factors: 'digit' (10 levels))
         """
-        items = _named_items(code_ranges, "code_ranges", "z")
+        items = named_items(code_ranges, "code_ranges", "z")
         low, high = np.empty(len(items)), np.empty(len(items))
         for index, (name, ends) in enumerate(items):
-            low[index], high[index] = _range(ends, f"code_ranges: {name!r}")
+            low[index], high[index] = range_of(ends, f"code_ranges: {name!r}")
         columns = []
-        for name, about in _named_items(factors, "factors", "v"):
+        for name, about in named_items(factors, "factors", "v"):
             if _is_range(about):
-                columns.append(Column(name, "continuous", *_range(about, f"factors: {name!r}")))
+                columns.append(Column(name, "continuous", *range_of(about, f"factors: {name!r}")))
                 continue
             if isinstance(about, str) or not hasattr(about, "__iter__"):
                 raise InputError(f"factors: {name!r} is (low, high) or a list of levels, got {about!r}")
-            levels = read_factor(np.array(list(about), dtype=object), name, "categorical").levels
-            columns.append(Column(name, "categorical", 0.0, len(levels) - 1.0, levels))
-        if not columns:
-            raise InputError("factors: expected at least one, got none")
+            columns.append(_stated_levels(name, list(about)))
+        if missing not in ("raise", "omit"):
+            raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
     def __repr__(self) -> str:
@@ -237,7 +195,7 @@ class Frame:
         _check_columns(self, other)
         if self.exact or other.exact:
             raise IncompatibleState("frames with edges from values (bins=...) cannot be merged; make one from all rows")
-        columns = tuple(_merged(mine, theirs) for mine, theirs in zip(self.columns, other.columns, strict=True))
+        columns = merged_columns(self.columns, other.columns)
         missing: Missing = "omit" if "omit" in (self.missing, other.missing) else "raise"
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Frame(self.codes, low, high, columns, missing)
@@ -251,6 +209,7 @@ class Frame:
             If the rule looks at values that this frame has not seen.
         """
         n_levels = []
+        codes, factors = self.described(2, [2] * len(self.columns))
         if rule in self.exact:
             of_codes, of_factors = self.exact[rule]
         elif rule.needs_values:
@@ -258,11 +217,11 @@ class Frame:
                 f"bins: {rule!r} looks at the values; make the frame with Frame.of(codes, factors, bins={rule!r})"
             )
         else:
-            codes, factors = self.described(2, [2] * len(self.columns))
             found, own = column_bins(codes, factors, rule)
             of_codes, of_factors = tuple(found), tuple(own)
         for column, bins in zip(self.columns, of_factors, strict=True):
             n_levels.append(len(column.levels) if bins is None else bins.n_bins)
+        check_size(codes, factors, of_codes, of_factors, factor_pairs=True)
         return Binned(of_codes, of_factors, tuple(n_levels))
 
     def described(self, n: int, n_annotated: list[int]) -> tuple[Codes, Factors]:
@@ -284,6 +243,50 @@ class Frame:
         )
         return Codes(ghost, self.codes, self.low, self.high), Factors(factors, self.missing)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the frame as plain values that JSON holds, to the bit.
+
+        Returns
+        -------
+        dict
+            For :meth:`from_dict`.
+
+        Raises
+        ------
+        InputTypeError
+            If it holds edges under a rule of your own.
+        """
+        from demele.streaming.plain import frame_as_dict
+
+        return frame_as_dict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Frame":
+        """Return the frame of which :meth:`to_dict` gave the plain values.
+
+        Parameters
+        ----------
+        plain : mapping
+
+        Returns
+        -------
+        Frame
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If it is not such a mapping.
+
+        Examples
+        --------
+        >>> frame = Frame.fixed([(-1, 1)], {"size": (0.0, 1.0)})
+        >>> Frame.from_dict(frame.to_dict()) == frame
+        True
+        """
+        from demele.streaming.plain import frame_from_dict
+
+        return frame_from_dict(plain)
+
     # Reading a batch --------------------------------------------------------------------------------------------------
 
     def read(self, codes: object, factors: object, *, outside: str = "raise") -> Rows:
@@ -295,190 +298,80 @@ class Frame:
             For other columns, values that are not finite, missing annotations (with ``missing="raise"``), levels that
             the frame does not have, and (``outside="raise"``) values outside its ranges.
         """
-        table, names = split_columns(codes, "codes", default="z")
-        matrix = _matrix(_in_order(table, names, self.codes, "codes"), self.codes)
-        columns, own = split_columns(factors, "factors", default="v")
-        ordered = _in_order(columns, own, self.factors, "factors")
-        n = len(matrix)
-        rows = len(ordered[0]) if isinstance(ordered, list) else len(ordered)
-        if rows != n:
-            raise InputError(
-                f"codes and factors: expected the same number of rows, got {n} rows of codes and {rows} rows of "
-                "factors; row r of both must describe the same sample"
-            )
-        if n == 0:
-            return Rows(matrix, tuple(np.empty(0) for _ in self.columns), 0)
-        matrix, clipped = self._within(matrix, outside)
-        read = []
-        for index, about in enumerate(self.columns):
-            column = ordered[index] if isinstance(ordered, list) else ordered[:, index]
-            values, moved = self._factor(column, about, outside)
-            clipped += moved
-            read.append(values)
-        return Rows(matrix, tuple(read), clipped)
+        return read_batch(self, codes, factors, outside)
 
-    def _within(self, matrix: NDArray[Any], outside: str) -> tuple[NDArray[Any], int]:
-        low, high = matrix.min(axis=0), matrix.max(axis=0)
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            bad = np.argwhere(~np.isfinite(matrix))
-            row, column = (int(index) for index in bad[0])
-            raise InputError(
-                f"codes: {len(bad)} values are missing or infinite, first in column {self.codes[column]!r} at row "
-                f"{row} of this batch; drop those rows"
-            )
-        beyond = (low < self.low) | (high > self.high)
-        if not beyond.any():
-            return matrix, 0
-        off = (matrix < self.low) | (matrix > self.high)
-        if outside != "clip":
-            column = int(np.flatnonzero(beyond)[0])
-            row = int(np.flatnonzero(off[:, column])[0])
-            raise InputError(
-                f"codes: {int(off.sum())} values of this batch lie outside the frame's ranges, first "
-                f"{matrix[row, column]:g} in column {self.codes[column]!r} at row {row}, outside "
-                f"[{self.low[column]:g}, {self.high[column]:g}]; make the frame wider, or pass outside='clip' to count "
-                "them in the first or last bin"
-            )
-        return np.clip(matrix, self.low, self.high), int(off.sum())
+    def restored(self, factors: tuple[NDArray[Any], ...]) -> Any:
+        """Return factors in the coding of this frame as a data frame with their classes.
 
-    def _factor(self, column: Any, about: Column, outside: str) -> tuple[NDArray[Any], int]:
-        if about.kind == "categorical":
-            return self._levels(column, about), 0
-        if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
-            values = column.astype(np.float64, copy=False)
-        else:
-            factor = read_factor(column, about.name, "continuous")
-            values = np.asarray(factor.values, dtype=np.float64)
-        known = np.isfinite(values)
-        if not known.all():
-            infinite = np.flatnonzero(np.isinf(values))
-            if infinite.size:
-                raise InputError(
-                    f"factors: {infinite.size} infinite values in column {about.name!r}, first at row {infinite[0]} of "
-                    "this batch; drop or mark them missing"
+        Parameters
+        ----------
+        factors : tuple of arrays
+            As in :class:`Rows`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                about.name: pd.Categorical.from_codes(
+                    values.astype(np.intp), categories=pd.Index(about.levels, dtype=object)
                 )
-            self._check_missing(~known, about.name)
-        with np.errstate(invalid="ignore"):
-            off = (values < about.low) | (values > about.high)
-        if off.any():
-            row = int(np.flatnonzero(off)[0])
-            if outside != "clip":
-                raise InputError(
-                    f"factors: {int(off.sum())} values of this batch lie outside the frame's ranges, first "
-                    f"{values[row]:g} in column {about.name!r} at row {row}, outside [{about.low:g}, {about.high:g}]; "
-                    "make the frame wider, or pass outside='clip'"
-                )
-            values = np.clip(values, about.low, about.high)
-        return values, int(off.sum())
+                if about.kind == "categorical"
+                else values
+                for about, values in zip(self.columns, factors, strict=True)
+            }
+        )
 
-    def _levels(self, column: Any, about: Column) -> NDArray[Any]:
-        factor = read_factor(column, about.name, "categorical")
-        if factor.n_annotated < len(factor.values):
-            self._check_missing(np.asarray(factor.values) < 0, about.name)
-        if factor.levels == about.levels:
-            return np.asarray(factor.values)
-        place = {level: index for index, level in enumerate(about.levels)}
-        unknown = [level for level in factor.levels if level not in place]
-        if unknown:
-            row = int(np.flatnonzero(factor.values == factor.levels.index(unknown[0]))[0])
-            raise InputError(
-                f"factors: column {about.name!r} of this batch holds {len(unknown)} classes that the frame does not "
-                f"have, first {unknown[0]!r} at row {row}; make the frame with all classes"
-            )
-        table = np.array([*(place[level] for level in factor.levels), -1])
-        return np.asarray(table[factor.values])
-
-    def _check_missing(self, missing: NDArray[np.bool_], name: str) -> None:
-        if self.missing == "raise":
-            raise InputError(
-                f"factors: {int(missing.sum())} missing annotations in column {name!r}, first at row "
-                f"{int(np.flatnonzero(missing)[0])} of this batch; drop those rows, or make the frame with "
-                "missing='omit'"
-            )
+    def digest(self) -> str:
+        """Return a short text that is the same for equal frames only."""
+        found = blake2b(digest_size=6)
+        for part in (self.codes, self.columns, self.missing, self.low.tolist(), self.high.tolist()):
+            found.update(repr(part).encode() + b"\x1f")
+        for rule in sorted(self.exact, key=repr):
+            found.update(repr(rule).encode() + b"\x1f")
+            for one in (*self.exact[rule][0], *self.exact[rule][1]):
+                found.update(b"none" if one is None else one.edges.tobytes())
+        return found.hexdigest()
 
     def with_missing(self, missing: Missing) -> "Frame":
         """Return the same frame with another answer to missing annotations."""
         return replace(self, missing=missing)
 
 
-def _in_order(
-    table: NDArray[Any] | list[Any], names: tuple[str, ...], expected: tuple[str, ...], argument: str
-) -> NDArray[Any] | list[Any]:
-    """Return the columns in the order of the frame; named ones may come in any order."""
-    if isinstance(table, np.ndarray):
-        if table.shape[1] != len(expected):
-            raise InputError(f"{argument}: expected {len(expected)} columns, as the frame has, got {table.shape[1]}")
-        return table
-    if names == expected:
-        return table
-    if set(names) == set(expected) and len(names) == len(expected):
-        return [table[names.index(name)] for name in expected]
-    if len(names) == len(expected) and all(
-        name == f"{default}{index + 1}" for default in "zv" for index, name in enumerate(expected) if name[0] == default
-    ):
-        return table  # the frame was made of arrays, which have no names
-    lacking = [name for name in expected if name not in names]
-    other = [name for name in names if name not in expected]
-    raise InputError(
-        f"{argument}: expected the columns {', '.join(map(repr, expected[:6]))}"
-        f"{', ...' if len(expected) > 6 else ''}; "
-        + (f"{lacking[0]!r} is missing" if lacking else "")
-        + ("; " if lacking and other else "")
-        + (f"{other[0]!r} is not among them" if other else "")
-    )
+def _rules(bins: object) -> list[Any]:
+    """Return binning rules: one, or several in a list."""
+    if bins is None:
+        return []
+    if isinstance(bins, list | tuple) and all(hasattr(rule, "needs_values") for rule in bins):
+        return [checked_option("bins", rule) for rule in bins]
+    return [checked_option("bins", bins)]
 
 
-def _matrix(table: NDArray[Any] | list[Any], names: tuple[str, ...]) -> NDArray[Any]:
-    if isinstance(table, np.ndarray) and table.dtype.kind in "fiub":
-        return table
-    columns = [table[:, index] for index in range(table.shape[1])] if isinstance(table, np.ndarray) else table
-    if len(columns[0]) == 0:
-        return np.empty((0, len(names)))
-    return np.column_stack(
-        [
-            np.asarray(read_factor(column, name, "continuous").values, dtype=np.float64)
-            for column, name in zip(columns, names, strict=True)
-        ]
-    )
+def _stated_levels(name: str, about: list[Any]) -> Column:
+    factor = read_factor(np.array([*about, None], dtype=object)[:-1], name, "categorical")
+    if len(factor.levels) < len(about) or not about:
+        raise InputError(
+            f"factors: {name!r}: expected different levels, none of them missing, got {len(about)} of which "
+            f"{len(factor.levels)} differ"
+        )
+    text = any(isinstance(level, str | bool | np.bool_) for level in about)
+    return Column(name, "categorical", 0.0, len(factor.levels) - 1.0, factor.levels, None, text)
 
 
 def _check_columns(first: Frame, second: Frame) -> None:
-    if first.codes != second.codes or first.factors != second.factors or first.kinds != second.kinds:
+    if first.codes != second.codes or first.factors != second.factors:
         raise IncompatibleState(
-            f"the two have other columns or kinds: codes {first.codes[:4]} and {second.codes[:4]}, factors "
-            f"{first.kinds} and {second.kinds}"
+            f"the two frames have other columns: codes {first.codes[:4]} and {second.codes[:4]}, factors "
+            f"{first.factors[:4]} and {second.factors[:4]}"
         )
-
-
-def _merged(mine: Column, theirs: Column) -> Column:
-    if mine.kind == "continuous":
-        return Column(mine.name, mine.kind, min(mine.low, theirs.low), max(mine.high, theirs.high))
-    levels = mine.levels if mine.levels == theirs.levels else _sorted({*mine.levels, *theirs.levels})
-    return Column(mine.name, mine.kind, 0.0, len(levels) - 1.0, levels)
-
-
-def _sorted(levels: set[str]) -> tuple[str, ...]:
-    """Sort levels as one pass over all rows would: numbers by value, other classes by name."""
-    try:
-        return tuple(sorted(levels, key=float))
-    except ValueError:
-        return tuple(sorted(levels))
 
 
 def _same_bins(first: Any, second: Any) -> bool:
     pairs = [*zip(first[0], second[0], strict=True), *zip(first[1], second[1], strict=True)]
     return all((a is None) == (b is None) and (a is None or np.array_equal(a.edges, b.edges)) for a, b in pairs)
-
-
-def _named_items(given: Any, argument: str, default: str) -> list[tuple[str, Any]]:
-    if isinstance(given, Mapping):
-        return [(str(name), value) for name, value in given.items()]
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise InputTypeError(f"{argument}: expected a sequence or a mapping of names, got {type(given).__name__}")
-    items = list(given)
-    if not items:
-        raise InputError(f"{argument}: expected at least one, got none")
-    return [(f"{default}{index + 1}", value) for index, value in enumerate(items)]
 
 
 def _is_range(about: Any) -> bool:
@@ -487,13 +380,3 @@ def _is_range(about: Any) -> bool:
         and len(about) == 2
         and all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in about)
     )
-
-
-def _range(ends: Any, what: str) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in ends)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} expected (low, high), got {ends!r}") from error
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise InputError(f"{what} expected finite low < high, got {ends!r}")
-    return low, high

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows
-from demele.streaming.frame import Binned, Rows
+from demele.streaming.rows import Binned, Rows
 
 __all__ = ["CountState", "SampleState", "row_keys"]
 
@@ -137,10 +137,17 @@ class SampleState:
             return self
         seen = dict(self.streams)
         start = seen.get(stream, 0)
-        numbers = np.arange(start, start + n, dtype=np.int64)
-        part = _Part(row_keys(self.seed, stream, numbers), np.full(n, stream, dtype=object), numbers, columns)
         seen[stream] = start + n
-        grown = replace(self, streams=tuple(sorted(seen.items())), parts=(*self.parts, part.copied()))
+        grown = replace(self, streams=tuple(sorted(seen.items())))
+        numbers = np.arange(start, start + n, dtype=np.int64)
+        keys = row_keys(self.seed, stream, numbers)
+        if self.parts and self.parts[0].keys.size >= self.bound:  # full: rows with larger keys cannot come in
+            near = np.flatnonzero(keys <= self.parts[0].keys.max())
+            if not near.size:
+                return grown
+            keys, numbers, columns = keys[near], numbers[near], tuple(column[near] for column in columns)
+        part = _Part(keys, np.full(keys.size, stream, dtype=object), numbers, columns).copied()
+        grown = replace(grown, parts=_stacked((*self.parts, part)))
         return grown.sifted() if sum(one.keys.size for one in grown.parts) > 2 * self.bound else grown
 
     def merge(self, other: "SampleState") -> "SampleState":
@@ -178,8 +185,15 @@ class SampleState:
     def rows(self) -> tuple[NDArray[Any], ...]:
         """Return the columns of the rows kept, in the order of stream and number."""
         whole = _joined(self.sifted().parts)
-        order = np.lexsort((whole.numbers, whole.streams.astype(str)))
-        return whole.take(order).columns
+        place = {name: at for at, name in enumerate(sorted((name for name, _ in self.streams), key=_stream_order))}
+        streams = np.array([place[name] for name in whole.streams], dtype=np.intp)
+        return whole.take(np.lexsort((whole.numbers, streams))).columns
+
+
+def _stream_order(name: str) -> tuple[bool, int, str]:
+    """Sort numbered streams by number: 2 before 10."""
+    number = int(name) if name.removeprefix("-").isdecimal() else None
+    return number is None, number or 0, name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,6 +211,15 @@ class _Part:
     def copied(self) -> "_Part":
         """Return a part that does not change when a caller writes into his batch again."""
         return replace(self, columns=tuple(column.copy() for column in self.columns))
+
+
+def _stacked(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
+    """Join the last parts while the one before is not much larger, so that few remain however small batches are."""
+    stack = list(parts)
+    while len(stack) > 1 and stack[-2].keys.size <= 2 * stack[-1].keys.size:
+        last = stack.pop()
+        stack[-1] = _joined((stack[-1], last))
+    return tuple(stack)
 
 
 def _joined(parts: tuple[_Part, ...]) -> _Part:

@@ -1,0 +1,479 @@
+"""Metrics of disentanglement as Keras metrics: one class for all of them, and the class names of Latte.
+
+Keras 3 on any backend; install ``demele[keras]``.
+
+>>> import numpy as np, demele
+>>> factors = np.random.default_rng(0).random((1000, 2))
+>>> metric = KerasMetric("mig")
+>>> for rows in np.split(factors, 10):
+...     metric.update_state(rows, rows)
+>>> metric.score.value == demele.mig(factors, factors).value
+True
+"""
+
+import inspect
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from demele.adapters.keras_tensors import check_weights, rows_of
+from demele.adapters.latte_docs import latte_docstring, latte_signature
+from demele.adapters.source_names import (
+    BUNDLE,
+    BUNDLE_KEYS,
+    SOURCE_NAMES,
+    THRESHOLD,
+    accumulator_keywords,
+    checked_threshold,
+    code_variances,
+    per_attribute,
+    per_attribute_of_bundle,
+)
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData
+from demele.core.extras import require
+from demele.core.inputs import Missing
+from demele.core.results import Evaluation, Score
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.streaming.accumulator import BOUND, Accumulator
+from demele.streaming.frame import Frame
+from demele.streaming.plain import plain_setting, setting_of
+
+__all__ = [
+    "DLIG",
+    "DMIG",
+    "MIG",
+    "SAP",
+    "XMIG",
+    "DependencyAwareLatentInformationGap",
+    "DependencyAwareMutualInformationBundle",
+    "DependencyAwareMutualInformationGap",
+    "DependencyBlindMutualInformationGap",
+    "KerasMetric",
+    "Modularity",
+    "MutualInformationGap",
+    "SeparateAttributePredictability",
+]
+
+keras: Any = require("keras", purpose="KerasMetric")
+_in_symbolic_scope = require("keras.src.backend.common.symbolic_scope", purpose="KerasMetric").in_symbolic_scope
+
+ORDERS = ("codes-first", "keras")
+
+
+class _NotGiven:
+    """The default of ``sample_weight``: Keras passes None, a user nothing."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+_NOT_GIVEN: Final = _NotGiven()
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The arguments of a metric, out of reach of Keras, which wraps the lists and dicts that it finds."""
+
+    arguments: Mapping[str, Any]
+    order: str
+    native: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    accumulator: Accumulator
+    score: Score | Evaluation
+
+
+@keras.saving.register_keras_serializable(package="demele")
+class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
+    """A registered metric, or several, as a ``keras.metrics.Metric``.
+
+    Parameters
+    ----------
+    metrics : str or sequence of str
+        Registered names (:func:`demele.metric_names`). One gives a scalar, several a dict of scalars.
+    name : str, optional
+        Name in the logs; without it that of the metric, or ``"demele"`` for several.
+    dtype : str, optional
+        Of what :meth:`result` returns; without it that of Keras, ``float32``. :attr:`score` has all digits.
+    order : {"codes-first", "keras"}
+        The order of the first two arguments of :meth:`update_state`. Codes come first, as everywhere in demele; Keras
+        itself calls ``update_state(y_true, y_pred)``, which are the factors and the codes. So for
+        ``compile(metrics=[...])`` say ``"keras"``.
+    native : bool, default False
+        :meth:`result` returns the values per factor or per code instead of their aggregate. Not for metrics that have
+        a value of the whole only.
+    frame, bound, stream, outside, protocol, seed, missing, kinds, reg_dim, bins, options
+        As in :class:`demele.Accumulator`, which this is one of.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+
+    Notes
+    -----
+    *Eager only.* NumPy and scikit-learn compute the metrics. The numpy backend is eager, and so is torch (unless
+    ``jit_compile=True``); on jax and tensorflow compile the model with ``run_eagerly=True``, or score the codes after
+    ``model.predict``. A compiled step of these is refused with a message that says so.
+
+    *State.* One accumulator, a Python object, and no Keras variables: the size of a sample of rows is not known
+    before they come, and counts in ``float32`` would be wrong from 2^24 rows on. So ``variables`` is empty, the
+    ``stateless_*`` methods have nothing to work on and are refused, and a saved model holds the metric's configuration
+    and not its rows, as for Keras' own metrics. Pickling, copying and :meth:`get_state` keep the rows.
+
+    *In fit.* Keras asks for the result after every batch, and resets at the start of each epoch. Counted metrics with a
+    frame cost little; those that train predictors are better scored once per epoch, on the codes of a validation set.
+    Where the rows so far do not suffice, as when no factor has varied yet, the value is NaN, and warnings are left to
+    the notes of :attr:`score` (``order="keras"``).
+    Keras casts data to ``float32``, which may round the largest value out of its range: make the frame from what
+    the metric will see, or pass ``outside="clip"``.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).random((1000, 2))
+    >>> metric = KerasMetric(["mig", "modularity"], frame=demele.Frame.of(factors, factors))
+    >>> for rows in np.split(factors, 10):
+    ...     metric.update_state(rows, rows)
+    >>> sorted(metric.result())
+    ['mig', 'modularity']
+    >>> metric.score["mig"].value == demele.mig(factors, factors).value
+    True
+    """
+
+    def __init__(
+        self,
+        metrics: str | Sequence[str],
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+        order: str = "codes-first",
+        native: bool = False,
+        frame: Frame | None = None,
+        bound: int = BOUND,
+        stream: str | int = 0,
+        outside: str = "raise",
+        protocol: str = DEFAULT_PROTOCOL,
+        seed: int = 0,
+        missing: Missing = "raise",
+        kinds: object = None,
+        reg_dim: object = None,
+        bins: object = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        keywords = {
+            "frame": frame,
+            "bound": bound,
+            "stream": stream,
+            "outside": outside,
+            "protocol": protocol,
+            "seed": seed,
+            "missing": missing,
+            "kinds": kinds,
+            "reg_dim": reg_dim,
+            "bins": bins,
+            "options": options,
+        }
+        accumulator = Accumulator(metrics, **keywords)  # type: ignore[arg-type]
+        own = accumulator.metrics[0] if isinstance(metrics, str) else list(accumulator.metrics)
+        super().__init__(name=name or (own if isinstance(own, str) else "demele"), dtype=dtype)
+        if order not in ORDERS:
+            raise InputError(f"order: expected 'codes-first' or 'keras', got {order!r}")
+        if not isinstance(native, bool):
+            raise InputTypeError(f"native: expected True or False, got {native!r}")
+        whole = [one for one in accumulator.metrics if CATALOGUE[one].native == "whole"]
+        if native and whole:
+            raise InputError(f"native: {', '.join(whole)} has a value of the whole only; pass native=False")
+        self._settings = _Settings({"metrics": own, "order": order, "native": native, **keywords}, order, native)
+        self._accumulator = accumulator
+        self._computed: _Computed | None = None
+
+    # Rows -----------------------------------------------------------------------------------------------------------
+
+    def update_state(self, z: Any, a: Any, sample_weight: Any = _NOT_GIVEN, codes_std: Any = None) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        z : tensor or array-like of shape (n_rows, n_codes)
+            Codes; with ``order="keras"`` the factors, which Keras passes first, as ``y_true``.
+        a : tensor or array-like of shape (n_rows, n_factors) or (n_rows,)
+            Factors; with ``order="keras"`` the codes, ``y_pred``.
+        sample_weight : None, or array-like of ones
+            Weights are not supported.
+        codes_std : tensor or array-like of shape (n_rows, n_codes), optional
+            Standard deviations of stochastic codes, for RMIG.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            As :meth:`demele.Accumulator.update`, for weights, and for tensors without values, as in compiled steps. The
+            state stays as it was.
+        """
+        given = not isinstance(sample_weight, _NotGiven)
+        if _in_symbolic_scope():  # Keras learns shapes before the first batch; there are no rows
+            if given and self._settings.order == "codes-first":
+                raise InputError(
+                    f"order: {self.name!r} expects codes first, and compile(metrics=[...]) passes the factors, y_true, "
+                    "first; make the metric with order='keras'"
+                )
+            return
+        if given and sample_weight is not None:
+            check_weights(sample_weight)
+        codes, factors = (a, z) if self._settings.order == "keras" else (z, a)
+        stds = None if codes_std is None else rows_of(codes_std, "codes_std")
+        self._accumulator = self._accumulator.update(rows_of(codes, "codes"), rows_of(factors, "factors"), stds)
+
+    def reset_state(self) -> None:
+        """Forget all rows."""
+        self._accumulator = self._accumulator.reset()
+        self._computed = None
+
+    def merge_state(self, metrics: Iterable["KerasMetric"]) -> None:
+        """Add the rows of other metrics, which stay as they are.
+
+        Parameters
+        ----------
+        metrics : iterable of KerasMetric
+            With the same arguments, but streams of their own where metrics are sampled.
+
+        Raises
+        ------
+        IncompatibleState, InputTypeError
+        """
+        merged = self._accumulator
+        for other in metrics:
+            if not isinstance(other, KerasMetric):
+                raise InputTypeError(f"metrics: expected metrics of demele to merge, got {type(other).__name__}")
+            merged = merged.merge(other._accumulator)
+        self._accumulator = merged
+
+    @property
+    def accumulator(self) -> Accumulator:
+        """The rows so far: an immutable :class:`demele.Accumulator`, to merge with others."""
+        return self._accumulator
+
+    def get_state(self) -> bytes:
+        """Return the rows as bytes, for :meth:`set_state`; they hold no code."""
+        state: bytes = self._accumulator.to_bytes()
+        return state
+
+    def set_state(self, state: bytes) -> None:
+        """Take the rows that :meth:`get_state` of a metric with the same arguments gave.
+
+        Parameters
+        ----------
+        state : bytes
+
+        Raises
+        ------
+        FormatError, IncompatibleState
+        """
+        self._accumulator = self._accumulator.reset().merge(Accumulator.from_bytes(state))
+
+    # Values ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def score(self) -> Any:
+        """The :class:`demele.Score`, or the :class:`demele.Evaluation` of several metrics, in double precision.
+
+        Raises
+        ------
+        NotEnoughData
+            Before the first rows, or if nothing varies in them.
+        """
+        if self._computed is None or self._computed.accumulator is not self._accumulator:
+            self._computed = _Computed(self._accumulator, self._accumulator.compute())
+        return self._computed.score
+
+    def result(self) -> Any:
+        """Return the value of all rows so far.
+
+        Returns
+        -------
+        tensor of the backend, or dict of them by metric
+            Scalars, or arrays of shape (n_factors,) or (n_codes,) with ``native=True``. Of several metrics those that
+            do not apply are NaN; :attr:`score` says why.
+
+        Raises
+        ------
+        NotEnoughData
+            Before the first rows, or (unless ``order="keras"``) if nothing varies in them.
+        """
+        if _in_symbolic_scope():
+            return self._tensors(self._undefined())
+        if self._settings.order != "keras" or self._accumulator.n == 0:
+            return self._tensors(self._values())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DemeleWarning)  # after each batch anew; the notes hold them
+            try:
+                values = self._values()
+            except NotEnoughData:
+                values = self._undefined()
+        return self._tensors(values)
+
+    def _values(self) -> Any:
+        score = self.score
+        if isinstance(score, Score):
+            return self._value_of(score)
+        found = {one.metric: self._value_of(one) for one in score}
+        return {name: found.get(name, np.nan) for name in self._accumulator.metrics}
+
+    def _value_of(self, score: Score) -> Any:
+        if not self._settings.native:
+            return score.value
+        return score.per_code if score.per_factor is None else score.per_factor
+
+    def _undefined(self) -> Any:
+        single = isinstance(self._settings.arguments.get("metrics"), str)
+        return np.nan if single else dict.fromkeys(self._accumulator.metrics, np.nan)
+
+    def _tensors(self, values: Any) -> Any:
+        if isinstance(values, dict):
+            return {name: self._tensors(value) for name, value in values.items()}
+        return keras.ops.convert_to_tensor(values, dtype=self.dtype)
+
+    # Keras' own machinery ---------------------------------------------------------------------------------------------
+
+    def stateless_update_state(self, *_: Any, **__: Any) -> Any:
+        """Not supported: the rows are not in variables."""
+        raise _no_variables("stateless_update_state")
+
+    def stateless_result(self, *_: Any, **__: Any) -> Any:
+        """Not supported: the rows are not in variables."""
+        raise _no_variables("stateless_result")
+
+    def stateless_reset_state(self, *_: Any, **__: Any) -> Any:
+        """Not supported: the rows are not in variables."""
+        raise _no_variables("stateless_reset_state")
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments as plain values, without the rows.
+
+        Returns
+        -------
+        dict
+            For :meth:`from_config`.
+
+        Raises
+        ------
+        InputTypeError
+            If an argument has no plain form, as a binning rule of your own.
+        """
+        frame = self._settings.arguments.get("frame")
+        own = {name: plain_setting(value, name) for name, value in self._settings.arguments.items() if name != "frame"}
+        if frame is not None:
+            own["frame"] = frame.to_dict()
+        return {**super().get_config(), **own}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "KerasMetric":
+        """Make the metric that :meth:`get_config` describes, without rows.
+
+        Parameters
+        ----------
+        config : mapping
+
+        Returns
+        -------
+        KerasMetric
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        own = {name: setting_of(value) for name, value in config.items() if name != "frame"}
+        if config.get("frame") is not None:
+            own["frame"] = Frame.from_dict(config["frame"])
+        return cls(**own)
+
+    def __reduce__(self) -> Any:
+        """Pickle and copy with the rows."""
+        arguments = {"name": self.name, "dtype": self.dtype, **self._settings.arguments}
+        return _restored, (type(self), arguments, self._accumulator)
+
+
+def _restored(kind: type[KerasMetric], arguments: Mapping[str, Any], accumulator: Accumulator) -> KerasMetric:
+    metric = kind(**arguments)
+    metric._accumulator = accumulator
+    return metric
+
+
+def _no_variables(method: str) -> InputError:
+    return InputError(
+        f"{method}: the metric keeps its rows in Python, not in variables; call update_state, result and reset_state "
+        "outside of compiled functions"
+    )
+
+
+# The names of Latte ---------------------------------------------------------------------------------------------------
+
+
+class _OfLatte(KerasMetric):
+    """A metric with the arguments and the results of Latte's class of that name."""
+
+    _metric: ClassVar[str | tuple[str, ...]]
+    _defaults: ClassVar[Mapping[str, Any]]
+
+    def __init__(self, *given: Any, **keywords: Any) -> None:
+        bound = inspect.signature(type(self)).bind(*given, **keywords)
+        more: dict[str, Any] = bound.arguments.pop("keywords", {})
+        own = {**self._defaults, **bound.arguments}
+        meant = {name: value for name, value in own.items() if name != "thresh"}
+        checked_threshold(own.get("thresh", THRESHOLD))
+        super().__init__(self._metric, native=True, **accumulator_keywords(self._metric, **meant), **more)
+        more = {key: value for key, value in more.items() if key not in ("name", "dtype")}
+        self._settings = _Settings({**own, **more}, self._settings.order, native=True)
+
+    def _values(self) -> Any:
+        own = self._settings.arguments
+        if isinstance(self._metric, tuple):
+            return per_attribute_of_bundle(self.score)
+        return per_attribute(
+            self.score,
+            reg_dim=own["reg_dim"],
+            discrete=own["discrete"],
+            thresh=own.get("thresh", THRESHOLD),
+            variances=code_variances(self._accumulator) if self._metric == "sap" else None,
+        )
+
+    def _undefined(self) -> Any:
+        return dict.fromkeys(BUNDLE_KEYS, np.nan) if isinstance(self._metric, tuple) else np.nan
+
+
+def _of_latte(name: str, metric: str | tuple[str, ...], defaults: Mapping[str, Any], says: str) -> type[_OfLatte]:
+    """Return the class of one line of the table, with a signature and a docstring of its own."""
+    body = {
+        "__doc__": latte_docstring(name, defaults, says, others="KerasMetric"),
+        "__module__": __name__,
+        "__signature__": latte_signature(defaults),
+        "_metric": metric,
+        "_defaults": defaults,
+    }
+    made: type[_OfLatte] = keras.saving.register_keras_serializable(package="demele")(type(name, (_OfLatte,), body))
+    return made
+
+
+def _named(name: str) -> type[_OfLatte]:
+    source = SOURCE_NAMES[name]
+    spec = CATALOGUE[source.metric]
+    return _of_latte(name, source.metric, source.arguments, f"{spec.title} of each attribute: {spec.definition}.")
+
+
+MutualInformationGap = MIG = _named("MutualInformationGap")
+DependencyAwareMutualInformationGap = DMIG = _named("DependencyAwareMutualInformationGap")
+DependencyAwareLatentInformationGap = DLIG = _named("DependencyAwareLatentInformationGap")
+DependencyBlindMutualInformationGap = XMIG = _named("DependencyBlindMutualInformationGap")
+SeparateAttributePredictability = SAP = _named("SeparateAttributePredictability")
+Modularity = _named("Modularity")
+DependencyAwareMutualInformationBundle = _of_latte(
+    BUNDLE,
+    tuple(BUNDLE_KEYS.values()),
+    {"reg_dim": None, "discrete": False},
+    "MIG, DMIG, XMIG and DLIG of each attribute from one state: a dict of them by these names.",
+)

@@ -1,0 +1,256 @@
+"""The class names of Latte (Watcharasupat et al. 2022), their arguments, and what they are called here.
+
+Latte's classes return one value per attribute, computed from nearest-neighbour information or, for SAP, on the training
+rows: the protocol ``"latte"``. Both adapters read this table, so that they cannot differ.
+
+>>> SOURCE_NAMES["DependencyAwareMutualInformationGap"].alias
+'DMIG'
+>>> sorted(accumulator_keywords("mig", discrete=True).items())
+[('kinds', 'categorical'), ('options', {}), ('protocol', 'latte'), ('reg_dim', None)]
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.results import Evaluation, Score
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.information.modularity import DEAD_CODE
+from demele.metrics.options import regularising_codes
+from demele.streaming.accumulator import Accumulator
+
+__all__ = [
+    "BUNDLE",
+    "BUNDLE_KEYS",
+    "SOURCE_NAMES",
+    "SourceName",
+    "accumulator_keywords",
+    "checked_threshold",
+    "code_variances",
+    "per_attribute",
+    "per_attribute_of_bundle",
+]
+
+Array = NDArray[np.float64]
+RegDim = Sequence[int] | None
+
+#: Latte's threshold for the variance of a code (SAP) and for an information (Modularity).
+THRESHOLD = DEAD_CODE
+PROTOCOL = "latte"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceName:
+    """One class of Latte.
+
+    Attributes
+    ----------
+    name, alias : str
+        Of the class, and its short form (empty for Modularity, which has none).
+    metric : str
+        Registered name here.
+    arguments : mapping of str to default
+        Of the class, in its order. Those of both frameworks follow as keywords.
+    native : {"per factor", "per code"}
+        What the metric has natively here. The class returns one value per attribute in either case: a metric per code
+        gives the value of the code that regularises each attribute.
+    """
+
+    name: str
+    alias: str
+    metric: str
+    arguments: Mapping[str, Any]
+    native: str
+
+
+def _source_name(name: str, alias: str, metric: str, **more: Any) -> SourceName:
+    arguments = MappingProxyType({"reg_dim": None, "discrete": False, **more})
+    return SourceName(name=name, alias=alias, metric=metric, arguments=arguments, native=CATALOGUE[metric].native)
+
+
+SOURCE_NAMES: Mapping[str, SourceName] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            _source_name("MutualInformationGap", "MIG", "mig", fill_reg_dim=False),
+            _source_name("DependencyAwareMutualInformationGap", "DMIG", "dmig"),
+            _source_name("DependencyAwareLatentInformationGap", "DLIG", "dlig"),
+            _source_name("DependencyBlindMutualInformationGap", "XMIG", "xmig"),
+            _source_name("SeparateAttributePredictability", "SAP", "sap", l2_reg=1.0, thresh=THRESHOLD),
+            _source_name("Modularity", "", "modularity", thresh=THRESHOLD),
+        )
+    }
+)
+#: The bundle: four metrics from one information table, each attribute with its own code in all of them.
+BUNDLE = "DependencyAwareMutualInformationBundle"
+BUNDLE_KEYS: Mapping[str, str] = MappingProxyType({"MIG": "mig", "DMIG": "dmig", "XMIG": "xmig", "DLIG": "dlig"})
+
+
+def accumulator_keywords(
+    metric: str | Sequence[str],
+    *,
+    reg_dim: RegDim = None,
+    discrete: bool = False,
+    fill_reg_dim: bool = False,
+    l2_reg: float = 1.0,
+) -> dict[str, Any]:
+    """Return the keywords of :class:`demele.Accumulator` that Latte's arguments mean.
+
+    Parameters
+    ----------
+    metric : str or sequence of str
+        Registered name, or names for the bundle.
+    reg_dim : sequence of int, optional
+        The code of each attribute. Without it: the most informative code (MIG, SAP), or code i for attribute i
+        (DMIG, XMIG, DLIG, Modularity).
+    discrete : bool
+        Attributes are classes rather than numbers: ``kinds``.
+    fill_reg_dim : bool
+        MIG takes code i for attribute i too. The bundle always does.
+    l2_reg : float
+        The penalty C of SAP's classifier, above 0; not looked at for attributes that are numbers.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    for name, value in (("discrete", discrete), ("fill_reg_dim", fill_reg_dim)):
+        if not isinstance(value, bool):
+            raise InputTypeError(f"{name}: expected True or False, got {value!r}")
+    given = None if reg_dim is None else _indices(reg_dim)
+    options: dict[str, dict[str, Any]] = {}
+    if fill_reg_dim or not isinstance(metric, str):
+        options["mig"] = {"fill_reg_dim": True}
+    if metric == "sap":
+        options["sap"] = {"penalty": l2_reg}
+    kinds = "categorical" if discrete else "continuous"
+    return {"protocol": PROTOCOL, "kinds": kinds, "reg_dim": given, "options": options}
+
+
+def per_attribute(
+    score: Score,
+    *,
+    reg_dim: RegDim = None,
+    discrete: bool = False,
+    thresh: float = THRESHOLD,
+    variances: Array | None = None,
+) -> Array:
+    """Return one value per attribute, as Latte's classes do.
+
+    Parameters
+    ----------
+    score : Score
+        Of one of the six metrics.
+    reg_dim : sequence of int, optional
+        The code of each attribute. SAP then takes its score first, whatever its rank, so that the gap may be negative;
+        Modularity gives the values of these codes (Latte does not look at the argument there).
+    discrete : bool
+    thresh : float, at least 0
+        SAP of numbers: codes with a smaller variance score 0; ``variances`` has to be given. Modularity: informations
+        (nats) below it count as 0. Other metrics do not look at it.
+    variances : array of shape (n_codes,), optional
+        Of the codes, see :func:`code_variances`.
+
+    Returns
+    -------
+    array of shape (n_attributes,)
+
+    Raises
+    ------
+    InputError, NotEnoughData
+        If there is not one valid code for each attribute.
+    """
+    if score.metric == "modularity":
+        codes = regularising_codes(reg_dim, score.code_names, score.factor_names)
+        return _modularity(score, thresh)[codes]
+    if score.metric == "sap":
+        return _sap(score, reg_dim, 0.0 if discrete else thresh, variances)
+    if score.per_factor is None:
+        raise InputError(f"score: expected a metric with a value per factor, got {score.metric}")
+    return score.per_factor.copy()
+
+
+def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Array]:
+    """Return the values per attribute of the bundle's four metrics by their short names.
+
+    A metric that does not apply, as XMIG where every code regularises an attribute, is NaN for all; the reason is in
+    ``evaluation.left_out``.
+    """
+    undefined = np.full(len(evaluation.factors), np.nan)
+    found = {score.metric: per_attribute(score) for score in evaluation}
+    return {key: found.get(metric, undefined) for key, metric in BUNDLE_KEYS.items()}
+
+
+def code_variances(accumulator: Accumulator) -> Array | None:
+    """Return the variances of the codes over the rows that an accumulator keeps; None where it keeps none."""
+    kept = accumulator._sample
+    if kept is None or kept.n == 0 or accumulator._columns is None:
+        return None
+    columns = kept.rows()[: len(accumulator._columns[0])]
+    return np.array([np.var(np.asarray(column, dtype=np.float64)) for column in columns])
+
+
+def checked_threshold(thresh: object) -> float:
+    """Validate ``thresh``: a finite number of at least 0."""
+    number = isinstance(thresh, int | float | np.number) and not isinstance(thresh, bool)
+    if not number or not np.isfinite(float(thresh)) or float(thresh) < 0:  # type: ignore[arg-type]
+        raise InputError(f"thresh: expected a number of at least 0, got {thresh!r}")
+    return float(thresh)  # type: ignore[arg-type]
+
+
+def _indices(reg_dim: object) -> tuple[int, ...]:
+    """Return the codes as whole numbers; whether they exist is known with the first batch."""
+    if isinstance(reg_dim, str) or not hasattr(reg_dim, "__iter__"):
+        raise InputTypeError(f"reg_dim: expected one code (index) for each attribute, got {reg_dim!r}")
+    found: list[int] = []
+    for code in reg_dim:
+        if isinstance(code, bool) or not isinstance(code, int | np.integer):
+            raise InputTypeError(f"reg_dim: expected a code's index for attribute {len(found)}, got {code!r}")
+        found.append(int(code))
+    return tuple(found)
+
+
+def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) -> Array:
+    if score.matrix is None or score.per_factor is None:
+        raise InputError(f"score: expected the result of SAP, with a matrix, got {score!r}")
+    flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
+    if reg_dim is None and not flat.any():
+        return score.per_factor.copy()
+    own = score.matrix.to_numpy(dtype=np.float64).copy()
+    own[flat] = np.where(np.isnan(own[flat]), np.nan, 0.0)
+    d, m = own.shape
+    if reg_dim is None:
+        first, codes = own.max(axis=0), own.argmax(axis=0)
+    else:
+        codes = regularising_codes(reg_dim, score.code_names, score.factor_names)
+        first = own[codes, np.arange(m)]
+    if d == 1:
+        return np.asarray(first)
+    own[codes, np.arange(m)] = np.where(np.isnan(first), np.nan, -np.inf)
+    gaps: Array = first - own.max(axis=0)
+    return gaps
+
+
+def _modularity(score: Score, thresh: float) -> Array:
+    """Return the values of all codes, informations below ``thresh`` being 0."""
+    if score.matrix is None or score.per_code is None:
+        raise InputError(f"score: expected the result of Modularity, with a matrix, got {score!r}")
+    if thresh <= DEAD_CODE:
+        return score.per_code.copy()
+    information = score.matrix.to_numpy(dtype=np.float64)
+    information = information[:, ~np.isnan(information).all(axis=0)]  # factors that vary
+    information = np.where(information < thresh, 0.0, information)
+    largest = information.max(axis=1)
+    relative = information / np.where(largest > 0, largest, 1.0)[:, None]
+    others = np.maximum((relative**2).sum(axis=1) - 1.0, 0.0)
+    found: Array = np.where(largest > 0, 1.0 - others / (information.shape[1] - 1), 0.0)
+    return found

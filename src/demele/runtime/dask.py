@@ -1,0 +1,171 @@
+"""Dask collections as partitions of rows: work on each, results merged in their order, on any scheduler.
+
+Where there is an active ``dask.distributed`` client, its cluster does the work, be it local or remote.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.extras import require
+
+__all__ = ["is_collection", "mapped", "paired_partitions", "reduced"]
+
+Result = TypeVar("Result")
+
+#: Results merged at a time: a tree of merges, so that no process holds the results of all partitions.
+MERGED_AT_ONCE = 8
+
+
+def is_collection(data: object) -> bool:
+    """Return whether data is a Dask collection, such as an array or a data frame; Dask is not imported to find out.
+
+    Parameters
+    ----------
+    data : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_collection([1.0, 2.0])
+    False
+    """
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(data))
+
+
+def paired_partitions(
+    first: object, second: object, arguments: tuple[str, str] = ("codes", "factors")
+) -> tuple[list[tuple[Any, Any]], tuple[tuple[str, ...] | int, tuple[str, ...] | int]]:
+    """Split two collections into partitions of rows that belong together.
+
+    Arrays of known chunks are cut alike. How many rows partitions of data frames hold is not known before they are
+    computed: whoever reads them must check that both hold the same number.
+
+    Parameters
+    ----------
+    first, second : Dask array or data frame
+    arguments : pair of str
+        What messages call them.
+
+    Returns
+    -------
+    partitions : list of pairs
+        Delayed arrays or frames.
+    columns : pair
+        Names of the columns, or the number of them where they have no names.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If one is not a collection, has no columns that are known, or another number of partitions.
+    """
+    both: list[Any] = [first, second]
+    for data, argument in zip(both, arguments, strict=True):
+        if not is_collection(data):
+            other = arguments[1 - arguments.index(argument)]
+            raise InputTypeError(
+                f"{argument}: expected a Dask collection, as {other} is, got {type(data).__name__}; make one with "
+                "dask.array.from_array or dask.dataframe.from_pandas"
+            )
+    columns: list[Any] = []
+    for index, (data, argument) in enumerate(zip(both, arguments, strict=True)):
+        both[index], own = _table(data, argument)
+        columns.append(own)
+    if all(hasattr(data, "chunks") and _known(data.chunks[0]) for data in both):
+        rows = [sum(data.chunks[0]) for data in both]
+        if rows[0] != rows[1]:
+            raise InputError(
+                f"{arguments[0]} and {arguments[1]}: expected the same number of rows, got {rows[0]} rows of "
+                f"{arguments[0]} and {rows[1]} rows of {arguments[1]}; row r of both must describe the same sample"
+            )
+        if both[0].chunks[0] != both[1].chunks[0]:
+            both[1] = both[1].rechunk({0: both[0].chunks[0]})
+    parts = [_delayed(data) for data in both]
+    if len(parts[0]) != len(parts[1]):
+        raise InputError(
+            f"{arguments[0]} and {arguments[1]}: expected partitions that belong together, got {len(parts[0])} of "
+            f"{arguments[0]} and {len(parts[1])} of {arguments[1]}; repartition one as the other"
+        )
+    return list(zip(*parts, strict=True)), (columns[0], columns[1])
+
+
+def mapped(function: Callable[..., Result], groups: Sequence[tuple[Any, ...]], *shared: Any) -> list[Any]:
+    """Return ``function(*group, *shared)`` of each group, not computed yet.
+
+    Parameters
+    ----------
+    function : callable
+    groups : sequence of tuples
+        Delayed partitions, and whatever else belongs to one of them.
+    shared : object
+        What all get.
+
+    Returns
+    -------
+    list of delayed results
+    """
+    dask = require("dask", purpose="Dask collections")
+    common = [dask.delayed(item, traverse=False) for item in shared]
+    return [dask.delayed(function)(*group, *common) for group in groups]
+
+
+def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Result:
+    """Compute delayed results and merge them, neighbours first, so that their order is kept.
+
+    Parameters
+    ----------
+    results : sequence of delayed results
+        From :func:`mapped`, at least one.
+    merge : callable
+        Takes a list of results in order, and returns their merge.
+
+    Returns
+    -------
+    object
+    """
+    dask = require("dask", purpose="Dask collections")
+    level = list(results)
+    while True:
+        groups = [level[start : start + MERGED_AT_ONCE] for start in range(0, len(level), MERGED_AT_ONCE)]
+        level = [dask.delayed(merge)(group) for group in groups]
+        if len(level) == 1:
+            return dask.compute(level[0])[0]  # type: ignore[no-any-return]
+
+
+def _table(data: Any, argument: str) -> tuple[Any, Any]:
+    """Return a collection of two dimensions whose partitions hold whole rows, and its columns."""
+    kind = type(data).__name__  # a Delayed says that it has whatever it is asked for
+    if type(data).__module__ == "dask.delayed" or not (
+        hasattr(data, "chunks") or hasattr(data, "columns") or kind == "Series"
+    ):
+        raise InputTypeError(f"{argument}: expected a Dask array or data frame, got a {kind}")
+    if hasattr(data, "chunks"):
+        if data.ndim == 1 and argument == "factors":
+            data = data[:, None]
+        if data.ndim != 2:
+            raise InputError(
+                f"{argument}: expected 2 dimensions (n_samples, n_columns), got {data.ndim}"
+                + ("; reshape one column with [:, None]" if data.ndim == 1 else "")
+            )
+        if not _known(data.chunks[1]):
+            raise InputError(f"{argument}: the number of columns of the Dask array is not known; compute_chunk_sizes()")
+        return data.rechunk({1: -1}) if len(data.chunks[1]) > 1 else data, int(data.shape[1])
+    data = data.to_frame() if getattr(data, "ndim", 2) == 1 else data
+    names = tuple(str(name) for name in data.columns)
+    if len(set(names)) < len(names):
+        raise InputError(f"{argument}: expected distinct column names, got {', '.join(map(repr, names[:12]))}; rename")
+    return data, names
+
+
+def _known(sizes: Sequence[float]) -> bool:
+    return all(size == size for size in sizes)  # an unknown size is NaN
+
+
+def _delayed(data: Any) -> list[Any]:
+    parts = data.to_delayed()
+    return [part[0] for part in parts] if hasattr(data, "chunks") else list(parts)

@@ -1,0 +1,299 @@
+"""Tables that are read a piece at a time: mapped arrays, and folders of Parquet files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.extras import require
+from demele.core.inputs import split_columns
+
+__all__ = ["ArrayTable", "ParquetTable", "Span", "Table", "blocks", "scan_parquet", "some", "spans", "table_of"]
+
+#: Rows of one piece of work, unless files are cut otherwise.
+ROWS_PER_SPAN = 1 << 21
+#: Rows read at a time.
+ROWS_PER_READ = 1 << 17
+#: Bytes that a column is read ahead, so that one row group may be larger than memory.
+BYTES_AHEAD = 1 << 20
+
+
+class Table(Protocol):
+    """Rows in a fixed order, read from any row to any other."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def cuts(self) -> tuple[int, ...] | None:
+        """Rows at which reading may start at no cost, from 0 to n; None for any row."""
+        ...
+
+    def batches(self, start: int, stop: int) -> Iterator[list[Any]]:
+        """Yield the columns of successive rows from ``start`` to ``stop``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayTable:
+    """Columns of arrays, mapped or in memory."""
+
+    columns: NDArray[Any] | list[Any]
+    names: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.columns) if isinstance(self.columns, np.ndarray) else len(self.columns[0])
+
+    @property
+    def cuts(self) -> None:
+        """Any row."""
+        return
+
+    def batches(self, start: int, stop: int) -> Iterator[list[Any]]:
+        """Yield the columns of successive rows."""
+        for first in range(start, stop, ROWS_PER_READ):
+            rows = slice(first, min(first + ROWS_PER_READ, stop))
+            if isinstance(self.columns, np.ndarray):
+                part = np.asarray(self.columns[rows])
+                yield [part[:, index] for index in range(part.shape[1])]
+            else:
+                yield [some(column, rows.start, rows.stop) for column in self.columns]
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """Some columns of one or several Parquet files, whose rows follow each other; made by :func:`scan_parquet`.
+
+    Attributes
+    ----------
+    files : tuple of str
+    groups : tuple of tuples
+        Rows of each row group of each file.
+    names : tuple of str
+        Names of the columns.
+    """
+
+    files: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"ParquetTable({self.n:,} rows of {', '.join(self.names)} in {len(self.files)} files)"
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return sum(map(sum, self.groups))
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """First rows of the row groups, and the end."""
+        sizes = [rows for groups in self.groups for rows in groups]
+        return (0, *(int(row) for row in np.cumsum(sizes)))
+
+    def batches(self, start: int, stop: int) -> Iterator[list[Any]]:
+        """Yield the columns of successive rows."""
+        parquet = require("pyarrow.parquet", purpose="reading Parquet files")
+        row = 0
+        for path, sizes in zip(self.files, self.groups, strict=True):
+            ends = row + np.cumsum(sizes, dtype=np.int64)
+            first = row
+            row = int(ends[-1]) if len(sizes) else row
+            wanted = [index for index, end in enumerate(ends) if end > start and end - sizes[index] < stop]
+            if row <= start or first >= stop or not wanted:
+                continue
+            at = int(ends[wanted[0]]) - sizes[wanted[0]]
+            with parquet.ParquetFile(path, buffer_size=BYTES_AHEAD, pre_buffer=False) as file:
+                for batch in file.iter_batches(ROWS_PER_READ, row_groups=wanted, columns=list(self.names)):
+                    low, high = max(start - at, 0), min(stop - at, batch.num_rows)
+                    at += batch.num_rows
+                    if low < high:
+                        part = batch.slice(low, high - low)
+                        yield [_column(part.column(name)) for name in self.names]
+
+
+def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -> ParquetTable:
+    """Name columns of Parquet files without loading them, to be given to :func:`demele.evaluate`.
+
+    Only the ends of the files are read now: which columns and how many rows they hold. Rows are read a piece at a time
+    when they are scored.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder: all its files called ``*.parquet``, also in folders within it, in the order of their names
+        with numbers by value (``part.2`` before ``part.10``). The rows of the files follow each other.
+    columns : sequence of str, optional
+        Names of the columns, in the order wanted; None: all, without the index of a frame of pandas.
+
+    Returns
+    -------
+    ParquetTable
+
+    Raises
+    ------
+    FormatError
+        If there is no Parquet file, or one that cannot be read.
+    UnknownNameError
+        If a file does not have one of the columns.
+    MissingExtraError
+        Without pyarrow.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, pandas as pd, demele
+    >>> rows = pd.DataFrame(np.random.default_rng(0).random((1000, 2)), columns=["z", "v"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows[:600].to_parquet(f"{folder}/0.parquet")
+    ...     rows[600:].to_parquet(f"{folder}/1.parquet")
+    ...     codes, factors = (demele.scan_parquet(folder, name) for name in ("z", "v"))
+    ...     score = demele.jemmig(codes, factors)
+    >>> score.value == demele.jemmig(rows[["z"]], rows[["v"]]).value
+    True
+    """
+    arrow = require("pyarrow", purpose="scan_parquet")
+    parquet = require("pyarrow.parquet", purpose="scan_parquet")
+    path = Path(path)
+    if path.is_dir():
+        files = sorted(
+            (file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")) and file.is_file()),
+            key=lambda file: _natural(str(file.relative_to(path))),
+        )
+        if not files:
+            raise FormatError(f"{path}: holds no file called *.parquet")
+    else:
+        files = [path]
+    if isinstance(columns, str):
+        columns = [columns]
+    names = None if columns is None else tuple(columns)
+    if names is not None and not names:
+        raise InputError("columns: expected at least one name, got none")
+    if names is not None and len(set(names)) < len(names):
+        raise InputError(f"columns: expected distinct names, got {', '.join(map(repr, names))}")
+    groups = []
+    for file in files:
+        try:
+            about = parquet.read_metadata(file)
+            schema = about.schema.to_arrow_schema()
+        except arrow.ArrowException as error:
+            what = next(iter(str(error).splitlines()), type(error).__name__)
+            raise FormatError(f"{file}: not a Parquet file that can be read ({what})") from error
+        held = schema.names
+        if names is None:  # without the index of a frame of pandas
+            index = (schema.pandas_metadata or {}).get("index_columns", [])
+            names = tuple(name for name in held if name not in index)
+        for name in names:
+            if name not in held:
+                near = get_close_matches(name, held, n=3, cutoff=0.6)
+                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it holds {', '.join(held[:12])}"
+                raise UnknownNameError(f"{file}: holds no column called {name!r}; {hint}")
+        groups.append(tuple(int(about.row_group(index).num_rows) for index in range(about.num_row_groups)))
+    if names is None:
+        raise ValueError("there is at least one file")
+    return ParquetTable(tuple(map(str, files)), tuple(groups), names)
+
+
+def table_of(data: object, argument: str) -> Table:
+    """Return what is given as a table that is read a piece at a time.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if isinstance(data, ParquetTable):
+        table: Table = data
+    else:
+        columns, names = split_columns(data, argument, default="z" if argument == "codes" else "v")
+        if not names:
+            raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
+        table = ArrayTable(columns, names)
+    if table.n == 0:
+        raise NotEnoughData(f"{argument}: expected at least 2 rows, got none")
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Successive rows of two tables: one piece of work."""
+
+    codes: Table
+    factors: Table
+    start: int
+    stop: int
+
+    def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the columns of codes and factors of successive rows."""
+        return blocks(self.codes.batches(self.start, self.stop), self.factors.batches(self.start, self.stop))
+
+
+def spans(codes: Table, factors: Table) -> list[Span]:
+    """Cut the rows of two tables into pieces of work, by what the tables are and nothing else.
+
+    Files are cut where both have a row group that begins, so that no row group is read twice.
+    """
+    if codes.n != factors.n:
+        raise InputError(
+            f"codes and factors: expected the same number of rows, got {codes.n} rows of codes and {factors.n} rows of "
+            "factors; row r of both must describe the same sample"
+        )
+    own = [set(table.cuts) for table in (codes, factors) if table.cuts is not None]
+    allowed = sorted(set.intersection(*own)) if own else [*range(0, codes.n, ROWS_PER_SPAN), codes.n]
+    found, start = [], 0
+    for cut in allowed[1:]:
+        if cut > start and (cut - start >= ROWS_PER_SPAN or cut == codes.n):
+            found.append(Span(codes, factors, start, cut))
+            start = cut
+    return found
+
+
+def blocks(codes: Iterator[list[Any]], factors: Iterator[list[Any]]) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Pair the rows of two sequences of batches, whatever their lengths; both hold the same number of rows."""
+    left: list[Any] = []
+    right: list[Any] = []
+    while True:
+        left = left if left and len(left[0]) else next(codes, [])
+        right = right if right and len(right[0]) else next(factors, [])
+        if not left or not right:
+            break
+        n = min(len(left[0]), len(right[0]))
+        if n:
+            yield [some(column, 0, n) for column in left], [some(column, 0, n) for column in right]
+        left = [some(column, n, len(column)) for column in left]
+        right = [some(column, n, len(column)) for column in right]
+    if (left and len(left[0])) or (right and len(right[0])):
+        raise InputError("codes and factors: the files changed while they were read: one ended before the other")
+
+
+def some(column: Any, start: int, stop: int) -> Any:
+    """Return successive rows of a column, by position whatever its labels."""
+    return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
+
+
+def _column(values: Any) -> Any:
+    """Return a column of Parquet as an array of numbers, or as pandas reads it."""
+    kind = str(values.type)
+    if values.null_count == 0 and (kind.startswith(("int", "uint")) or kind in ("float", "double", "halffloat")):
+        return values.to_numpy()
+    if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
+        raise InputTypeError(f"columns: expected numbers or classes, got a column of type {kind}; split it first")
+    return values.to_pandas()
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    """Sort numbers within names by value."""
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", text) if part]

@@ -1,0 +1,358 @@
+"""Passes over rows that do not fit into memory: what each does with a piece of them, and how the pieces add up."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError
+from demele.core.inputs import Kind, as_column, read_factor, real_column
+from demele.estimation.discretise import Binning
+from demele.runtime.dask import is_collection, mapped, paired_partitions, reduced
+from demele.runtime.progress import Report
+from demele.runtime.work import completed
+from demele.streaming.chunks import Span, Table, some, spans, table_of
+from demele.streaming.columns import Column
+from demele.streaming.counting import CHANGED, Cells, RowCounter
+from demele.streaming.first_pass import Names, Seen, look, merged
+from demele.streaming.frame import Frame
+from demele.streaming.states import row_keys
+
+__all__ = ["Pieces", "Reading", "Sampled", "Tally", "pieces_of"]
+
+#: Rows of a partition that are worked on at a time.
+ROWS_AT_ONCE = 1 << 17
+#: The stream whose row numbers are those of the whole, so that a sample does not depend on how rows are cut.
+STREAM = "rows"
+
+
+class Piece(Protocol):
+    """Successive rows, a block at a time."""
+
+    def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the columns of codes and factors of successive rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Rows whose keys lie below a limit: columns, keys and numbers."""
+
+    keys: NDArray[np.uint64]
+    numbers: NDArray[np.int64]
+    columns: tuple[NDArray[Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a second pass found: counts under each rule, and a sample."""
+
+    n: int
+    cells: tuple[Cells, ...]
+    sampled: tuple[Sampled, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a second pass must know: how columns are read, what is counted, which rows are kept.
+
+    ``below`` is the limit of keys: None keeps every row, 0 none. ``ordered`` factors are kept as level numbers.
+    """
+
+    frame: Frame
+    incomplete: tuple[bool, ...]
+    rules: tuple[Binning, ...]
+    seed: int
+    below: int | None
+    ordered: tuple[bool, ...]
+
+    def counters(self) -> list[RowCounter]:
+        """Return an empty counter for each rule."""
+        return [RowCounter(self.frame.bins(rule), self.incomplete) for rule in self.rules]
+
+
+# What is done with one piece ------------------------------------------------------------------------------------------
+
+
+def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind]) -> Seen:
+    """Return what is to be seen of one piece."""
+    parts = [look(codes, factors, names, kinds) for codes, factors in piece.blocks()]
+    if not parts:
+        empty = [[np.empty(0) for _ in own] for own in names]
+        return look(empty[0], empty[1], names, kinds)
+    return merged(parts, names[1])
+
+
+def counted(piece: Piece, offset: int, n: int, reading: Reading) -> Tally:
+    """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
+    frame = reading.frame
+    counters = reading.counters()
+    readers = [_LevelReader.of(column.levels) if column.kind == "categorical" else None for column in frame.columns]
+    sampled: list[Sampled] = []
+    seen = 0
+    for codes, factors in piece.blocks():
+        rows = len(codes[0])
+        numbers = np.arange(offset + seen, offset + seen + rows, dtype=np.int64)
+        seen += rows
+        values = [real_column(column, name, "codes") for column, name in zip(codes, frame.codes, strict=True)]
+        levels: list[NDArray[Any]] = []
+        if counters or any(reading.ordered):
+            levels = [
+                _read(about, column, reader)
+                for about, column, reader in zip(frame.columns, factors, readers, strict=True)
+            ]
+        for counter in counters:
+            counter.add(values, levels)
+        raw = [
+            levels[i] if own else column for i, (column, own) in enumerate(zip(factors, reading.ordered, strict=True))
+        ]
+        sampled += _kept([*values, *raw], numbers, reading)
+    if seen != n:
+        raise InputError(f"codes and factors: {n} rows in the first pass over a part, {seen} in the next one")
+    return Tally(seen, tuple(counter.cells for counter in counters), _joined(sampled))
+
+
+def _kept(columns: list[Any], numbers: NDArray[np.int64], reading: Reading) -> list[Sampled]:
+    if reading.below == 0:
+        return []
+    keys = row_keys(reading.seed, STREAM, numbers)
+    rows = np.arange(len(keys)) if reading.below is None else np.flatnonzero(keys < np.uint64(reading.below))
+    if not rows.size:
+        return []
+    # a column of pandas is taken as its own type before it becomes an array
+    picked = tuple(
+        as_column(column.iloc[rows], "factors") if hasattr(column, "iloc") else np.asarray(column)[rows]
+        for column in columns
+    )
+    return [Sampled(keys[rows], numbers[rows], picked)]
+
+
+def _joined(parts: Sequence[Sampled]) -> tuple[Sampled, ...]:
+    if len(parts) < 2:
+        return tuple(parts)
+    return (
+        Sampled(
+            np.concatenate([part.keys for part in parts]),
+            np.concatenate([part.numbers for part in parts]),
+            tuple(np.concatenate(columns) for columns in zip(*(part.columns for part in parts), strict=True)),
+        ),
+    )
+
+
+def joined_tallies(parts: list[Tally]) -> Tally:
+    """Add up what was found of successive pieces."""
+    cells = parts[0].cells
+    for part in parts[1:]:
+        cells = tuple(
+            tuple(mine + theirs for mine, theirs in zip(a, b, strict=True))
+            for a, b in zip(cells, part.cells, strict=True)
+        )
+    return Tally(sum(part.n for part in parts), cells, _joined([one for part in parts for one in part.sampled]))
+
+
+@dataclass(frozen=True, slots=True)
+class _LevelReader:
+    """Level numbers of integers, by a table: reading levels one by one would cost more than counting them."""
+
+    low: int
+    table: NDArray[Any]
+
+    @classmethod
+    def of(cls, levels: tuple[str, ...]) -> "_LevelReader | None":
+        """Return a table, if the levels are integers close to each other."""
+        try:
+            values = [int(level) for level in levels]
+        except ValueError:
+            return None
+        low, high = min(values), max(values)
+        if high - low >= 1 << 16 or [str(value) for value in values] != list(levels):
+            return None
+        table = np.full(high - low + 1, -1, dtype=np.int32)
+        table[np.array(values) - low] = np.arange(len(values))
+        if (table >= 0).all() and len(levels) < 1 << 8:
+            return cls(low, table.astype(np.uint8))
+        return cls(low, table)
+
+    def read(self, column: NDArray[Any], n_levels: int) -> NDArray[Any]:
+        """Return the level number of each value, ``n_levels`` where a float is missing."""
+        missing = None
+        if column.dtype.kind == "f":
+            missing = np.isnan(column)
+            if missing.any():
+                column = np.where(missing, column.dtype.type(self.low), column)
+            if (np.trunc(column) != column).any():
+                raise InputError(CHANGED)
+        low, high = int(column.min()), int(column.max())
+        if low < self.low or high - self.low >= len(self.table):
+            raise InputError(CHANGED)
+        position = column.astype(np.intp)
+        position -= self.low
+        found = self.table[position]
+        if missing is not None:
+            found[missing] = n_levels
+        return found
+
+
+def _read(about: Column, column: Any, reader: _LevelReader | None) -> NDArray[Any]:
+    """Return values of a continuous factor, or level numbers, with one more than there are for a missing annotation."""
+    if about.kind == "continuous":
+        if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
+            return column.astype(np.float64, copy=False)
+        return np.asarray(read_factor(column, about.name, "continuous").values, dtype=np.float64)
+    if reader is not None and isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return reader.read(column, len(about.levels))
+    factor = read_factor(column, about.name, "categorical")
+    place = {level: index for index, level in enumerate(about.levels)}
+    if not place.keys() >= set(factor.levels):
+        raise InputError(CHANGED)
+    table = np.array([*(place[level] for level in factor.levels), len(place)], dtype=np.intp)
+    return np.asarray(table[factor.values])
+
+
+# Pieces, and who works on them ----------------------------------------------------------------------------------------
+
+
+class Pieces(Protocol):
+    """All rows in pieces."""
+
+    names: tuple[Names, Names]
+
+    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
+        """Make the first pass."""
+        ...
+
+    def tally(self, reading: Reading, report: Report | None, label: str) -> Tally:
+        """Make a further pass."""
+        ...
+
+
+def pieces_of(codes: object, factors: object, n_jobs: int) -> Pieces:
+    """Return the rows in pieces: partitions of Dask collections, spans of everything else."""
+    if is_collection(codes) or is_collection(factors):
+        return Partitions(codes, factors)
+    return Spans(table_of(codes, "codes"), table_of(factors, "factors"), n_jobs)
+
+
+class Spans:
+    """Rows of two tables, worked on here or in several processes."""
+
+    def __init__(self, codes: Table, factors: Table, n_jobs: int) -> None:
+        self.names = codes.names, factors.names
+        self._spans = spans(codes, factors)
+        self._n_jobs = n_jobs
+
+    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
+        """Make the first pass."""
+        work = partial(_looked, names=self.names, kinds=kinds)
+        found = dict(self._all(work, report, "first pass"))
+        return merged([found[index] for index in range(len(self._spans))], self.names[1])
+
+    def tally(self, reading: Reading, report: Report | None, label: str) -> Tally:
+        """Make a further pass."""
+        total: Tally | None = None
+        for _, tally in self._all(partial(_tallied, reading=reading), report, label):  # whole numbers, in any order
+            total = tally if total is None else joined_tallies([total, tally])
+        if total is None:
+            raise ValueError("there is at least one span")
+        return total
+
+    def _all(self, work: Callable[[Any], Any], report: Report | None, label: str) -> Iterator[tuple[int, Any]]:
+        rows, done = self._spans[-1].stop, 0
+        n_jobs = 1 if len(self._spans) == 1 else self._n_jobs
+        for index, result in completed(work, enumerate(self._spans), n_jobs=n_jobs):
+            yield index, result
+            done += self._spans[index].stop - self._spans[index].start
+            if report is not None:
+                report(done, rows, f"{label}, {done:,} rows")
+
+
+def _looked(item: tuple[int, Span], names: tuple[Names, Names], kinds: dict[str, Kind]) -> tuple[int, Seen]:
+    return item[0], first_look(item[1], names, kinds)
+
+
+def _tallied(item: tuple[int, Span], reading: Reading) -> tuple[int, Tally]:
+    index, span = item
+    return index, counted(span, span.start, span.stop - span.start, reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One computed partition of two Dask collections."""
+
+    codes: Any
+    factors: Any
+    index: int
+
+    def blocks(self) -> Iterator[tuple[list[Any], list[Any]]]:
+        """Yield the columns of codes and factors of successive rows."""
+        codes, factors = _columns(self.codes), _columns(self.factors)
+        n, own = len(codes[0]), len(factors[0])
+        if n != own:
+            raise InputError(
+                f"codes and factors: partition {self.index} holds {n} rows of codes and {own} rows of factors; row r "
+                "of both must describe the same sample"
+            )
+        for start in range(0, n, ROWS_AT_ONCE):
+            stop = start + ROWS_AT_ONCE
+            yield [some(column, start, stop) for column in codes], [some(column, start, stop) for column in factors]
+
+
+def _columns(data: Any) -> list[Any]:
+    if hasattr(data, "iloc"):
+        return [data.iloc[:, index] for index in range(data.shape[1])]
+    array = np.asarray(data)
+    return [array[:, index] for index in range(array.shape[1])]
+
+
+class Partitions:
+    """Rows of two Dask collections, worked on by whichever scheduler is active."""
+
+    def __init__(self, codes: object, factors: object) -> None:
+        self._groups, columns = paired_partitions(codes, factors)
+        self.names = _names(columns[0], "z"), _names(columns[1], "v")
+        self._sizes: list[int] = []
+
+    def look(self, kinds: dict[str, Kind], report: Report | None) -> Seen:
+        """Make the first pass."""
+        if report is not None:
+            report(0, 2, f"first pass, {len(self._groups)} partitions")
+        parts = mapped(_partition_seen, self._numbered(), self.names, kinds)
+        found = reduced(parts, partial(_merged_seen, names=self.names[1]))
+        self._sizes = list(found[0])
+        return found[1]
+
+    def tally(self, reading: Reading, report: Report | None, label: str) -> Tally:
+        """Make a further pass."""
+        if report is not None:
+            report(1, 2, f"{label}, {len(self._groups)} partitions")
+        offsets = np.concatenate([[0], np.cumsum(self._sizes)])
+        groups = [
+            (*group, int(offset), size)
+            for group, offset, size in zip(self._numbered(), offsets, self._sizes, strict=False)
+        ]
+        return reduced(mapped(_partition_tallied, groups, reading), joined_tallies)
+
+    def _numbered(self) -> list[tuple[Any, ...]]:
+        return [(*group, index) for index, group in enumerate(self._groups)]
+
+
+def _names(columns: Names | int, default: str) -> Names:
+    return tuple(f"{default}{index + 1}" for index in range(columns)) if isinstance(columns, int) else columns
+
+
+def _partition_seen(
+    codes: Any, factors: Any, index: int, names: tuple[Names, Names], kinds: dict[str, Kind]
+) -> tuple[tuple[int, ...], Seen]:
+    seen = first_look(Partition(codes, factors, index), names, kinds)
+    return (seen.n,), seen
+
+
+def _merged_seen(parts: list[tuple[tuple[int, ...], Seen]], names: Names) -> tuple[tuple[int, ...], Seen]:
+    return tuple(size for sizes, _ in parts for size in sizes), merged([seen for _, seen in parts], names)
+
+
+def _partition_tallied(codes: Any, factors: Any, index: int, offset: int, n: int, reading: Reading) -> Tally:
+    return counted(Partition(codes, factors, index), offset, n, reading)

@@ -1,0 +1,508 @@
+"""States of sums: moments for SAP of continuous factors, extremes by factor value for the crossed form of IRS.
+
+Sums of floats round, so that batches and merges in another order agree to rounding, not to the bit. Digits are kept:
+values are counted from the middle of the frame's range, in units of about half of it (a power of two, which does not
+round), and squares are taken about the mean of the rows themselves (Chan, Golub and LeVeque 1983), so that neither
+codes far from 0 nor a frame much wider than the data cost any.
+
+The general forms of IRS are no metrics of an accumulator; their state,
+:class:`demele.estimation.cells.FactorCells`, merges too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, IncompatibleState
+from demele.estimation.counts import factor_bins
+from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.extremes import CellExtremes, summarise_extremes
+from demele.estimation.moments import CodeMoments
+from demele.streaming.frame import Frame
+from demele.streaming.rows import Rows
+
+if TYPE_CHECKING:
+    from demele.estimation.discretise import Binning
+
+__all__ = ["ExtremeState", "MomentState", "Scale", "Sums", "accumulated_metrics", "sums_for"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Where columns are counted from, and in which unit: (value - reference) 2^-exponent; all of shape (n_columns,)."""
+
+    reference: Floats
+    exponent: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, low: Floats, high: Floats) -> Self:
+        """Count from the middle of ranges, in units of about half of them."""
+        half = high / 2 - low / 2
+        exponent = np.where(half > 0, np.frexp(half)[1], 0).astype(np.intp)
+        return cls(low / 2 + high / 2, exponent)
+
+    def scaled(self, values: NDArray[Any]) -> Floats:
+        """Return values, (n, n_columns), in this unit."""
+        # scaled before they are subtracted: the difference of values near the largest floats would overflow
+        found: Floats = np.ldexp(np.asarray(values, dtype=np.float64), -self.exponent)
+        found -= np.ldexp(self.reference, -self.exponent)
+        return found
+
+    def same(self, other: "Scale") -> bool:
+        """Whether two are equal."""
+        return np.array_equal(self.reference, other.reference) and np.array_equal(self.exponent, other.exponent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MomentState:
+    """Means, and sums of squares and of cross products about them, of codes and continuous factors.
+
+    Each factor has its own rows, those it is annotated on. Means and squares are in the unit of a :class:`Scale`.
+
+    Attributes
+    ----------
+    codes, factors : Scale
+    n : int
+        Rows.
+    count : array of int of shape (n_factors,)
+        Rows annotated for each factor.
+    mean, square : arrays of shape (n_codes,)
+        Of the codes over all rows.
+    low, high : arrays of shape (n_codes,)
+        Extremes of the codes, in their own unit; inf and -inf before the first rows.
+    code_mean, code_square, cross : arrays of shape (n_codes, n_factors)
+        Of the codes, and of code and factor, over the rows that are annotated for the factor.
+    factor_mean, factor_square, factor_low, factor_high : arrays of shape (n_factors,)
+    """
+
+    codes: Scale
+    factors: Scale
+    n: int
+    count: Counts
+    mean: Floats
+    square: Floats
+    low: Floats
+    high: Floats
+    code_mean: Floats
+    code_square: Floats
+    cross: Floats
+    factor_mean: Floats
+    factor_square: Floats
+    factor_low: Floats
+    factor_high: Floats
+
+    @classmethod
+    def empty(cls, frame: Frame) -> Self:
+        """Return the state of no rows, for a frame whose factors are all continuous."""
+        ends = np.array([(column.low, column.high) for column in frame.columns])
+        d, m = len(frame.codes), len(frame.columns)
+        return cls(
+            codes=Scale.of(frame.low, frame.high),
+            factors=Scale.of(ends[:, 0], ends[:, 1]),
+            n=0,
+            count=np.zeros(m, dtype=np.int64),
+            **{name: np.zeros(d) for name in ("mean", "square")},
+            **{name: np.zeros((d, m)) for name in ("code_mean", "code_square", "cross")},
+            **{name: np.zeros(m) for name in ("factor_mean", "factor_square")},
+            low=np.full(d, np.inf),
+            high=np.full(d, -np.inf),
+            factor_low=np.full(m, np.inf),
+            factor_high=np.full(m, -np.inf),
+        )
+
+    @property
+    def clipped(self) -> int:
+        """Values that were moved: none, moments take them as they are."""
+        return 0
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return self.count
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors with more than one value."""
+        return [int(index) for index in np.flatnonzero(self.factor_low < self.factor_high)]
+
+    def update(self, rows: Rows) -> "MomentState":
+        """Add a batch; values outside the ranges count as they are."""
+        rows = rows.unclipped or rows
+        if rows.n == 0:
+            return self
+        values = np.column_stack([np.asarray(column, dtype=np.float64) for column in rows.factors])
+        known = ~np.isnan(values)
+        count = known.sum(axis=0)
+        scaled, own = self.codes.scaled(rows.codes), self.factors.scaled(values)
+        mean, centred = _centred(scaled)
+        square = _squares(centred)
+        d, m = self.cross.shape
+        code_mean, code_square, cross = np.zeros((d, m)), np.zeros((d, m)), np.zeros((d, m))
+        factor_mean, factor_square = np.zeros(m), np.zeros(m)
+        complete = count == rows.n
+        if complete.any():
+            code_mean[:, complete], code_square[:, complete] = mean[:, None], square[:, None]
+            factor_mean[complete], values_centred = _centred(own[:, complete])
+            factor_square[complete] = _squares(values_centred)
+            cross[:, complete] = centred.T @ values_centred
+        for index in np.flatnonzero(~complete & (count > 0)):
+            here = known[:, index]
+            code_mean[:, index], of_codes = _centred(scaled[here])
+            (factor_mean[index],), of_factor = _centred(own[here, index : index + 1])
+            code_square[:, index], factor_square[index] = _squares(of_codes), _squares(of_factor)[0]
+            cross[:, index] = of_codes.T @ of_factor[:, 0]
+        part = replace(
+            self,
+            n=rows.n,
+            count=count.astype(np.int64),
+            mean=mean,
+            square=square,
+            low=np.asarray(rows.codes.min(axis=0), dtype=np.float64),
+            high=np.asarray(rows.codes.max(axis=0), dtype=np.float64),
+            code_mean=code_mean,
+            code_square=code_square,
+            cross=cross,
+            factor_mean=factor_mean,
+            factor_square=factor_square,
+            factor_low=np.where(known, values, np.inf).min(axis=0),
+            factor_high=np.where(known, values, -np.inf).max(axis=0),
+        )
+        return self.merge(part)
+
+    def merge(self, other: "MomentState") -> "MomentState":
+        """Return the moments of the rows of both.
+
+        Raises
+        ------
+        IncompatibleState
+            If they count from other references.
+        """
+        if not (self.codes.same(other.codes) and self.factors.same(other.factors)):
+            raise IncompatibleState("the two sum about other references: give both the same frame")
+        share, both = _shares(np.array(self.n), np.array(other.n))
+        own_share, own_both = _shares(self.count, other.count)
+        moved, factor_moved = other.code_mean - self.code_mean, other.factor_mean - self.factor_mean
+        step = other.mean - self.mean
+        return replace(
+            self,
+            n=self.n + other.n,
+            count=self.count + other.count,
+            mean=self.mean + share * step,
+            square=self.square + other.square + both * step**2,
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+            code_mean=self.code_mean + own_share * moved,
+            code_square=self.code_square + other.code_square + own_both * moved**2,
+            cross=self.cross + other.cross + own_both * moved * factor_moved,
+            factor_mean=self.factor_mean + own_share * factor_moved,
+            factor_square=self.factor_square + other.factor_square + own_both * factor_moved**2,
+            factor_low=np.minimum(self.factor_low, other.factor_low),
+            factor_high=np.maximum(self.factor_high, other.factor_high),
+        )
+
+    def code_variances(self) -> Floats:
+        """Return the variances of the codes over all rows, in their own unit."""
+        return np.ldexp(self.square / max(self.n, 1), 2 * self.codes.exponent)
+
+    def squared_correlations(self, *, threshold: float = 1e-24) -> Floats:
+        """Return what :func:`demele.estimation.univariate.squared_correlations` does, for all factors.
+
+        Parameters
+        ----------
+        threshold : float
+            A variable counts as constant if its variance is at most this share of its mean square: of codes about
+            their mean over all rows, of factors about 0.
+
+        Returns
+        -------
+        array of shape (n_codes, n_factors)
+            0 for a constant code, NaN for a constant factor.
+        """
+        away = self.code_mean - self.mean[:, None]
+        code_varies = self.code_square > threshold * (self.code_square + self.count * away**2)
+        code_varies &= (self.low < self.high)[:, None]
+        middle = self.factor_mean + np.ldexp(self.factors.reference, -self.factors.exponent)
+        factor_varies = self.factor_square > threshold * (self.factor_square + self.count * middle**2)
+        lengths = np.sqrt(np.where(code_varies, self.code_square, 1.0))
+        lengths *= np.sqrt(np.where(factor_varies, self.factor_square, 1.0))
+        # Rounding can leave a perfect correlation a bit above 1.
+        squares = np.minimum(np.square(self.cross / lengths), 1.0)
+        return np.where(factor_varies, np.where(code_varies, squares, 0.0), np.nan)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what a state holds besides its frame, by name."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)[3:]}
+        return {"n": np.array(self.n, dtype=np.int64), **found}
+
+    def restored(self, arrays: Arrays) -> "MomentState":
+        """Return the state that held these arrays.
+
+        Raises
+        ------
+        FormatError
+            If they are not those of such a state.
+        """
+        _check(self.arrays(), arrays, at_least_zero=("n", "count", "square", "code_square", "factor_square"))
+        given = dict(arrays)
+        n = int(given.pop("n"))
+        if (given["count"] > n).any() or (n and not (given["low"] <= given["high"]).all()):
+            raise FormatError("accumulator: the moments of this state contradict one another")
+        return replace(self, n=n, **given)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExtremeState:
+    """Number, sum and extremes of every code at every value of every factor, for the crossed form of IRS.
+
+    Attributes
+    ----------
+    codes : Scale
+    bins : tuple of ColumnBins or None
+        Of each continuous factor, fixed; None for a categorical one.
+    n_levels : tuple of int
+    cells : CellExtremes
+        About the middles of the frame's ranges, in the unit of ``codes``.
+    mean, square : arrays of shape (n_codes,)
+        Of the codes over all rows: mean, and sum of squares about it.
+    clipped : int
+        Values of factors that were moved to the ends of the ranges.
+    """
+
+    codes: Scale
+    bins: tuple[ColumnBins | None, ...]
+    n_levels: tuple[int, ...]
+    cells: CellExtremes
+    mean: Floats
+    square: Floats
+    clipped: int = 0
+
+    @classmethod
+    def empty(cls, frame: Frame, rule: "Binning") -> Self:
+        """Return the state of no rows.
+
+        Raises
+        ------
+        InputError
+            If the rule looks at values that the frame has not seen.
+        """
+        if rule in frame.exact or rule.needs_values:
+            bins = frame.bins(rule).factors
+        else:  # of factors only: nothing is counted by the bins of codes
+            _, factors = frame.described(2, [2] * len(frame.columns))
+            bins = tuple(factor_bins(factor, rule) for factor in factors.columns)
+        n_levels = tuple(
+            len(column.levels) if own is None else own.n_bins for column, own in zip(frame.columns, bins, strict=True)
+        )
+        d = len(frame.codes)
+        zeros = np.zeros(d)
+        return cls(Scale.of(frame.low, frame.high), bins, n_levels, CellExtremes.empty(d, n_levels), zeros, zeros)
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.cells.moments.n
+
+    @property
+    def annotated(self) -> Counts:
+        """Rows annotated for each factor."""
+        return np.array([count.sum() for count in self._counts()], dtype=np.int64)
+
+    @property
+    def varying(self) -> list[int]:
+        """Factors that fall into more than one bin."""
+        return [index for index, count in enumerate(self._counts()) if (count > 0).sum() > 1]
+
+    def _counts(self) -> list[Counts]:
+        return np.split(self.cells.count, self.cells.offsets[1:-1])
+
+    def update(self, rows: Rows) -> "ExtremeState":
+        """Add a batch; codes outside the ranges count as they are, factors in the first or last bin."""
+        if rows.n == 0:
+            return self
+        labels = np.empty((rows.n, len(self.bins)), dtype=np.intp, order="F")
+        clipped = 0
+        for index, (values, own) in enumerate(zip(rows.factors, self.bins, strict=True)):
+            labels[:, index] = values if own is None else cut(values, own)
+            if rows.unclipped is not None and own is not None:
+                raw = rows.unclipped.factors[index]
+                clipped += int(((raw != values) & ~np.isnan(raw)).sum())
+        labels[labels >= np.array(self.n_levels)] = -1
+        scaled = self.codes.scaled((rows.unclipped or rows).codes)
+        mean, centred = _centred(scaled)
+        cells = summarise_extremes(scaled, labels, self.n_levels, reference=np.zeros(len(self.mean)))
+        return self.merge(replace(self, cells=cells, mean=mean, square=_squares(centred), clipped=clipped))
+
+    def merge(self, other: "ExtremeState") -> "ExtremeState":
+        """Return the extremes of the rows of both.
+
+        Raises
+        ------
+        IncompatibleState
+            If they count other bins, or from other references.
+        """
+        mine, theirs = ([None if own is None else own.edges for own in state.bins] for state in (self, other))
+        same = self.n_levels == other.n_levels and all(
+            a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)
+        )
+        if not same or not self.codes.same(other.codes):
+            raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
+        share, both = _shares(np.array(self.n), np.array(other.n))
+        step = other.mean - self.mean
+        return replace(
+            self,
+            cells=self.cells.merge(other.cells),
+            mean=self.mean + share * step,
+            square=self.square + other.square + both * step**2,
+            clipped=self.clipped + other.clipped,
+        )
+
+    def extremes(self, active: list[int]) -> CellExtremes:
+        """Return the extremes for some factors, with the moments of all codes about their means."""
+        cells, moments = self.cells, self.cells.moments
+        ranges = [np.arange(cells.offsets[i], cells.offsets[i + 1]) for i in active]
+        columns = np.concatenate(ranges)
+        # spreads from squares about the mean, not about a reference that may be far from it
+        about_mean = CodeMoments(
+            moments.n,
+            self.mean,
+            np.zeros_like(self.mean),
+            self.square,
+            moments.low - self.mean,
+            moments.high - self.mean,
+        )
+        return CellExtremes(
+            np.concatenate(([0], np.cumsum([len(one) for one in ranges], dtype=np.intp))),
+            cells.count[columns],
+            cells.total[:, columns],
+            cells.low[:, columns],
+            cells.high[:, columns],
+            about_mean,
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what a state holds besides frame and bins, by name."""
+        cells, moments = self.cells, self.cells.moments
+        return {
+            "n": np.array(self.n, dtype=np.int64),
+            "clipped": np.array(self.clipped, dtype=np.int64),
+            "mean": self.mean,
+            "square": self.square,
+            **{name: getattr(cells, name) for name in ("count", "total", "low", "high")},
+            **{f"code_{name}": getattr(moments, name) for name in ("total", "squares", "low", "high")},
+        }
+
+    def restored(self, arrays: Arrays) -> "ExtremeState":
+        """Return the state that held these arrays.
+
+        Raises
+        ------
+        FormatError
+            If they are not those of such a state.
+        """
+        _check(self.arrays(), arrays, at_least_zero=("n", "clipped", "square", "count", "code_squares"))
+        n = int(arrays["n"])
+        offsets = self.cells.offsets
+        counts = [part.sum() for part in np.split(arrays["count"], offsets[1:-1])]
+        occupied = arrays["count"] > 0
+        ordered = (arrays["low"] <= arrays["high"])[:, occupied].all()
+        if max(counts) > n or not ordered or (n and not (arrays["code_low"] <= arrays["code_high"]).all()):
+            raise FormatError("accumulator: the extremes of this state contradict one another")
+        zeros = np.zeros(len(self.mean))
+        moments = CodeMoments(n, zeros, *(arrays[f"code_{name}"] for name in ("total", "squares", "low", "high")))
+        cells = CellExtremes(offsets, *(arrays[name] for name in ("count", "total", "low", "high")), moments)
+        clipped = int(arrays["clipped"])
+        return replace(self, cells=cells, mean=arrays["mean"], square=arrays["square"], clipped=clipped)
+
+
+Sums = MomentState | ExtremeState
+
+
+def sums_for(name: str, options: Mapping[str, Any], frame: Frame) -> Sums | None:
+    """Return the empty state of sums of a metric; None, if it is computed otherwise.
+
+    Parameters
+    ----------
+    name : str
+        Registered.
+    options : mapping
+        All options of the metric.
+    frame : Frame
+
+    Returns
+    -------
+    MomentState, ExtremeState or None
+        None for SAP with a categorical factor, and for IRS with a quantile below 1 or with bins that look at values
+        which the frame has not seen: these need rows.
+    """
+    if name == "sap" and all(column.kind == "continuous" for column in frame.columns):
+        return MomentState.empty(frame)
+    if name == "irs" and options["quantile"] == 1.0:
+        rule = options["bins"]
+        return None if rule.needs_values and rule not in frame.exact else ExtremeState.empty(frame, rule)
+    return None
+
+
+def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
+    """Return the metrics that an accumulator sums over every row of a frame: exact, to rounding.
+
+    Parameters
+    ----------
+    frame : Frame
+
+    Returns
+    -------
+    tuple of str
+        Under the default options. IRS with a quantile below 1 needs rows, and is computed from a sample of them.
+
+    Examples
+    --------
+    >>> from demele import Frame
+    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
+    ('sap', 'irs')
+    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
+    ('irs',)
+    """
+    continuous = all(column.kind == "continuous" for column in frame.columns)
+    return ("sap", "irs") if continuous else ("irs",)
+
+
+def _centred(values: Floats) -> tuple[Floats, Floats]:
+    """Return the means of columns, and the columns about them."""
+    mean = values.mean(axis=0)
+    centred = values - mean
+    rest = centred.mean(axis=0)  # what rounding left
+    return mean + rest, centred - rest
+
+
+def _squares(centred: Floats) -> Floats:
+    found: Floats = np.einsum("ij,ij->j", centred, centred)
+    return found
+
+
+def _shares(mine: NDArray[Any], theirs: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the second's share of the rows, and the number that a squared difference of means counts for."""
+    share = np.divide(theirs, mine + theirs, out=np.zeros(mine.shape), where=theirs > 0)
+    return share, mine * share
+
+
+def _check(expected: Arrays, given: Arrays, *, at_least_zero: tuple[str, ...]) -> None:
+    """Refuse arrays with other names, types or shapes, with numbers that are not finite, or counts below 0."""
+    fits = given.keys() == expected.keys() and all(
+        given[name].shape == one.shape and given[name].dtype == one.dtype for name, one in expected.items()
+    )
+    if not fits:
+        raise FormatError("accumulator: the sums of this state do not have the columns of its frame")
+    for name, one in given.items():
+        extreme = name.endswith(("low", "high"))  # infinite where there are no rows
+        if not (np.isnan(one) if extreme else ~np.isfinite(one)).any() and (
+            name not in at_least_zero or one.min() >= 0
+        ):
+            continue
+        raise FormatError(f"accumulator: the sums of this state hold impossible numbers ({name})")

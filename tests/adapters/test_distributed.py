@@ -1,0 +1,142 @@
+"""Two real processes over gloo give what one process gives on all rows, the rows of rank 0 first."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from tests.adapters.one_process import CUT, SAMPLED
+from tests.adapters.rows import KINDS, OPTIONS, A, D, N, Z
+
+ROOT = Path(__file__).parents[2]
+Found = tuple[dict[str, Any], dict[str, Any]]
+
+# 240 rows are few, which fragile scores say
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """What each of the two processes found in every case."""
+    folder = tmp_path_factory.mktemp("processes")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.adapters.one_process", str(rank), str(folder)],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    try:
+        told = [process.communicate(timeout=180)[0] for process in running]
+    finally:
+        for process in running:
+            process.kill()
+    assert [process.returncode for process in running] == [0, 0], "\n".join(told)
+    first, second = (json.loads((folder / f"found{rank}.json").read_text(encoding="utf-8")) for rank in range(2))
+    return first, second
+
+
+def direct(names: Any, z: Any = Z, a: Any = A, **keywords: Any) -> dict[str, float]:
+    """One call on all rows."""
+    scores = demele.evaluate(z.numpy(), a.numpy(), names, **({"kinds": KINDS} | keywords))
+    return {score.metric: score.value for score in scores}
+
+
+def both(found: Found, case: str) -> Any:
+    """What both processes found alike."""
+    first, second = found
+    assert first[case] == second[case]
+    return first[case]
+
+
+def test_counted_metrics_have_the_same_bits_and_the_local_state_is_kept(found: Found) -> None:
+    names = list(demele.counted_metrics())
+    for rank, one in enumerate(found):
+        assert one["counted"]["values"] == direct(names)
+        assert one["counted"]["local"] == (CUT if rank == 0 else N - CUT)
+        doubled = demele.Accumulator(names, frame=demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS))
+        twice = doubled.update(Z.numpy(), A.numpy()).update(Z.numpy(), A.numpy()).compute()
+        assert one["counted"]["again"] == {score.metric: score.value for score in twice}
+
+
+def test_sampled_metrics_have_the_value_of_the_rows_in_the_order_of_ranks(found: Found) -> None:
+    assert both(found, "sampled") == direct(SAMPLED, options=OPTIONS)
+
+
+def test_a_bound_below_the_rows_keeps_the_sample_of_merged_accumulators(found: Found) -> None:
+    parts = [
+        demele.Accumulator("sap", kinds=KINDS, bound=60, stream=rank).update(Z.numpy()[part], A.numpy()[part])
+        for rank, part in enumerate((slice(0, CUT), slice(CUT, None)))
+    ]
+    assert both(found, "bounded") == parts[1].merge(parts[0]).compute().value
+
+
+def test_a_process_without_rows_has_the_value_of_the_other(found: Found) -> None:
+    assert both(found, "one_without_rows") == direct(["mig", "sap"], Z[:CUT], A[:CUT])
+
+
+def test_without_any_rows_both_refuse_and_go_on(found: Found) -> None:
+    refused = both(found, "none_with_rows")
+    assert "no rows yet" in refused["message"]
+    assert refused["then"] == direct(["mig", "sap"])
+
+
+def test_forward_is_of_the_batch_and_of_all_batches_if_asked(found: Found) -> None:
+    assert [one["on_step"]["batch"] for one in found] == [direct("mig")["mig"]] * 2
+    assert [one["on_step"]["local"] for one in found] == [CUT, N - CUT]
+    assert [one["on_step"]["all"] for one in found] == [direct("mig")["mig"]] * 2
+    frame = demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS)
+    for one, part in zip(found, (slice(0, CUT), slice(CUT, None)), strict=True):
+        own = demele.Accumulator("mig", frame=frame).update(Z.numpy()[part], A.numpy()[part]).compute().value
+        assert one["forward"]["batch"] == own
+        assert one["not_on_compute"] == own
+        assert one["forward"]["all"] == direct("mig")["mig"]
+
+
+def test_collections_synchronise_and_reset(found: Found) -> None:
+    expected = direct(["mig", "sap"])
+    assert both(found, "collection") == {"first": expected, "second": expected}
+
+
+def test_synchronising_by_hand_restores(found: Found) -> None:
+    assert [one["by_hand"] for one in found] == [{"together": N, "after": CUT}, {"together": N, "after": N - CUT}]
+
+
+def test_a_process_group_of_ones_own(found: Found) -> None:
+    assert both(found, "a_group") == direct("sap")["sap"]
+
+
+def test_names_of_latte_synchronise(found: Found) -> None:
+    score = demele.evaluate(Z.numpy(), A.numpy(), ["sap"], protocol="latte", kinds="continuous")["sap"]
+    assert score.matrix is not None
+    matrix = score.matrix.to_numpy()
+    expected = [matrix[i, i] - max(matrix[j, i] for j in range(D) if j != i) for i in range(A.shape[1])]
+    assert both(found, "of_latte") == expected
+
+
+@pytest.mark.parametrize(
+    ("case", "message"), [("other_settings", "differ in seed"), ("same_streams", "a stream of its own")]
+)
+def test_processes_that_do_not_match_are_told(found: Found, case: str, message: str) -> None:
+    for rank, one in enumerate(found):
+        assert message in one[case]["message"]
+        assert one[case]["local"] == (CUT if rank == 0 else N - CUT)
+
+
+def test_the_callback_scores_every_row_once(found: Found) -> None:
+    scored = both(found, "lightning")
+    assert scored["n"] == N
+    assert set(scored["logged"]) == {"demele/mig", "demele/sap"}
+    for name, value in scored["values"].items():
+        assert scored["logged"][f"demele/{name}"] == float(np.float32(value))

@@ -1,0 +1,409 @@
+"""KerasMetric on the backend of this process: torch, unless KERAS_BACKEND names another.
+
+``KERAS_BACKEND=jax pytest tests/adapters/test_keras.py tests/adapters/test_keras_latte.py`` runs all of it on jax;
+test_keras_backends.py does so on numpy and jax where jax is installed.
+"""
+
+import copy
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+keras: Any = pytest.importorskip("keras")
+
+import demele  # noqa: E402
+from demele.adapters.keras import KerasMetric, Modularity  # noqa: E402
+from tests.adapters.keras_rows import N, array, rows, tensor  # noqa: E402
+from tests.tolerances import assert_exact  # noqa: E402
+
+BACKEND = keras.backend.backend()
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning"),  # small data
+    # of Keras' own conversions of its tensors and variables
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"),
+]
+
+
+def filled(metric: KerasMetric, codes: NDArray[Any], factors: NDArray[Any], parts: int = 4) -> KerasMetric:
+    stds = np.full_like(codes, 0.1)
+    for z, a, s in zip(*(np.array_split(part, parts) for part in (codes, factors, stds)), strict=True):
+        metric.update_state(tensor(z), tensor(a), codes_std=tensor(s))
+    return metric
+
+
+# Every metric -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole() -> demele.Evaluation:
+    codes, factors = rows()
+    return demele.evaluate(codes, factors, codes_std=np.full_like(codes, 0.1))
+
+
+@pytest.mark.parametrize("name", demele.metric_names())
+def test_batches_of_tensors_score_as_one_call_does(name: str, whole: demele.Evaluation) -> None:
+    metric = filled(KerasMetric(name), *rows())
+    assert metric.score.value == whole[name].value
+    result = metric.result()
+    assert keras.ops.is_tensor(result)
+    assert array(result).dtype == np.float32
+    assert_exact(array(result), np.float32(whole[name].value))
+    assert metric.name == name
+
+
+@pytest.mark.parametrize("name", demele.counted_metrics())
+def test_counted_metrics_have_the_bits_of_one_call_whatever_the_batches(name: str, whole: demele.Evaluation) -> None:
+    codes, factors = rows()
+    metric = KerasMetric(name, frame=demele.Frame.of(codes, factors))
+    for batch in (slice(200, N), slice(0, 7), slice(7, 200)):
+        metric.update_state(tensor(codes[batch]), tensor(factors[batch]))
+    assert metric.score.value == whole[name].value
+
+
+WITH_PARTS = [one for one in demele.metric_names() if demele.describe(one).native != "whole"]
+
+
+@pytest.fixture(scope="module")
+def parts() -> dict[str, Any]:
+    found: dict[str, Any] = filled(KerasMetric(WITH_PARTS, native=True), *rows()).result()
+    return found
+
+
+@pytest.mark.parametrize("name", WITH_PARTS)
+def test_native_values_are_those_per_factor_or_per_code(
+    name: str, parts: dict[str, Any], whole: demele.Evaluation
+) -> None:
+    own = whole[name].per_code if whole[name].per_factor is None else whole[name].per_factor
+    assert own is not None
+    assert own.shape == (3 if demele.describe(name).native == "per code" else 2,)
+    assert_exact(array(parts[name]), own.astype(np.float32))
+
+
+def test_native_values_of_one_metric(whole: demele.Evaluation) -> None:
+    found = filled(KerasMetric("mig_sup", native=True), *rows()).result()
+    expected = whole["mig_sup"].per_code
+    assert expected is not None
+    assert_exact(array(found), expected.astype(np.float32))
+
+
+def test_several_metrics_are_a_dict_from_one_state(whole: demele.Evaluation) -> None:
+    metric = filled(KerasMetric(["mig", "sap"]), *rows())
+    found = metric.result()
+    assert list(found) == ["mig", "sap"]
+    for name in found:
+        assert_exact(array(found[name]), np.float32(whole[name].value))
+    assert isinstance(metric.score, demele.Evaluation)
+    assert metric.name == "demele"
+
+
+def test_of_several_metrics_those_that_do_not_apply_are_nan() -> None:
+    codes, factors = rows()
+    metric = KerasMetric(["mig", "modularity"])
+    metric.update_state(codes, factors[:, :1])
+    found = metric.result()
+    assert np.isnan(array(found["modularity"]))
+    assert array(found["mig"]) > 0
+    assert metric.score.left_out[0].metric == "modularity"
+
+
+@pytest.mark.skipif(BACKEND == "jax", reason="jax has no float64 unless told")
+def test_double_precision_on_request() -> None:
+    metric = filled(KerasMetric("mig", dtype="float64"), *rows())
+    assert array(metric.result()).dtype == np.float64
+    assert array(metric.result()) == metric.score.value
+
+
+def test_low_precision_codes_are_read_by_value() -> None:
+    codes, factors = rows()
+    metric = KerasMetric("mig")
+    half = keras.ops.cast(tensor(codes), "bfloat16")
+    metric.update_state(half, tensor(factors))
+    assert metric.score.value == demele.mig(array(keras.ops.cast(half, "float32")), factors).value
+
+
+def test_lists_and_frames_are_read_as_elsewhere() -> None:
+    import pandas as pd
+
+    codes, factors = rows()
+    metric = KerasMetric("mig")
+    metric.update_state(pd.DataFrame(codes, columns=list("abc")), pd.DataFrame(factors, columns=["shape", "size"]))
+    assert metric.score.factor_names == ("shape", "size")
+    metric.reset_state()
+    metric.update_state(codes.tolist(), factors.tolist())
+    assert metric.score.factor_names == ("v1", "v2")
+
+
+# State --------------------------------------------------------------------------------------------------------------
+
+
+def test_reset_forgets_all_rows() -> None:
+    metric = filled(KerasMetric("mig"), *rows(seed=1))
+    metric.reset_state()
+    assert metric.accumulator.n == 0
+    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+        metric.result()
+    codes, factors = rows()
+    metric.update_state(codes, factors)
+    assert metric.score.value == demele.mig(codes, factors).value
+
+
+def test_results_follow_updates_and_are_computed_once() -> None:
+    codes, factors = rows()
+    metric = KerasMetric("mig")
+    metric.update_state(codes[:100], factors[:100])
+    first = metric.score
+    assert metric.score is first
+    metric.update_state(codes[100:], factors[100:])
+    assert metric.score.value == demele.mig(codes, factors).value != first.value
+
+
+@pytest.mark.parametrize("name", ["mig", "sap"])
+@pytest.mark.parametrize("duplicate", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy])
+def test_copies_hold_the_rows_and_go_their_own_way(name: str, duplicate: Any) -> None:
+    codes, factors = rows()
+    metric = KerasMetric(name, frame=demele.Frame.of(codes, factors), name="own")
+    metric.update_state(codes[:200], factors[:200])
+    value = metric.score.value
+    other = duplicate(metric)
+    assert (other.name, other.score.value) == ("own", value)
+    other.update_state(codes[200:], factors[200:])
+    assert other.score.value == demele.evaluate(codes, factors, name)[name].value
+    assert metric.score.value == value
+
+
+@pytest.mark.parametrize("name", ["mig", "sap"])
+def test_state_as_bytes(name: str) -> None:
+    codes, factors = rows()
+    frame = demele.Frame.of(codes, factors)
+    metric = KerasMetric(name, frame=frame)
+    metric.update_state(codes, factors)
+    other = KerasMetric(name, frame=frame)
+    other.set_state(metric.get_state())
+    assert other.score.value == metric.score.value
+    assert other.accumulator.n == N
+    with pytest.raises(demele.IncompatibleState, match="metrics"):
+        KerasMetric("irs", frame=frame).set_state(metric.get_state())
+    with pytest.raises(demele.FormatError, match="accumulator"):
+        other.set_state(b"nothing")
+    assert other.accumulator.n == N
+
+
+def test_merge_adds_the_rows_of_others_and_leaves_them() -> None:
+    codes, factors = rows()
+    frame = demele.Frame.of(codes, factors)
+    parts = [KerasMetric(["mig", "sap"], frame=frame, stream=index) for index in range(3)]
+    for part, z, a in zip(parts, np.split(codes, 3), np.split(factors, 3), strict=True):
+        part.update_state(z, a)
+    parts[0].merge_state(parts[1:])
+    whole = demele.evaluate(codes, factors, ["mig", "sap"])
+    assert [score.value for score in parts[0].score] == [score.value for score in whole]
+    assert [part.accumulator.n for part in parts] == [N, N // 3, N // 3]
+    with pytest.raises(demele.IncompatibleState, match="metrics"):
+        parts[0].merge_state([KerasMetric("irs", frame=frame)])
+    with pytest.raises(demele.InputTypeError, match="metrics: expected metrics of demele to merge, got Mean"):
+        parts[0].merge_state([keras.metrics.Mean()])
+
+
+def test_no_variables_and_no_stateless_calls() -> None:
+    metric = filled(KerasMetric("mig"), *rows())
+    assert metric.variables == []
+    codes, factors = rows()
+    with pytest.raises(demele.InputError, match="stateless_update_state: the metric keeps its rows in Python"):
+        metric.stateless_update_state([], codes, factors)
+    with pytest.raises(demele.InputError, match="stateless_result"):
+        metric.stateless_result([])
+    with pytest.raises(demele.InputError, match="stateless_reset_state"):
+        metric.stateless_reset_state()
+    assert metric.accumulator.n == N
+
+
+# Configuration ------------------------------------------------------------------------------------------------------
+
+ARGUMENTS: list[dict[str, Any]] = [
+    {"metrics": "mig"},
+    {
+        "metrics": ["mig", "sap"],
+        "name": "both",
+        "seed": 3,
+        "bound": 50,
+        "stream": "a",
+        "kinds": ["categorical", "continuous"],
+    },
+    {"metrics": "dmig", "native": True, "reg_dim": np.array([1, 0]), "bins": demele.EqualFrequency(5)},
+    {"metrics": "mig", "bins": demele.Edges((-9.0, 0.0, 9.0)), "order": "keras", "missing": "omit"},
+    {"metrics": "sap", "protocol": "latte", "options": {"sap": {"penalty": 0.5}}, "outside": "clip"},
+    {"metrics": "mig", "options": {"mig": {"bins": demele.EqualFrequency(4)}}},
+]
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
+@pytest.mark.parametrize("framed", [False, True])
+def test_a_configuration_is_json_and_makes_the_same_metric(arguments: dict[str, Any], framed: bool) -> None:
+    codes, factors = rows()
+    rules = [one for one in (demele.EqualFrequency(5), demele.EqualFrequency(4)) if repr(one) in str(arguments)]
+    frame = demele.Frame.of(codes, factors, bins=rules, missing=arguments.get("missing", "raise")) if framed else None
+    if framed:
+        arguments = {key: value for key, value in arguments.items() if key not in ("kinds", "missing")}
+    metric = KerasMetric(**arguments, frame=frame)
+    config = json.loads(json.dumps(metric.get_config()))
+    other = KerasMetric.from_config(config)
+    assert json.loads(json.dumps(other.get_config())) == config
+    through_keras = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(metric))
+    assert through_keras.name == metric.name
+    for one in (metric, other, through_keras):
+        one.update_state(*((factors, codes) if arguments.get("order") == "keras" else (codes, factors)))
+        assert str(one.score) == str(metric.score)
+        assert str(one.result()) == str(metric.result())
+
+
+def test_a_rule_of_your_own_has_no_plain_form() -> None:
+    class Own:
+        needs_values = False
+
+        def column_bins(self, values: Any, low: float, high: float) -> Any:
+            return demele.EqualWidth(3).column_bins(values, low, high)
+
+    metric = KerasMetric("mig", bins=Own())
+    with pytest.raises(demele.InputTypeError, match=r"bins: expected numbers, .*got Own"):
+        metric.get_config()
+
+
+# In a model ---------------------------------------------------------------------------------------------------------
+
+
+def model_of(metrics: list[Any], *, eager: bool = True) -> tuple[Any, Any, dict[str, Any]]:
+    """An encoder with a decoder, compiled with metrics of the codes; inputs and targets."""
+    keras.utils.set_random_seed(0)
+    _, factors = rows(128)
+    x = np.hstack([factors, factors[:, :1] * factors[:, 1:]])
+    inputs = keras.Input((3,))
+    codes = keras.layers.Dense(3, name="codes")(inputs)
+    decoded = keras.layers.Dense(3, name="decoded")(codes)
+    model = keras.Model(inputs, {"codes": codes, "decoded": decoded})
+    model.compile("sgd", loss={"decoded": "mse", "codes": None}, metrics={"codes": metrics}, run_eagerly=eager)
+    return model, x, {"codes": factors, "decoded": x}
+
+
+def test_evaluate_scores_the_codes_of_all_batches() -> None:
+    metric = KerasMetric(["mig", "sap"], order="keras")
+    model, x, y = model_of([KerasMetric("dci_lasso_modularity", order="keras"), metric])
+    logs = model.evaluate(x, y, batch_size=50, verbose=0, return_dict=True)
+    codes = model.predict(x, batch_size=50, verbose=0)["codes"]
+    whole = demele.evaluate(codes, y["codes"], ["mig", "sap", "dci_lasso_modularity"])
+    assert logs["codes_dci_lasso_modularity"] == np.float32(whole["dci_lasso_modularity"].value)
+    assert (logs["mig"], logs["sap"]) == tuple(np.float32(whole[name].value) for name in ("mig", "sap"))
+    assert metric.score["mig"].value == whole["mig"].value
+    assert metric.accumulator.n == 128  # and none of the rows that Keras makes up to learn shapes
+
+
+@pytest.mark.skipif(BACKEND == "numpy", reason="Keras has no fit on numpy")
+def test_fit_logs_the_metric_and_resets_it_at_each_epoch() -> None:
+    metric = KerasMetric("mig", order="keras")
+    model, x, y = model_of([metric])
+    history = model.fit(x, y, epochs=2, batch_size=32, verbose=0, validation_data=(x, y)).history
+    assert metric.accumulator.n == 128
+    assert len(history["codes_mig"]) == len(history["val_codes_mig"]) == 2
+    codes = model.predict(x, verbose=0, batch_size=32)["codes"]
+    assert history["val_codes_mig"][-1] == np.float32(demele.mig(codes, y["codes"]).value)
+
+
+def test_rows_that_do_not_suffice_yet_are_nan_in_a_model() -> None:
+    metric = KerasMetric("mig", order="keras")
+    codes, factors = rows()
+    metric.update_state(np.zeros((4, 1)), codes[:4])
+    assert np.isnan(array(metric.result()))
+    with pytest.raises(demele.NotEnoughData):
+        _ = metric.score
+    metric.reset_state()
+    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+        metric.result()
+    metric.update_state(factors, codes)
+    assert metric.score.value == demele.mig(codes, factors).value
+
+
+@pytest.mark.skipif(BACKEND == "numpy", reason="on numpy Keras learns shapes from the first batch")
+def test_codes_first_is_refused_in_compile() -> None:
+    model, x, y = model_of([KerasMetric("mig")])
+    with pytest.raises(demele.InputError, match=r"'mig' expects codes first, .* make the metric with order='keras'"):
+        model.evaluate(x, y, verbose=0)
+
+
+def test_a_saved_model_brings_its_metrics(tmp_path: Path) -> None:
+    model, x, y = model_of([Modularity([0, 1], order="keras"), KerasMetric(["mig", "sap"], order="keras")])
+    expected = model.evaluate(x, y, verbose=0, return_dict=True)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    found = loaded.evaluate(x, y, verbose=0, return_dict=True)
+    assert str(found) == str(expected)
+
+
+@pytest.mark.skipif(BACKEND != "jax", reason="the other backends here are eager")
+def test_a_compiled_step_is_refused_with_what_to_do() -> None:
+    model, x, y = model_of([KerasMetric("mig", order="keras")], eager=False)
+    with pytest.raises(demele.InputTypeError, match=r"compiled step; compile the model with run_eagerly=True"):
+        model.evaluate(x, y, verbose=0)
+
+
+# Bad input ----------------------------------------------------------------------------------------------------------
+
+CODES, FACTORS = rows(20)
+HOLE = np.where(np.arange(60).reshape(20, 3) == 4, np.nan, CODES)
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"z": CODES[:, :2]}, "codes: .*3 .*2"),
+    ({"a": FACTORS[:, :1]}, "factors: .*2 .*1"),
+    ({"z": HOLE}, "codes: 1 non-finite values .*'z2', first at row 1"),
+    ({"z": CODES[:-1]}, "codes and factors: .*19.*20"),
+    ({"z": CODES[0]}, "codes: expected 2 dimensions"),
+    ({"sample_weight": np.arange(20)}, "sample_weight: weights are not supported, .*got 19 others, first 0 at row 0"),
+    ({"sample_weight": 0.5}, "sample_weight: weights are not supported, .*first 0.5"),
+    ({"z": keras.KerasTensor((20, 3))}, "codes: expected a tensor with values, got a KerasTensor.*run_eagerly=True"),
+    ({"a": keras.KerasTensor((20, 2))}, "factors: expected a tensor with values"),
+]
+
+
+@pytest.mark.parametrize("framed", [False, True])
+@pytest.mark.parametrize(("given", "message"), BAD)
+def test_a_refused_batch_leaves_the_state(given: dict[str, Any], message: str, framed: bool) -> None:
+    frame = demele.Frame.of(CODES, FACTORS) if framed else None
+    metric = KerasMetric("mig", frame=frame)
+    metric.update_state(CODES, FACTORS)
+    with pytest.raises(demele.InputError, match=message):
+        metric.update_state(**{"z": CODES, "a": FACTORS, **given})
+    assert metric.accumulator.n == 20
+    metric.update_state(CODES, FACTORS, sample_weight=np.ones(20))
+    metric.update_state(CODES, FACTORS, sample_weight=tensor(np.ones((20, 1))))
+    metric.update_state(CODES, FACTORS, None)
+    assert metric.accumulator.n == 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metrics": "mug"}, "mug"),
+        ({"metrics": "mig", "order": "codes"}, "order: expected 'codes-first' or 'keras', got 'codes'"),
+        ({"metrics": "mig", "native": 1}, "native: expected True or False, got 1"),
+        ({"metrics": ["mig", "z_diff"], "native": True}, "native: z_diff has a value of the whole only"),
+        ({"metrics": "mig", "frame": 3}, "frame: expected a Frame, got int"),
+        ({"metrics": "mig", "bound": 0}, "bound: expected"),
+        ({"metrics": [len]}, "metrics: expected registered names"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        KerasMetric(**arguments)
+
+
+def test_a_batch_outside_the_frame_is_refused_or_clipped() -> None:
+    frame = demele.Frame.of(CODES, FACTORS)
+    with pytest.raises(demele.InputError, match="outside the frame's ranges"):
+        KerasMetric("mig", frame=frame).update_state(CODES + 1, FACTORS)
+    metric = KerasMetric("mig", frame=frame, outside="clip")
+    metric.update_state(CODES + 1, FACTORS)
+    assert [note.code for note in metric.score.notes].count("clipped") == 1

@@ -1,0 +1,131 @@
+"""The class names of Latte as Keras metrics, on the backend of this process."""
+
+import inspect
+import json
+import os
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+pytest.importorskip("keras")
+
+import demele
+from demele.adapters import keras as adapter
+from demele.adapters.source_names import BUNDLE_KEYS, SOURCE_NAMES, per_attribute
+from tests.adapters.keras_rows import array, rows, tensor
+from tests.tolerances import assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning"),  # small data
+    # of Keras' own conversions of its tensors and variables
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"),
+]
+
+LATTE_CASES = [
+    (name, arguments)
+    for name in SOURCE_NAMES
+    for arguments in ({}, {"reg_dim": [2, 0]}, {"discrete": True}, {"reg_dim": [2, 0], "discrete": True})
+] + [
+    ("MutualInformationGap", {"fill_reg_dim": True}),
+    ("SeparateAttributePredictability", {"discrete": True, "l2_reg": 0.1}),
+    ("SeparateAttributePredictability", {"thresh": 0.2}),
+    ("Modularity", {"thresh": 0.3}),
+]
+
+
+def latte_rows(discrete: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    codes, factors = rows(120)
+    rng = np.random.default_rng(5)
+    return codes, (rng.integers(0, 3, (120, 2)) + 10 * (codes[:, :2] > 0)) if discrete else factors + rng.random(
+        (120, 2)
+    ).astype(np.float32)
+
+
+@pytest.mark.parametrize(("name", "arguments"), LATTE_CASES, ids=str)
+def test_latte_names_give_one_value_per_attribute_of_its_protocol(name: str, arguments: dict[str, Any]) -> None:
+    discrete = arguments.get("discrete", False)
+    codes, factors = latte_rows(discrete)
+    metric = getattr(adapter, name)(**arguments)
+    for z, a in zip(np.split(codes, 3), np.split(factors, 3), strict=True):
+        metric.update_state(tensor(z), tensor(a))
+    source = SOURCE_NAMES[name]
+    options: dict[str, dict[str, Any]] = {}
+    if arguments.get("fill_reg_dim"):
+        options["mig"] = {"fill_reg_dim": True}
+    if "l2_reg" in arguments:
+        options["sap"] = {"penalty": arguments["l2_reg"]}
+    score = demele.evaluate(
+        codes,
+        factors,
+        source.metric,
+        protocol="latte",
+        kinds="categorical" if discrete else "continuous",
+        reg_dim=arguments.get("reg_dim"),
+        options=options,
+    )[source.metric]
+    variances = codes.astype(np.float64).var(axis=0)
+    shared = {key: value for key, value in arguments.items() if key in ("reg_dim", "discrete", "thresh")}
+    expected = per_attribute(score, variances=variances, **shared)
+    assert expected.shape == (2,)
+    assert_exact(array(metric.result()), expected.astype(np.float32))
+    assert metric.score.value == score.value
+    again = type(metric).from_config(json.loads(json.dumps(metric.get_config())))
+    again.update_state(codes, factors)
+    assert_exact(array(again.result()), array(metric.result()))
+    assert_exact(array(pickle.loads(pickle.dumps(metric)).result()), array(metric.result()))
+
+
+def test_latte_names_without_arguments_are_the_native_values() -> None:
+    codes, factors = latte_rows(discrete=False)
+    for name, metric in (("MIG", "mig"), ("DMIG", "dmig"), ("XMIG", "xmig"), ("DLIG", "dlig"), ("SAP", "sap")):
+        made = getattr(adapter, name)()
+        made.update_state(codes, factors)
+        native = demele.evaluate(codes, factors, metric, protocol="latte", kinds="continuous")[metric].per_factor
+        assert native is not None
+        assert_exact(array(made.result()), native.astype(np.float32))
+
+
+def test_the_bundle_has_four_metrics_of_one_state() -> None:
+    codes, factors = latte_rows(discrete=False)
+    bundle = adapter.DependencyAwareMutualInformationBundle(reg_dim=[2, 0])
+    bundle.update_state(codes, factors)
+    found = bundle.result()
+    assert list(found) == ["MIG", "DMIG", "XMIG", "DLIG"]
+    for key in BUNDLE_KEYS:
+        one = getattr(adapter, key)(reg_dim=[2, 0])
+        one.update_state(codes, factors)
+        assert_exact(array(found[key]), array(one.result()))
+
+
+def test_latte_names_and_arguments() -> None:
+    for source in SOURCE_NAMES.values():
+        made = getattr(adapter, source.name)
+        assert made.__name__ == source.name
+        if source.alias:
+            assert getattr(adapter, source.alias) is made
+        parameters = list(inspect.signature(made).parameters.items())
+        assert [(name, one.default) for name, one in parameters[:-1]] == list(source.arguments.items())
+        assert all(f"\n{name} : " in made.__doc__ for name in source.arguments)
+    assert set(adapter.__all__) >= {*SOURCE_NAMES, "MIG", "DMIG", "DLIG", "XMIG", "SAP"}
+    assert adapter.MIG([1, 0], True).get_config()["discrete"] is True
+    assert adapter.MIG(name="gap").name == "gap"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("MIG", {"discrete": "yes"}, "discrete: expected True or False"),
+        ("MIG", {"reg_dim": "01"}, "reg_dim: expected one code"),
+        ("SAP", {"thresh": -1}, "thresh: expected a number of at least 0, got -1"),
+        ("MIG", {"order": "latte"}, "order: expected"),
+    ],
+)
+def test_bad_arguments_of_latte_names(name: str, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        getattr(adapter, name)(**arguments)
+    with pytest.raises(TypeError):
+        getattr(adapter, name)(nonsense=1)

@@ -1,0 +1,301 @@
+"""ScoreCallback: what it scores, when, what it logs, and that the training does not notice."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import lightning.pytorch
+import numpy as np
+import pytest
+import pytorch_lightning
+import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.loggers import CSVLogger
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+from torchmetrics import MetricCollection
+
+import demele
+from demele.adapters.lightning import DEFAULT_METRICS, ScoreCallback
+from demele.adapters.torchmetrics import TorchMetric
+from tests.adapters.modules import Linear, encode, loader
+from tests.adapters.rows import KINDS, A, D, Z
+from tests.tolerances import assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),  # 240 rows are few
+    pytest.mark.filterwarnings("ignore:.*does not have many workers:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning"),  # Lightning's use of torch
+]
+
+
+def callback(**keywords: Any) -> ScoreCallback:
+    return ScoreCallback(loader(Z, A, 50), encode, **({"metrics": ["mig", "sap"], "kinds": KINDS} | keywords))
+
+
+def fit(*callbacks: Any, epochs: int = 3, val: Any = None, module: Any = None, package: Any = None, **more: Any) -> Any:
+    trainer = (package or lightning.pytorch).Trainer(
+        accelerator="cpu",
+        max_epochs=epochs,
+        callbacks=list(callbacks),
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        log_every_n_steps=1,
+        **({"logger": False, "enable_checkpointing": False} | more),
+    )
+    trainer.fit(module or Linear(), loader(Z, A, 60), val)
+    return trainer
+
+
+class Validating(Linear):
+    """Has a validation loop of its own."""
+
+    def validation_step(self, batch: Any, number: int) -> None:
+        """Do nothing."""
+
+
+def test_every_k_epochs_with_the_values_of_one_call() -> None:
+    torch.manual_seed(0)
+    scores, module = callback(every=2), Linear()
+    trainer = fit(scores, epochs=4, module=module)
+    assert [epoch for epoch, _ in scores.history] == [1, 3]
+    codes = module.map(Z).detach().numpy()  # without dropout
+    expected = demele.evaluate(codes, A.numpy(), ["mig", "sap"], kinds=KINDS)
+    last = scores.history[-1][1]
+    assert {one.metric: one.value for one in last} == {one.metric: one.value for one in expected}
+    logged = {name: value.item() for name, value in trainer.callback_metrics.items()}
+    assert logged == {f"demele/{one.metric}": float(np.float32(one.value)) for one in expected}
+    assert last.n == len(Z)
+
+
+def test_the_training_does_not_notice() -> None:
+    weights = []
+    for callbacks in ([], [callback()]):
+        torch.manual_seed(0)
+        module = Linear()
+        fit(*callbacks, module=module)
+        assert module.training
+        weights.append(module.map.weight.detach().numpy())
+        assert module.map.weight.requires_grad
+    assert_exact(weights[0], weights[1])
+
+
+def test_modes_gradients_and_generators_are_as_they_were_found_even_after_an_error() -> None:
+    seen = {}
+
+    def looking(module: Any, batch: Any) -> Any:
+        seen["training"] = module.training or module.drop.training
+        seen["gradients"] = torch.is_grad_enabled()
+        torch.rand(3)
+        raise KeyError("stop")
+
+    module = Linear()
+    module.map.eval()
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    trainer = lightning.pytorch.Trainer(accelerator="cpu", logger=False, enable_checkpointing=False)
+    with pytest.raises(KeyError, match="stop"):
+        ScoreCallback(loader(Z, A, 50), looking)._score(trainer, module)
+    assert seen == {"training": False, "gradients": False}
+    assert (module.training, module.drop.training, module.map.training) == (True, True, False)
+    assert torch.is_grad_enabled()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_random_encoders_draw_the_same_every_time() -> None:
+    def noisy(module: Any, batch: Any) -> Any:
+        return batch[0] + 0.1 * torch.randn_like(batch[0]), batch[1]
+
+    scores = ScoreCallback(loader(Z, A, 50), noisy, ["mig"], kinds=KINDS)
+    fit(scores, epochs=2)
+    first, second = (evaluation["mig"].value for _, evaluation in scores.history)
+    assert first == second
+
+
+def test_sanity_checks_are_left_alone_and_validation_scores_once_per_epoch() -> None:
+    scores = callback()
+    fit(scores, epochs=2, module=Validating(), val=loader(Z, A, 60), num_sanity_val_steps=2, val_check_interval=0.5)
+    assert [epoch for epoch, _ in scores.history] == [0, 1]
+
+
+def test_epochs_without_validation_are_scored_at_the_end_of_their_training() -> None:
+    scores = callback()
+    fit(scores, epochs=3, module=Validating(), val=loader(Z, A, 60), check_val_every_n_epoch=2)
+    assert [epoch for epoch, _ in scores.history] == [0, 1, 2]
+
+
+def test_checkpoints_can_monitor_scores(tmp_path: Path) -> None:
+    keeper = ModelCheckpoint(tmp_path, monitor="demele/mig", mode="max", save_top_k=1)
+    scores = callback()
+    more = {"module": Validating(), "val": loader(Z, A, 60), "enable_checkpointing": True}
+    fit(scores, keeper, epochs=2, **more)
+    assert keeper.best_model_score is not None
+    best = max(evaluation["mig"].value for _, evaluation in scores.history)
+    assert keeper.best_model_score.item() == float(np.float32(best))
+
+
+def test_validate_alone_scores() -> None:
+    scores = callback(every=5)
+    trainer = lightning.pytorch.Trainer(
+        accelerator="cpu", logger=False, callbacks=[scores], enable_progress_bar=False, enable_checkpointing=False
+    )
+    trainer.validate(Validating(), loader(Z, A, 60), verbose=False)
+    assert len(scores.history) == 1
+
+
+def test_a_second_fit_scores_again() -> None:
+    scores = callback()
+    fit(scores, epochs=1)
+    fit(scores, epochs=1)
+    assert [epoch for epoch, _ in scores.history] == [0, 0]
+
+
+def test_loggers_have_flat_scalars(tmp_path: Path) -> None:
+    scores = callback(prefix="val_", native=True)
+    fit(scores, epochs=2, logger=CSVLogger(tmp_path))
+    header, *lines = next(tmp_path.rglob("metrics.csv")).read_text(encoding="utf-8").splitlines()
+    assert {f"val_{name}" for name in ("mig", "sap", "mig/v1", "mig/v3", "sap/v2")} <= set(header.split(","))
+    assert len(lines) == 2
+
+
+def test_scores_that_are_not_defined_are_not_logged() -> None:
+    scores = ScoreCallback(loader(Z, A[:, 0], 50), encode, ["mig", "modularity"])
+    trainer = fit(scores, epochs=1)
+    assert set(trainer.callback_metrics) == {"demele/mig"}
+    assert [left.metric for left in scores.history[0][1].left_out] == ["modularity"]
+
+
+class Data(lightning.pytorch.LightningDataModule):
+    """Two validation loaders, and a count of how often it was set up."""
+
+    set_up = 0
+
+    def setup(self, stage: str) -> None:
+        """Count."""
+        self.set_up += 1
+
+    def val_dataloader(self) -> Any:
+        """Return two halves."""
+        return [loader(Z[:120], A[:120], 50), loader(Z[120:], A[120:], 50)]
+
+
+def test_a_data_module_gives_its_validation_loaders() -> None:
+    data = Data()
+    scores = ScoreCallback(data, encode, ["mig"], kinds=KINDS)
+    fit(scores, epochs=2)
+    assert data.set_up == 1
+    assert [evaluation.n for _, evaluation in scores.history] == [len(Z)] * 2
+
+
+def test_batches_are_dealt_out_unless_a_sampler_has_done_it() -> None:
+    def encoded(data: Any, rank: int) -> list[float]:
+        trainer = SimpleNamespace(global_rank=rank, world_size=2, datamodule=None)
+        return torch.cat([batch[0][:, 0] for batch in ScoreCallback(data, encode)._batches(trainer)]).tolist()
+
+    plain = loader(Z, A, 50)
+    numbers = [[row for row in range(len(Z)) if (row // 50) % 2 == rank] for rank in range(2)]
+    assert [encoded(plain, rank) for rank in range(2)] == [Z[rows, 0].tolist() for rows in numbers]
+    for rank in range(2):
+        shares: DistributedSampler[Any] = DistributedSampler(plain.dataset, num_replicas=2, rank=rank, shuffle=False)
+        sampled: DataLoader[Any] = DataLoader(plain.dataset, batch_size=50, sampler=shares)
+        assert encoded(sampled, rank) == Z[rank::2, 0].tolist()
+
+
+class Logging(Linear):
+    """Logs metrics itself, as Lightning's own users do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.metric = TorchMetric("mig", kinds=KINDS)
+        self.several = MetricCollection({"sap": TorchMetric("sap", kinds=KINDS)}, prefix="val/")
+
+    def validation_step(self, batch: Any, number: int) -> None:
+        """Update; Lightning computes and resets what it is given."""
+        codes, factors = encode(self, batch)
+        self.metric.update(codes, factors)
+        self.several.update(codes, factors)
+        self.log("mig", self.metric)
+
+    def on_validation_epoch_end(self) -> None:
+        """Compute and reset by hand."""
+        self.log_dict(self.several.compute())
+        self.several.reset()
+
+
+def test_modules_can_log_metrics_without_the_callback() -> None:
+    module = Logging()
+    module.metric.persistent(True)
+    trainer = fit(module=module, epochs=2, val=loader(Z, A, 60))
+    expected = demele.evaluate(module.map(Z).detach().numpy(), A.numpy(), ["mig", "sap"], kinds=KINDS)
+    assert {name: value.item() for name, value in trainer.callback_metrics.items()} == {
+        "mig": expected["mig"].value,
+        "val/sap": expected["sap"].value,
+    }
+    assert module.metric.accumulator.n == 0  # reset at the end of the epoch
+    assert module.metric.score is not None
+    fresh = Logging()
+    fresh.load_state_dict(module.state_dict(), strict=True)
+
+
+def test_trainers_of_both_packages_take_it() -> None:
+    scores = callback()
+    assert isinstance(scores, lightning.pytorch.Callback)
+    assert isinstance(scores, pytorch_lightning.Callback)
+
+    class Other(pytorch_lightning.LightningModule):
+        """The same module for the other package."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.map = torch.nn.Linear(D, D, dtype=torch.float64)
+
+        def forward(self, z: torch.Tensor) -> Any:
+            """Encode."""
+            return self.map(z)
+
+        def training_step(self, batch: Any, number: int) -> Any:
+            """Learn the identity."""
+            return ((self(batch[0]) - batch[0]) ** 2).mean()
+
+        def configure_optimizers(self) -> Any:
+            """Go slowly."""
+            return torch.optim.SGD(self.parameters(), lr=1e-3)
+
+    trainer = fit(scores, epochs=1, module=Other(), package=pytorch_lightning)
+    assert set(trainer.callback_metrics) == {"demele/mig", "demele/sap"}
+
+
+def test_metrics_that_it_scores_by_itself() -> None:
+    scores = ScoreCallback(loader(Z, A, 50), encode, kinds=KINDS)
+    fit(scores, epochs=1)
+    assert [one.metric for one in scores.history[0][1]] == list(DEFAULT_METRICS)
+    claimed = {claim for name in DEFAULT_METRICS for claim in demele.describe(name).properties}
+    assert claimed == {"modularity", "compactness", "explicitness"}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"every": 0}, "every: expected a number of epochs of at least 1, got 0"),
+        ({"every": True}, "every: expected a number of epochs"),
+        ({"encode": 3}, "encode: expected a function"),
+        ({"prefix": 3}, "prefix: expected a string"),
+        ({"data": 3}, "data: expected a data loader or data module"),
+        ({"metrics": ["migg"]}, "migg"),
+        ({"bound": 0}, "bound: expected"),
+    ],
+)
+def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"data": loader(Z, A, 50), "encode": encode} | keywords
+    with pytest.raises(demele.InputError, match=message):
+        ScoreCallback(**given)
+
+
+def test_an_encoder_that_returns_something_else_is_told() -> None:
+    with pytest.raises(demele.InputTypeError, match=r"encode: expected to return \(codes, factors\)"):
+        fit(ScoreCallback(loader(Z, A, 50), lambda module, batch: batch[0], ["mig"]), epochs=1)
+
+
+def test_no_rows_are_told() -> None:
+    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+        fit(ScoreCallback([], encode, ["mig"]), epochs=1)

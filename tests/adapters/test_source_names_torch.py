@@ -1,0 +1,237 @@
+"""Latte's class names over torch: arguments and results per attribute, equal to the protocol "latte"."""
+
+import inspect
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torchmetrics import Metric
+
+import demele
+from demele.adapters import torchmetrics as adapter
+from demele.adapters.source_names import BUNDLE, SOURCE_NAMES, accumulator_keywords, per_attribute
+from tests.adapters.rows import A, D, Z
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+CONTINUOUS = A[:, :2]
+CLASSES = torch.stack([(3 * A[:, 0]).floor(), (4 * A[:, 1]).floor()], dim=1)
+ALIASES = {"MIG": "mig", "DMIG": "dmig", "DLIG": "dlig", "XMIG": "xmig", "SAP": "sap"}
+PER_FACTOR = list(ALIASES.items())
+
+
+def of_latte(name: str, a: torch.Tensor, *, discrete: bool = False, z: torch.Tensor = Z, **more: Any) -> demele.Score:
+    kinds = "categorical" if discrete else "continuous"
+    return demele.evaluate(z.numpy(), a.numpy(), [name], protocol="latte", kinds=kinds, **more)[name]
+
+
+def made(name: str, a: torch.Tensor, *arguments: Any, z: torch.Tensor = Z, **keywords: Any) -> Any:
+    """What a class computes from batches."""
+    metric = getattr(adapter, name)(*arguments, **keywords)
+    for start in range(0, len(z), 100):
+        metric.update(z[start : start + 100], a[start : start + 100])
+    return metric.compute()
+
+
+def native(score: demele.Score) -> list[float]:
+    return list(score.native.values())
+
+
+# Names and arguments ------------------------------------------------------------------------------------------------
+
+
+def test_the_names_and_their_arguments_are_those_of_latte() -> None:
+    assert {one.alias: one.metric for one in SOURCE_NAMES.values() if one.alias} == ALIASES
+    for one in SOURCE_NAMES.values():
+        made_of = getattr(adapter, one.name)
+        assert issubclass(made_of, Metric)
+        parameters = inspect.signature(made_of).parameters
+        assert {name: parameters[name].default for name in parameters if name != "kwargs"} == dict(one.arguments)
+        assert not one.alias or getattr(adapter, one.alias) is made_of
+        assert len(inspect.getdoc(made_of) or "") > 20
+    bundle = inspect.signature(getattr(adapter, BUNDLE)).parameters
+    assert list(bundle) == ["reg_dim", "discrete", "kwargs"]
+    assert set(adapter.__all__) == {*SOURCE_NAMES, *ALIASES, BUNDLE, "TorchMetric"}
+
+
+# Values -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize(("alias", "name"), PER_FACTOR)
+def test_values_per_attribute_are_those_of_the_protocol(alias: str, name: str, discrete: bool) -> None:
+    factors = CLASSES if discrete else CONTINUOUS
+    found = made(alias, factors, discrete=discrete)
+    assert found.shape == (2,)
+    assert found.dtype == torch.float64
+    assert found.tolist() == native(of_latte(name, factors, discrete=discrete))
+
+
+@pytest.mark.parametrize("alias", ["MIG", "DMIG", "DLIG", "XMIG"])
+def test_reg_dim_names_the_code_of_each_attribute(alias: str) -> None:
+    found = made(alias, CONTINUOUS, [1, 0])
+    assert found.tolist() == native(of_latte(ALIASES[alias], CONTINUOUS, reg_dim=[1, 0]))
+    assert found.tolist() != made(alias, CONTINUOUS).tolist()
+
+
+def test_mig_may_fill_reg_dim() -> None:
+    swapped = Z[:, [1, 0, 2, 3]]
+    filled = made("MIG", CONTINUOUS, None, False, True, z=swapped)
+    assert filled.tolist() == native(of_latte("mig", CONTINUOUS, z=swapped, reg_dim=[0, 1]))
+    assert (filled < 0).all()  # the other code knows more
+    assert (made("MIG", CONTINUOUS, z=swapped) > 0).all()
+
+
+def test_sap_with_reg_dim_takes_that_code_first_whatever_its_rank() -> None:
+    matrix = of_latte("sap", CONTINUOUS).matrix
+    assert matrix is not None
+    scores = matrix.to_numpy()
+    for codes in ([0, 1], [1, 0], [3, 2]):
+        expected = [
+            scores[codes[i], i] - max(scores[j, i] for j in range(D) if j != codes[i]) for i in range(len(codes))
+        ]
+        assert made("SAP", CONTINUOUS, codes).tolist() == expected
+    assert (made("SAP", CONTINUOUS, [3, 2]) < 0).all()
+
+
+def test_sap_zeroes_codes_that_hardly_vary() -> None:
+    codes = Z.clone()
+    codes[:, 0] = 0.01 * CONTINUOUS[:, 0]  # perfect, with a variance of about 1e-5
+    matrix = of_latte("sap", CONTINUOUS, z=codes).matrix
+    assert matrix is not None
+    scores = matrix.to_numpy().copy()
+    assert scores[0, 0] > 0.999
+    scores[0] = 0.0
+    best = np.sort(scores, axis=0)
+    found = made("SAP", CONTINUOUS, thresh=1e-3, z=codes)
+    assert found.tolist() == (best[-1] - best[-2]).tolist()
+    assert_exact(made("SAP", CONTINUOUS, [0, 1], thresh=1e-3, z=codes)[0], -scores[1:, 0].max())
+    assert made("SAP", CONTINUOUS, z=codes).tolist() == native(of_latte("sap", CONTINUOUS, z=codes))
+    discrete = made("SAP", CLASSES, discrete=True, thresh=1e3)  # not looked at
+    assert discrete.tolist() == native(of_latte("sap", CLASSES, discrete=True))
+
+
+def test_l2_reg_is_the_penalty_of_the_classifier() -> None:
+    options = {"sap": {"penalty": 1e-4}}
+    expected = native(of_latte("sap", CLASSES, discrete=True, options=options))
+    assert made("SAP", CLASSES, discrete=True, l2_reg=1e-4).tolist() == expected
+    assert expected != native(of_latte("sap", CLASSES, discrete=True))
+
+
+def test_modularity_gives_the_value_of_each_attributes_code() -> None:
+    score = of_latte("modularity", CONTINUOUS)
+    per_code = native(score)
+    assert made("Modularity", CONTINUOUS).tolist() == per_code[:2]
+    assert made("Modularity", CONTINUOUS, [3, 1]).tolist() == [per_code[3], per_code[1]]
+    square = made("Modularity", CONTINUOUS, z=Z[:, :2])  # as many codes as attributes: the native values
+    assert square.tolist() == native(of_latte("modularity", CONTINUOUS, z=Z[:, :2]))
+
+
+def test_modularity_counts_informations_below_the_threshold_as_none() -> None:
+    matrix = of_latte("modularity", CONTINUOUS).matrix
+    assert matrix is not None
+    information = matrix.to_numpy()
+    thresh = float(information[0].mean())  # between the two of the first code
+    expected = []
+    for code in range(2):
+        kept = [value if value >= thresh else 0.0 for value in information[code]]
+        largest = max(kept)
+        others = sum((value / largest) ** 2 for value in kept) - 1 if largest else 1.0
+        expected.append(1 - others / (len(kept) - 1) if largest else 0.0)
+    found = made("Modularity", CONTINUOUS, thresh=thresh)
+    assert_close(found, expected, ROUNDING)
+    assert found[0] == 1
+    assert made("Modularity", CONTINUOUS)[0] < 1
+    assert made("Modularity", CONTINUOUS, thresh=1e9).tolist() == [0.0, 0.0]
+
+
+def test_the_bundle_is_its_four_metrics_from_one_state() -> None:
+    metric = adapter.DependencyAwareMutualInformationBundle()
+    metric.update(Z, CONTINUOUS)
+    found = metric.compute()
+    assert list(found) == ["MIG", "DMIG", "XMIG", "DLIG"]
+    for alias, values in found.items():
+        filled = [None, False, True] if alias == "MIG" else []
+        assert values.tolist() == made(alias, CONTINUOUS, *filled).tolist(), alias
+    turned = made(BUNDLE, CLASSES, [1, 0], True)
+    for alias, values in turned.items():
+        assert values.tolist() == made(alias, CLASSES, [1, 0], True).tolist(), alias
+
+
+def test_what_does_not_apply_in_a_bundle_is_nan() -> None:
+    found = made(BUNDLE, CONTINUOUS, z=Z[:, :2])
+    assert torch.isnan(found["XMIG"]).all()
+    assert found["XMIG"].shape == (2,)
+    assert not torch.isnan(found["DLIG"]).any()
+
+
+def test_one_attribute_of_one_dimension() -> None:
+    found = made("MIG", CONTINUOUS[:, 0])
+    assert found.shape == (1,)
+    assert found.tolist() == native(of_latte("mig", CONTINUOUS[:, :1]))
+
+
+# Being metrics --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*SOURCE_NAMES, BUNDLE])
+def test_reset_forward_and_pickle(name: str) -> None:
+    metric = getattr(adapter, name)()
+    metric.update(Z[:60], CONTINUOUS[:60])
+    metric.reset()
+    batch = metric(Z, CONTINUOUS)
+    again = pickle.loads(pickle.dumps(metric))
+    for found in (metric.compute(), again.compute()):
+        pairs = zip(found.values(), batch.values(), strict=True) if name == BUNDLE else [(found, batch)]
+        for one, other in pairs:
+            assert one.tolist() == other.tolist()
+            assert one.shape == (2,)
+
+
+def test_a_batch_that_cannot_be_scored_has_the_shape_of_a_result() -> None:
+    for metric in (adapter.MIG(), adapter.Modularity()):
+        found = metric(Z[:5], CONTINUOUS[:1].repeat(5, 1))
+        assert torch.isnan(found).all()
+        assert found.shape == (2,)
+    bundle = adapter.DependencyAwareMutualInformationBundle()(Z[:5], CONTINUOUS[:1].repeat(5, 1))
+    assert {key: value.shape for key, value in bundle.items()} == dict.fromkeys(["MIG", "DMIG", "XMIG", "DLIG"], (2,))
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "message"),
+    [
+        ("MIG", {"reg_dim": "ab"}, "reg_dim: expected one code"),
+        ("MIG", {"reg_dim": [0.5, 1]}, "reg_dim: expected a code's index for attribute 0"),
+        ("MIG", {"discrete": 1}, "discrete: expected True or False"),
+        ("MIG", {"fill_reg_dim": "yes"}, "fill_reg_dim: expected True or False"),
+        ("SAP", {"thresh": -1}, "thresh: expected a number of at least 0"),
+        ("Modularity", {"thresh": None}, "thresh: expected a number of at least 0"),
+        ("SAP", {"l2_reg": 0}, "penalty"),
+    ],
+)
+def test_bad_arguments_are_refused(name: str, keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        getattr(adapter, name)(**keywords)
+
+
+@pytest.mark.parametrize("name", ["MIG", "SAP", "Modularity"])
+@pytest.mark.parametrize(
+    ("reg_dim", "message"), [([0], "one code for each of the 2 factors"), ([0, 9], "expected an index from 0 to 3")]
+)
+def test_codes_that_are_not_there_are_refused_with_the_rows(name: str, reg_dim: list[int], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        made(name, CONTINUOUS, reg_dim)
+
+
+def test_the_table_says_what_arguments_mean() -> None:
+    assert accumulator_keywords("sap", reg_dim=[2], discrete=True, l2_reg=0.5) == {
+        "protocol": "latte",
+        "kinds": "categorical",
+        "reg_dim": (2,),
+        "options": {"sap": {"penalty": 0.5}},
+    }
+    assert accumulator_keywords(["mig", "dmig"])["options"] == {"mig": {"fill_reg_dim": True}}
+    whole = demele.evaluate(Z.numpy(), A.numpy(), ["irs"])["irs"]
+    with pytest.raises(demele.InputError, match="a value per factor"):
+        per_attribute(whole)

@@ -1,0 +1,500 @@
+"""TorchMetric: values, states, and everything that torchmetrics asks of a metric."""
+
+import copy
+import io
+import itertools
+import pickle
+from typing import Any
+
+import pytest
+import torch
+from torchmetrics import MetricCollection
+from torchmetrics.aggregation import SumMetric
+from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+import demele
+from demele.adapters.torchmetrics import TorchMetric
+from tests.adapters.rows import KINDS, OPTIONS, A, D, M, N, Z
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+MODELS = ("forest", "lasso", "boosting")
+STD = torch.full_like(Z, 0.05)
+FRAME = demele.Frame.of(Z.numpy(), A.numpy(), kinds=KINDS)
+MODELS = ("forest", "lasso", "boosting")
+#: Metrics by what they share, so that no predictor is trained twice.
+GROUPS = [
+    *([name] for name in demele.metric_names() if not name.startswith("dci_")),
+    *([f"dci_{model}_{part}" for part in ("modularity", "compactness", "explicitness")] for model in MODELS),
+]
+# 240 rows are few, which fragile scores say
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+
+def options_of(name: str) -> dict[str, dict[str, Any]]:
+    return {group: own for group, own in OPTIONS.items() if name.startswith(group)}
+
+
+def direct(name: str, z: torch.Tensor = Z, a: torch.Tensor = A, **more: Any) -> demele.Score:
+    """One call on all rows."""
+    std = STD[: len(z)].numpy() if name == "rmig" else None
+    keywords: dict[str, Any] = {"kinds": KINDS, "options": options_of(name), "codes_std": std} | more
+    return demele.evaluate(z.numpy(), a.numpy(), [name], **keywords)[name]
+
+
+def feed(metric: Any, name: str = "", parts: int = 4, z: torch.Tensor = Z, a: torch.Tensor = A) -> Any:
+    """Update with batches of unequal size."""
+    cuts = [len(z) * part * part // (parts * parts) for part in range(parts + 1)]
+    for start, stop in itertools.pairwise(cuts):
+        metric.update(z[start:stop], a[start:stop], *([STD[start:stop]] if name == "rmig" else []))
+    return metric
+
+
+def exactly(metric: TorchMetric, value: float) -> None:
+    found = metric.compute()
+    assert found.dtype == torch.float64
+    assert found.shape == ()
+    assert_exact(found.item(), value)
+
+
+# Values -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_metric_is_in_a_group() -> None:
+    assert sorted(itertools.chain(*GROUPS)) == sorted(demele.metric_names())
+
+
+@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
+def test_batches_give_the_value_of_one_call(names: list[str]) -> None:
+    options = options_of(names[0])
+    metric = feed(TorchMetric(names, kinds=KINDS, options=options), names[0])
+    std = STD.numpy() if names == ["rmig"] else None
+    expected = demele.evaluate(Z.numpy(), A.numpy(), names, kinds=KINDS, options=options, codes_std=std)
+    assert not expected.left_out
+    assert {name: value.item() for name, value in metric.compute().items()} == {
+        score.metric: score.value for score in expected
+    }
+
+
+@pytest.mark.parametrize("name", demele.counted_metrics())
+def test_a_frame_gives_the_same_bits(name: str) -> None:
+    exactly(feed(TorchMetric(name, frame=FRAME)), direct(name).value)
+
+
+def test_one_metric_gives_a_scalar_and_keeps_its_score() -> None:
+    metric = feed(TorchMetric("sap", kinds=KINDS))
+    assert metric.score is None
+    exactly(metric, direct("sap").value)
+    assert isinstance(metric.score, demele.Score)
+    assert metric.score.native_unit == "per factor"
+    assert metric.evaluation is None
+
+
+def test_several_metrics_give_a_dict_and_an_evaluation() -> None:
+    metric = feed(TorchMetric(["mig", "sap", "modularity"], kinds=KINDS))
+    found = metric.compute()
+    assert list(found) == ["mig", "sap", "modularity"]
+    for name, value in found.items():
+        assert_exact(value.item(), direct(name).value)
+    assert metric.evaluation is not None
+    assert metric.evaluation is metric.score
+    assert [score.metric for score in metric.evaluation] == ["mig", "sap", "modularity"]
+
+
+def test_native_values_stand_in_the_order_of_the_columns() -> None:
+    metric = feed(TorchMetric(["mig", "modularity"], frame=FRAME, native=True))
+    found = metric.compute()
+    assert found["mig"].tolist() == list(direct("mig").native.values())
+    assert found["modularity"].tolist() == list(direct("modularity").native.values())
+    assert found["mig"].shape == (M,)
+    assert found["modularity"].shape == (D,)
+
+
+def test_the_native_value_of_one_factor_stays_a_vector() -> None:
+    metric = TorchMetric("mig", native=True)
+    metric.update(Z, A[:, 0])
+    assert metric.compute().shape == (1,)
+
+
+def test_what_does_not_apply_is_nan_and_told() -> None:
+    metric = TorchMetric(["mig", "modularity"], native=True)
+    metric.update(Z, A[:, :1])
+    found = metric.compute()
+    assert not torch.isnan(found["mig"]).any()
+    assert found["modularity"].shape == (D,)
+    assert torch.isnan(found["modularity"]).all()
+    assert metric.evaluation is not None
+    assert [left.metric for left in metric.evaluation.left_out] == ["modularity"]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_tensors_of_every_type_and_with_gradients(dtype: torch.dtype) -> None:
+    codes = Z.clone().to(dtype).requires_grad_()
+    metric = TorchMetric("mig", kinds="continuous")
+    metric.update(codes, A[:, :2])
+    expected = demele.mig(codes.detach().double().numpy(), A[:, :2].numpy(), kinds="continuous").value
+    assert_close(metric.compute(), expected, ROUNDING)
+    assert not metric.compute().requires_grad
+
+
+def test_arrays_and_integer_classes() -> None:
+    metric = TorchMetric("mig", kinds=KINDS)
+    metric.update(Z.numpy(), A.numpy())
+    exactly(metric, direct("mig").value)
+    classes = A[:, 2].long()
+    whole = TorchMetric("mig", kinds="categorical")
+    whole.update(Z, classes)
+    exactly(whole, demele.mig(Z.numpy(), classes.numpy(), kinds="categorical").value)
+
+
+def test_more_rows_than_the_bound_give_the_accumulators_sample() -> None:
+    metric = feed(TorchMetric("sap", kinds=KINDS, bound=50))
+    accumulator = demele.Accumulator("sap", kinds=KINDS, bound=50).update(Z.numpy(), A.numpy())
+    exactly(metric, accumulator.compute().value)
+    assert isinstance(metric.score, demele.Score)
+    assert "sampled" in [note.code for note in metric.score.notes]
+
+
+# Life cycle ---------------------------------------------------------------------------------------------------------
+
+
+def test_forward_returns_the_value_of_the_batch_and_accumulates() -> None:
+    metric = TorchMetric("mig", kinds=KINDS)
+    for start in (0, 80, 160):
+        part = slice(start, start + 80)
+        assert_exact(metric(Z[part], A[part]).item(), direct("mig", Z[part], A[part]).value)
+    assert metric.accumulator.n == N
+    exactly(metric, direct("mig").value)
+
+
+def test_forward_of_sampled_metrics_numbers_rows_as_update_does() -> None:
+    forward, update = (TorchMetric("sap", kinds=KINDS, bound=60) for _ in range(2))
+    for start in (0, 80, 160):
+        forward(Z[start : start + 80], A[start : start + 80])
+        update.update(Z[start : start + 80], A[start : start + 80])
+    assert_exact(forward.compute(), update.compute())
+
+
+def test_a_batch_that_cannot_be_scored_is_nan_and_counts() -> None:
+    metric = TorchMetric("mig", frame=FRAME)
+    same = A[:1].repeat(5, 1)
+    assert torch.isnan(metric(Z[:5], same))
+    metric.update(Z[5:], A[5:])
+    expected = demele.Accumulator("mig", frame=FRAME).update(Z[:5].numpy(), same.numpy())
+    exactly(metric, expected.update(Z[5:].numpy(), A[5:].numpy()).compute().value)
+
+
+def test_a_refused_batch_changes_nothing() -> None:
+    metric = feed(TorchMetric("mig", frame=FRAME))
+    before = metric.compute()
+    for method in (metric.update, metric):
+        with pytest.raises(demele.InputError, match="outside the frame's ranges"):
+            method(Z + 100.0, A)
+        with pytest.raises(demele.InputError, match="infinite"):
+            method(torch.full_like(Z, torch.nan), A)
+        with pytest.raises(demele.InputError, match=r"expected (the )?4 columns"):
+            method(Z[:, :2], A)
+    assert metric.accumulator.n == N
+    assert_exact(metric.compute(), before)
+    metric(Z, A)
+    assert metric.accumulator.n == 2 * N
+
+
+def test_an_empty_batch_changes_nothing() -> None:
+    metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
+    metric.update(Z[:0], A[:0])
+    assert metric.accumulator.n == N
+
+
+def test_compute_before_update_says_what_to_do() -> None:
+    with pytest.raises(demele.NotEnoughData, match=r"mig: no rows yet; call update\(codes, factors\) first"):
+        TorchMetric("mig").compute()
+    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+        TorchMetric("mig")(Z[:0], A[:0])
+
+
+def test_reset_forgets_the_rows_and_update_after_it_starts_anew() -> None:
+    metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
+    metric.compute()
+    metric.reset()
+    assert metric.accumulator.n == 0
+    assert metric.update_count == 0
+    assert metric.evaluation is not None  # of the last compute
+    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+        metric.compute()
+    feed(metric, z=Z[:100], a=A[:100])
+    assert_exact(metric.compute()["sap"].item(), direct("sap", Z[:100], A[:100]).value)
+
+
+def test_compute_is_cached_until_rows_come() -> None:
+    metric = feed(TorchMetric("mig", kinds=KINDS))
+    assert metric.compute() is metric.compute()
+    first = metric.compute()
+    metric.update(Z[:40], A[:40])
+    assert metric.compute() != first
+
+
+def test_pickle_deepcopy_and_clone_keep_the_rows_and_go_their_own_ways() -> None:
+    metric = feed(TorchMetric(["mig", "sap"], frame=FRAME))
+    for other in (pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric), metric.clone()):
+        assert other.compute() == metric.compute()
+        other.update(Z[:50], A[:50])
+        assert other.accumulator.n == N + 50
+        assert other.compute() != metric.compute()
+        assert metric.accumulator.n == N
+
+
+# States -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keywords", [{"frame": FRAME}, {"kinds": KINDS}, {"kinds": KINDS, "bound": 50}])
+@pytest.mark.parametrize("names", ["mig", "sap", ["mig", "dlig", "sap"]])
+def test_state_dict_holds_the_rows_and_loads_strictly(names: Any, keywords: dict[str, Any]) -> None:
+    metric = feed(TorchMetric(names, **keywords))
+    assert not metric.state_dict()
+    metric.persistent(True)
+    file = io.BytesIO()
+    torch.save(torch.nn.ModuleDict({"metric": metric}).state_dict(), file)
+    file.seek(0)
+    state = torch.load(file, weights_only=True)
+    assert list(state) == ["metric.accumulator"]
+    assert state["metric.accumulator"].dtype == torch.uint8
+
+    fresh = TorchMetric(names, **keywords)  # not persistent, and the state is there: it is loaded, as torchmetrics does
+    torch.nn.ModuleDict({"metric": fresh}).load_state_dict(state, strict=True)
+    assert fresh.compute() == metric.compute()
+    for one in (fresh, metric):
+        one.update(Z[:30], A[:30])
+    assert fresh.compute() == metric.compute()
+
+
+def test_loading_replaces_the_rows() -> None:
+    metric = feed(TorchMetric("mig", frame=FRAME))
+    metric.persistent(True)
+    other = feed(TorchMetric("mig", frame=FRAME), z=Z[:50], a=A[:50])
+    other.compute()
+    other.load_state_dict(metric.state_dict())
+    assert other.accumulator.n == N
+    assert_exact(other.compute(), metric.compute())
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "message"),
+    [
+        (lambda state: state[:-9], demele.FormatError, "damaged or cut off"),
+        (lambda state: state ^ 1, demele.FormatError, "not the bytes of an accumulator"),
+        (lambda state: state.int(), demele.InputError, "expected a tensor of bytes"),
+        (lambda state: [1, 2], demele.InputError, "expected a tensor of bytes"),
+    ],
+)
+def test_a_damaged_state_is_refused(damage: Any, error: type[Exception], message: str) -> None:
+    metric = feed(TorchMetric("mig", frame=FRAME))
+    state = {"accumulator": damage(metric.metric_state["accumulator"])}
+    with pytest.raises(error, match=message):
+        metric.load_state_dict(state)
+    assert metric.accumulator.n == N
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"frame": FRAME, "seed": 3}, r"differ in seed \(3 here, 0 there\)"),
+        ({"frame": demele.Frame.of(Z.numpy() * 2, A.numpy(), kinds=KINDS)}, "frames"),
+        ({"frame": FRAME, "metrics": "dmig"}, "differ in metrics"),
+        ({"frame": FRAME, "bins": 20}, "differ in bins"),
+    ],
+)
+def test_the_state_of_another_metric_is_refused(other: dict[str, Any], message: str) -> None:
+    metric = feed(TorchMetric("mig", frame=FRAME))
+    target = TorchMetric(**({"metrics": "mig"} | other))
+    with pytest.raises(demele.IncompatibleState, match=message):
+        target.load_state_dict(metric.metric_state)
+    with pytest.raises(demele.IncompatibleState, match=message):
+        target.merge_state(metric.metric_state)
+    with pytest.raises(demele.IncompatibleState):
+        target.merge_state(metric)
+
+
+@pytest.mark.parametrize("as_state", [False, True])
+@pytest.mark.parametrize("name", ["mig", "sap"])
+def test_merge_state_adds_rows_in_the_order_of_streams(name: str, as_state: bool) -> None:
+    keywords: dict[str, Any] = {"frame": FRAME} if name == "mig" else {"kinds": KINDS}
+    parts = [TorchMetric(name, stream=stream, **keywords) for stream in range(3)]
+    for part, start in zip(parts, (0, 100, 160), strict=True):
+        stop = {0: 100, 100: 160, 160: N}[start]
+        feed(part, z=Z[start:stop], a=A[start:stop])
+    parts[2].compute()
+    for other in (parts[0], parts[1]):  # not in their order
+        parts[2].merge_state(other.metric_state if as_state else other)
+    exactly(parts[2], direct(name).value)
+    assert parts[0].accumulator.n == 100
+    parts[2].update(Z[:10], A[:10])
+    assert parts[2].accumulator.n == N + 10
+
+
+def test_merging_an_empty_metric_changes_nothing() -> None:
+    metric = feed(TorchMetric("sap", kinds=KINDS))
+    metric.merge_state(TorchMetric("sap", kinds=KINDS, stream=1))
+    exactly(metric, direct("sap").value)
+
+
+def test_metrics_that_kept_rows_of_one_stream_do_not_merge() -> None:
+    metric, other = (feed(TorchMetric("sap", kinds=KINDS)) for _ in range(2))
+    with pytest.raises(demele.IncompatibleState, match="a stream of its own"):
+        metric.merge_state(other)
+
+
+@pytest.mark.parametrize("other", [3, {}, {"accumulator": [1]}, SumMetric()])
+def test_merging_something_else_is_refused(other: Any) -> None:
+    with pytest.raises(demele.InputTypeError, match="expected a TorchMetric"):
+        feed(TorchMetric("mig", frame=FRAME)).merge_state(other)
+
+
+# Synchronising, without processes -------------------------------------------------------------------------------------
+
+
+def gathered(others: list[TorchMetric]) -> Any:
+    """Stand in for the gathering of states: this process is the last."""
+    return lambda state, group=None: [*(one.metric_state["accumulator"] for one in others), state]
+
+
+@pytest.mark.parametrize("name", ["mig", "sap"])
+def test_sync_merges_and_unsync_restores(name: str) -> None:
+    first, second = (TorchMetric(name, kinds=KINDS, stream=stream) for stream in range(2))
+    feed(first, z=Z[:90], a=A[:90])
+    feed(second, z=Z[90:], a=A[90:])
+    second.sync(dist_sync_fn=gathered([first]), distributed_available=lambda: True)
+    assert second.accumulator.n == N
+    with pytest.raises(TorchMetricsUserError, match="synced"):
+        second.update(Z, A)
+    with pytest.raises(TorchMetricsUserError, match="synced"):
+        second(Z, A)
+    second.unsync()
+    assert second.accumulator.n == N - 90
+    exactly(second, direct(name, Z[90:], A[90:]).value)
+
+
+def test_compute_synchronises_and_unsynchronises() -> None:
+    first = feed(TorchMetric("mig", frame=FRAME), z=Z[:90], a=A[:90])
+    available = {"distributed_available_fn": lambda: True, "dist_sync_fn": gathered([first])}
+    second = feed(TorchMetric("mig", frame=FRAME, **available), z=Z[90:], a=A[90:])
+    exactly(second, direct("mig").value)
+    assert second.accumulator.n == N - 90
+    alone = feed(TorchMetric("mig", frame=FRAME, sync_on_compute=False, **available), z=Z[90:], a=A[90:])
+    exactly(alone, demele.Accumulator("mig", frame=FRAME).update(Z[90:].numpy(), A[90:].numpy()).compute().value)
+
+
+def test_a_failed_compute_leaves_the_local_state() -> None:
+    empty = TorchMetric("mig", frame=FRAME)
+    metric = TorchMetric("mig", frame=FRAME, distributed_available_fn=lambda: True, dist_sync_fn=gathered([empty]))
+    with pytest.raises(demele.NotEnoughData, match="no rows yet"):
+        metric.compute()
+    feed(metric)
+    exactly(metric, direct("mig").value)
+
+
+@pytest.mark.parametrize("on_step", [False, True])
+def test_forward_synchronises_the_batch_if_asked(on_step: bool) -> None:
+    other = feed(TorchMetric("mig", frame=FRAME), z=Z[:90], a=A[:90])
+    metric = TorchMetric(
+        "mig",
+        frame=FRAME,
+        dist_sync_on_step=on_step,
+        distributed_available_fn=lambda: True,
+        dist_sync_fn=gathered([other]),
+    )
+    metric.update(Z[:50], A[:50])
+    seen = demele.Accumulator("mig", frame=FRAME).update(Z[90:].numpy(), A[90:].numpy())
+    expected = direct("mig").value if on_step else seen.compute().value
+    assert_exact(metric(Z[90:], A[90:]).item(), expected)
+    assert metric.accumulator.n == N - 90 + 50
+
+
+# Collections ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compute_groups", [True, False])
+def test_a_collection_never_shares_states(compute_groups: bool) -> None:
+    made = {
+        "mig": TorchMetric("mig", frame=FRAME),
+        "mig20": TorchMetric("mig", frame=FRAME, bins=20),
+        "again": TorchMetric("mig", frame=FRAME),
+        "modularity": TorchMetric("modularity", frame=FRAME),
+        "sap": TorchMetric("sap", kinds=KINDS),
+    }
+    collection = MetricCollection(made, compute_groups=compute_groups)  # type: ignore[arg-type]
+    feed(collection)
+    if compute_groups:
+        assert sorted(map(len, collection.compute_groups.values())) == [1] * 5
+    found = collection.compute()
+    expected = {name: direct(name).value for name in ("mig", "modularity", "sap")}
+    expected |= {"mig20": direct("mig", bins=20).value, "again": expected["mig"]}
+    assert {name: value.item() for name, value in found.items()} == expected
+    assert len({id(metric.accumulator) for metric in made.values()}) == 5
+    collection.reset()
+    assert all(metric.accumulator.n == 0 for metric in made.values())
+    collection(Z, A)
+    assert all(metric.accumulator.n == N for metric in made.values())
+    assert collection.clone(prefix="val/").compute().keys() == {f"val/{name}" for name in made}
+
+
+def test_several_metrics_in_a_collection_are_laid_flat() -> None:
+    collection = MetricCollection(
+        {"a": TorchMetric(["mig", "modularity"], frame=FRAME), "sap": TorchMetric("sap", kinds=KINDS)}
+    )
+    feed(collection)
+    assert set(collection.compute()) == {"mig", "modularity", "sap"}
+
+
+def test_groups_forced_by_hand_are_refused_rather_than_wrong() -> None:
+    metrics = {"a": TorchMetric("mig", frame=FRAME), "b": TorchMetric("dmig", frame=FRAME)}
+    collection = MetricCollection(metrics, compute_groups=[["a", "b"]])  # type: ignore[arg-type]
+    feed(collection)
+    with pytest.raises(demele.NotEnoughData, match="dmig: no rows yet"):
+        collection.compute()
+
+
+# Being a module -------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_on_the_metrics_device() -> None:
+    metric = feed(TorchMetric("mig", frame=FRAME, native=True)).to("meta")
+    assert metric.device == torch.device("meta")
+    assert metric.compute().device == torch.device("meta")
+
+
+def test_casts_do_not_change_the_value() -> None:
+    metric = feed(TorchMetric("mig", frame=FRAME))
+    torch.nn.ModuleDict({"metric": metric}).half()
+    exactly(metric, direct("mig").value)
+
+
+def test_it_says_what_it_is() -> None:
+    metric = feed(TorchMetric(["mig", "sap"], kinds=KINDS))
+    assert repr(metric) == f"TorchMetric(mig, sap; n={N})"
+    assert metric.higher_is_better
+    assert metric.is_differentiable is False
+    assert hash(metric) != hash(metric.clone())
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"metrics": "migg"}, "mig"),
+        ({"metrics": []}, "at least one"),
+        ({"metrics": "mig", "bound": 1}, "bound: expected"),
+        ({"metrics": "mig", "native": 1}, "native: expected True or False"),
+        ({"metrics": "z_diff", "native": True}, "z_diff has a value of the whole only"),
+        ({"metrics": "mig", "unknown": 1}, "unknown"),
+        ({"metrics": "mig", "stream": 1.5}, "stream: expected"),
+    ],
+)
+def test_bad_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TorchMetric(**keywords)
+
+
+def test_standard_deviations_are_needed_by_rmig_alone() -> None:
+    with pytest.raises(demele.NotEnoughData, match="pass codes_std"):
+        TorchMetric("rmig").update(Z, A)
+    with pytest.raises(demele.InputError, match="expected the shape of codes"):
+        TorchMetric("rmig").update(Z, A, STD[:, :2])

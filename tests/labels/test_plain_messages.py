@@ -1,0 +1,71 @@
+"""Messages show numbers as plain Python does, whatever kind of number came."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import labels
+from demele.core.errors import DemeleError
+from demele.core.labelled import Vocabulary, plain_text, shown
+
+ONE, HALF = np.int64(1), np.float64(1.5)
+ANSWERS = labels.Annotations([0, 1], [0, 0], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (ONE, "1"),
+        (HALF, "1.5"),
+        (np.str_("a"), "'a'"),
+        (np.bool_(True), "True"),
+        ([ONE, "a"], "[1, 'a']"),
+        ((ONE,), "(1,)"),
+        ((ONE, (HALF,)), "(1, (1.5,))"),
+        ({ONE: [HALF]}, "{1: [1.5]}"),
+        (None, "None"),
+    ],
+)
+def test_plain_text(value: object, text: str) -> None:
+    assert plain_text(value) == text
+    assert shown([value, 2]) == f"{text}, 2"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: Vocabulary((0, 2)).index(ONE),
+        lambda: labels.Annotations.from_matrix(pd.DataFrame({ONE: [[0], [1]]})),
+        lambda: labels.Annotations.from_matrix({ONE: np.zeros((2, 2))}),
+        lambda: labels.Annotations.from_matrix({0: [0], 1: [1]}, annotators=[ONE, ONE]),
+        lambda: labels.dawid_skene(ANSWERS).transition(np.int64(7)),
+        lambda: labels.dawid_skene(ANSWERS, smoothing=-HALF),
+        lambda: labels.agreement(ANSWERS, level=HALF),
+        lambda: labels.cleaning_harm(labels.Cleaning([True, False]), [0, 1], level=HALF),
+        lambda: labels.add_uniform_noise([0, 1], HALF, seed=0),
+        lambda: labels.add_model_noise([0, 1], {ONE: [0]}),
+        lambda: labels.add_model_noise([0, 1], {ONE: [0, 1], np.int64(2): [2.5, 1]}),
+        lambda: labels.asymmetric_transition(2, {(ONE, ONE): 0.1}),
+        lambda: labels.asymmetric_transition(2, {(np.int64(0), ONE): HALF}),
+        lambda: labels.asymmetric_transition(2, {ONE: HALF}),
+        lambda: labels.symmetric_transition(ONE, 0.1),  # type: ignore[arg-type]
+        lambda: labels.clean([0, 1, 1], [[0], [1], [2]], method="entropy", threshold=HALF),
+        lambda: labels.clean([0, 1, 1], [[0], [1], [2]], k=-ONE),  # type: ignore[arg-type]
+        lambda: labels.simulated_cleaning([0, 1], [0, 1], detected=HALF, false_alarms=0),
+        lambda: labels.TransitionCounts([[1, 0], [0, 1]]).rate_interval(level=HALF),
+        lambda: labels.majority_vote(ANSWERS, weights=[np.float64(-1)]),
+    ],
+)
+def test_no_message_shows_how_numpy_writes_a_number(call: Callable[[], object]) -> None:
+    with pytest.raises(DemeleError) as caught:
+        call()
+    assert "np." not in str(caught.value)
+
+
+def test_classes_in_one_string() -> None:
+    with pytest.raises(
+        TypeError, match=r"got str 'abcd'; if each letter is a class, pass list\('abcd'\): \['a', 'b', 'c'"
+    ):
+        labels.asymmetric_transition("abcd", {})

@@ -1,0 +1,536 @@
+"""Accumulators: what they say, what they refuse and leave untouched, and the bits of a first call in a process."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.core.errors import (
+    IncompatibleState,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    UndefinedFactorWarning,
+    UnknownNameError,
+)
+from demele.core.signature import Signature
+from tests.contract.cases import CHEAP, NAMES, small
+from tests.tolerances import assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
+
+CODES, FACTORS, STDS = small()
+FRAME = demele.Frame.of(CODES, FACTORS)
+COUNTED = demele.counted_metrics()
+
+
+def both(**keywords: Any) -> list[demele.Accumulator]:
+    """One accumulator that counts, one that samples, and one that does both, with rows."""
+    made = [
+        demele.Accumulator("mig", frame=FRAME, **keywords),
+        demele.Accumulator("sap", **keywords),
+        demele.Accumulator(["mig", "sap"], frame=FRAME, **keywords),
+    ]
+    return [one.update(CODES, FACTORS) for one in made]
+
+
+# What is said ---------------------------------------------------------------------------------------------------------
+
+
+def test_counted_metrics_are_those_of_histograms_over_whole_rows() -> None:
+    assert set(COUNTED) == {"mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "xmig", "dlig"}
+
+
+def test_one_name_computes_a_score_several_an_evaluation() -> None:
+    single = demele.Accumulator("MIG", frame=FRAME).update(CODES, FACTORS)
+    assert single.metrics == ("mig",)
+    assert isinstance(single.compute(), demele.Score)
+    several = demele.Accumulator(["mig"], frame=FRAME).update(CODES, FACTORS)
+    assert isinstance(several.compute(), demele.Evaluation)
+    assert several.frame is FRAME
+    assert demele.Accumulator("mig").frame is None
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_counted_score_says_what_a_score_of_rows_says(name: str) -> None:
+    found = demele.Accumulator(name, frame=FRAME).update(CODES, FACTORS).compute()
+    expected = demele.evaluate(CODES, FACTORS, [name], kinds=FRAME.kinds)[name]
+    told, wanted = found.to_dict(), expected.to_dict()
+    fragile = [note for note in wanted["notes"] if note["severity"] == "fragile"]
+    assert told["notes"] == [note for note in wanted["notes"] if note not in fragile]
+    assert told["signature"] == str(found.signature)
+    for key in set(told) - {"notes", "seconds", "signature", "fragile"}:
+        assert told[key] == wanted[key], key
+    assert found.signature.arguments == expected.signature.arguments
+    assert found.signature.context == {**expected.signature.context, "frame": FRAME.digest()}
+    assert Signature.parse(str(found.signature)).context == found.signature.context
+    json.dumps(told, allow_nan=False)
+
+
+def test_the_signature_tells_frames_apart() -> None:
+    wide = demele.Frame.fixed([(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]})
+    scores = [demele.Accumulator("mig", frame=frame).update(CODES, FACTORS).compute() for frame in (FRAME, wide)]
+    assert scores[0].value != scores[1].value
+    assert str(scores[0].signature) != str(scores[1].signature)
+
+
+def test_an_evaluation_of_both_kinds_says_what_one_of_rows_says() -> None:
+    names = ["sap", "mig", "irs", "rmig"]
+    found = demele.Accumulator(names, frame=FRAME).update(CODES, FACTORS, STDS).compute()
+    expected = demele.evaluate(CODES, FACTORS, names, codes_std=STDS)
+    assert [score.metric for score in found] == names
+    assert (found.n, found.code_names, found.factors) == (expected.n, expected.code_names, expected.factors)
+    assert found.left_out == ()
+    assert found.protocol == "review2022"
+    counted = demele.Accumulator(["mig", "jemmig"], frame=FRAME).update(CODES, FACTORS).compute()
+    assert (counted.n, counted.factors, counted.notes) == (expected.n, expected.factors, expected.notes)
+    strict = json.dumps(found.to_dict(), allow_nan=False)
+    assert json.loads(strict)["n"] == 160
+
+
+def test_repr_tells_what_is_counted_and_kept() -> None:
+    accumulator = demele.Accumulator(["mig", "sap"], frame=FRAME, bound=50).update(CODES, FACTORS)
+    assert repr(accumulator) == "Accumulator(mig, sap; n=160, counted: mig, 50 rows kept)"
+    assert repr(demele.Accumulator("sap")) == "Accumulator(sap; n=0, counted: nothing, 0 rows kept)"
+
+
+def test_a_sampled_score_says_of_how_many_rows_it_is() -> None:
+    score = demele.Accumulator("sap", bound=50).update(CODES, FACTORS).compute()
+    assert [note.code for note in score.notes if note.code == "sampled"] == ["sampled"]
+    assert "a random sample of 50 of 160 rows (bound=50)" in score.notes[-1].message
+    assert score.n == 50
+    assert score.signature.context["sample_of"] == "160"
+    full = demele.Accumulator("sap", bound=160).update(CODES, FACTORS).compute()
+    assert "sampled" not in [note.code for note in full.notes]
+    assert full.n == 160
+
+
+def test_values_outside_the_frame_are_refused_or_counted_at_its_ends() -> None:
+    narrow = demele.Frame.fixed(
+        [(-0.5, 0.5)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone", "cube"], "light": [0, 1]}
+    )
+    for metric in ("mig", "sap"):
+        with pytest.raises(InputError, match="lie outside the frame's ranges"):
+            demele.Accumulator(metric, frame=narrow).update(CODES, FACTORS)
+    clipped = demele.Accumulator("mig", frame=narrow, outside="clip").update(CODES, FACTORS).compute()
+    count = int((np.abs(CODES.to_numpy()) > 0.5).sum())
+    assert [note.message for note in clipped.notes if note.code == "clipped"] == [
+        f"{count:,} values outside the frame's ranges were counted in the first or last bin"
+    ]
+    by_hand = demele.Accumulator("mig", frame=narrow).update(CODES.clip(-0.5, 0.5), FACTORS).compute()
+    assert clipped.value == by_hand.value
+    # a sampled metric takes them as they are
+    sampled = demele.Accumulator("sap", frame=narrow, outside="clip").update(CODES, FACTORS).compute()
+    assert sampled.value == demele.sap(CODES, FACTORS).value
+
+
+def test_clipped_values_add_up_over_batches_and_merges() -> None:
+    frame = demele.Frame.fixed([(0.0, 1.0)], {"v": (0.0, 1.0)})
+    parts = [demele.Accumulator("mig", frame=frame, outside="clip") for _ in range(2)]
+    parts[0] = parts[0].update([[2.0], [0.5]], [[0.0], [1.0]]).update([[-1.0]], [[3.0]])
+    parts[1] = parts[1].update([[0.1], [7.0]], [[0.5], [0.5]])
+    for merged in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
+        assert [note.message for note in merged.compute().notes if note.code == "clipped"] == [
+            "4 values outside the frame's ranges were counted in the first or last bin"
+        ]
+
+
+def test_a_factor_that_never_varies_is_left_out_and_named() -> None:
+    factors = FACTORS.assign(light=1)
+    for metric in ("mig", "sap"):
+        with pytest.warns(UndefinedFactorWarning, match="factor 'light' is constant"):
+            wanted = demele.evaluate(CODES, factors, [metric])[metric]
+        for frame in (demele.Frame.of(CODES, factors), FRAME):
+            accumulator = demele.Accumulator(metric, frame=frame).update(CODES, factors)
+            with pytest.warns(UndefinedFactorWarning, match=r"'light' is constant|'light' stays in one bin"):
+                score = accumulator.compute()
+            assert score.value == wanted.value
+            assert np.isnan(score.native["light"])
+            assert [note.subject for note in score.notes if note.code == "constant-factor"] == [("light",)]
+
+
+def test_a_frame_that_knows_it_constant_says_so_in_the_evaluation() -> None:
+    factors = FACTORS.assign(light=1)
+    accumulator = demele.Accumulator(["mig", "jemmig"], frame=demele.Frame.of(CODES, factors)).update(CODES, factors)
+    with pytest.warns(UndefinedFactorWarning) as caught:
+        evaluation = accumulator.compute()
+    assert len(caught) == 1
+    assert [factor.constant for factor in evaluation.factors] == [False, False, True]
+    assert "constant-factor" in [note.code for note in evaluation.notes]
+
+
+def test_constant_codes_are_noted() -> None:
+    codes = CODES.assign(noise=1.0)
+    score = demele.Accumulator("mig", frame=demele.Frame.of(codes, FACTORS)).update(codes, FACTORS).compute()
+    assert [note.subject for note in score.notes if note.code == "constant-code"] == [("noise",)]
+    assert score.value == demele.mig(codes, FACTORS).value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_missing_annotations_are_omitted_as_from_rows(name: str) -> None:
+    factors = FACTORS.assign(size=FACTORS["size"].where(np.arange(160) % 7 > 0), light=FACTORS["light"].astype(float))
+    factors.loc[::5, "light"] = np.nan
+    expected = demele.evaluate(CODES, factors, [name], codes_std=STDS, options=CHEAP, missing="omit")[name]
+    for frame in (demele.Frame.of(CODES, factors, missing="omit"), None):
+        accumulator = demele.Accumulator(name, frame=frame, missing="omit", options=CHEAP)
+        for rows in np.array_split(np.arange(160), 3):
+            accumulator = accumulator.update(CODES.iloc[rows], factors.iloc[rows], STDS[rows])
+        score = accumulator.compute()
+        assert score.value == expected.value
+        assert score.native == expected.native
+        assert score.n == expected.n
+
+
+@pytest.mark.parametrize("kind", ["int", "bool", "words", "category", "nullable", "polars", "float32"])
+def test_factors_of_any_storage(kind: str) -> None:
+    import polars as pl
+
+    shape = pd.factorize(FACTORS["shape"], sort=True)[0]
+    category = pd.Categorical.from_codes(shape, categories=pd.Index(["cone", "ball", "cube"]))
+    factors: Any = {
+        "int": FACTORS.assign(shape=shape),
+        "bool": FACTORS.assign(shape=shape == 1),
+        "words": FACTORS,
+        "category": FACTORS.assign(shape=category),
+        "nullable": FACTORS.assign(shape=pd.array(shape, dtype="Int64")),
+        "polars": pl.from_pandas(FACTORS),
+        "float32": FACTORS.assign(shape=shape).astype(np.float32),
+    }[kind]
+    names = ["mig", "sap", "explicitness"]
+    expected = demele.evaluate(CODES, factors, names)
+    for frame in (demele.Frame.of(CODES, factors), None):
+        accumulator = demele.Accumulator(names, frame=frame)
+        for rows in (slice(0, 90), slice(90, 160)):
+            accumulator = accumulator.update(CODES[rows], factors[rows])
+        if kind == "category" and frame is None:
+            continue  # classes are sorted by name then, and the draws follow their numbers
+        for score in accumulator.compute():
+            assert score.value == expected[score.metric].value
+
+
+def test_columns_with_names_may_come_in_any_order() -> None:
+    for frame in (FRAME, None):
+        accumulator = demele.Accumulator(["mig", "sap"], frame=frame)
+        accumulator = accumulator.update(CODES[:80], FACTORS[:80])
+        turned = accumulator.update(CODES[80:][CODES.columns[::-1]], FACTORS[80:][FACTORS.columns[::-1]])
+        straight = accumulator.update(CODES[80:], FACTORS[80:])
+        for score in turned.compute():
+            assert score.value == straight.compute()[score.metric].value
+
+
+def test_metrics_that_do_not_apply_are_left_out_with_the_reason_unless_alone() -> None:
+    codes, factors = CODES[["first", "second"]], FACTORS[["size", "shape", "light"]]
+    frame = demele.Frame.of(codes, factors)
+    for own in (frame, None):
+        evaluation = demele.Accumulator(["mig", "dmig", "irs"], frame=own).update(codes, factors).compute()
+        assert [score.metric for score in evaluation] == ["mig", "irs"]
+        assert [item.metric for item in evaluation.left_out] == ["dmig"]
+        assert "needs at least 3 codes, got 2" in evaluation.left_out[0].reason
+        with pytest.raises(NotEnoughData, match="needs at least 3 codes, got 2"):
+            demele.Accumulator("dmig", frame=own).update(codes, factors).compute()
+    one = demele.Frame.of(codes, factors[["size"]])
+    evaluation = demele.Accumulator(["z_diff", "mig"], frame=one).update(codes, factors[["size"]]).compute()
+    assert "needs at least 2 factors" in evaluation.left_out[0].reason
+
+
+def test_assumed_codes_are_noted_as_loudly_as_from_rows() -> None:
+    codes = CODES[CODES.columns[::-1]]
+    frame = demele.Frame.of(codes, FACTORS)
+    found = demele.Accumulator("dmig", frame=frame).update(codes, FACTORS).compute()
+    wanted = [note for note in demele.dmig(codes, FACTORS).notes if note.code == "assumed-reg-dim"]
+    assert [note for note in found.notes if note.code == "assumed-reg-dim"] == wanted
+    assert wanted[0].severity == "warning"
+
+
+def test_options_protocols_and_codes_reach_counted_metrics() -> None:
+    keywords: dict[str, Any] = {"protocol": "dlib2019", "reg_dim": ["first", 1, 2], "options": {"dmig": {"bins": 4}}}
+    expected = demele.evaluate(CODES, FACTORS, ["mig", "dmig", "xmig"], **keywords)
+    found = demele.Accumulator(["mig", "dmig", "xmig"], frame=FRAME, **keywords).update(CODES, FACTORS).compute()
+    for score in found:
+        assert score.value == expected[score.metric].value
+    rule = demele.EqualFrequency(6)
+    frame = demele.Frame.of(CODES, FACTORS, bins=rule)
+    for correction in ("none", "miller-madow", "adjusted"):
+        options = {"information": {"correction": correction}}
+        counted = demele.Accumulator("mig", frame=frame, bins=rule, options=options).update(CODES, FACTORS)
+        assert counted.compute().value == demele.mig(CODES, FACTORS, bins=rule, correction=correction).value
+
+
+def test_nearest_neighbours_are_sampled_with_a_frame_too() -> None:
+    accumulator = demele.Accumulator("mig", frame=FRAME, protocol="latte").update(CODES, FACTORS)
+    assert "counted: nothing, 160 rows kept" in repr(accumulator)
+    assert accumulator.compute().value == demele.evaluate(CODES, FACTORS, ["mig"], protocol="latte")["mig"].value
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+BAD_ARGUMENTS: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
+    "unknown metric": ("migg", {}, UnknownNameError, "no metric is called 'migg'; did you mean 'mig'"),
+    "a callable": (lambda codes, factors: 0.0, {}, InputTypeError, "expected registered names"),
+    "a callable among names": (["mig", max], {}, InputTypeError, "expected registered names"),
+    "no metric": ([], {}, InputError, "at least one"),
+    "nothing": (None, {}, InputTypeError, "expected a name or several, got None"),
+    "a number": (3, {}, InputTypeError, "expected names"),
+    "bound of 3": ("sap", {"bound": 3}, InputError, "bound: expected a number of rows of at least 4, got 3"),
+    "bound of True": ("sap", {"bound": True}, InputError, "bound: expected"),
+    "bound of 1e5": ("sap", {"bound": 1e5}, InputError, "bound: expected"),
+    "outside": ("mig", {"outside": "ignore"}, InputError, "outside: expected 'raise' or 'clip', got 'ignore'"),
+    "stream of a float": ("sap", {"stream": 0.5}, InputTypeError, "stream: expected a name or a number"),
+    "stream of True": ("sap", {"stream": True}, InputTypeError, "stream: expected a name or a number"),
+    "stream of None": ("sap", {"stream": None}, InputTypeError, "stream: expected a name or a number"),
+    "seed": ("sap", {"seed": -1}, InputError, "seed"),
+    "seed of a float": ("sap", {"seed": 0.5}, InputError, "seed"),
+    "missing": ("sap", {"missing": "drop"}, InputError, "missing: expected 'raise' or 'omit', got 'drop'"),
+    "protocol": ("mig", {"protocol": "review"}, UnknownNameError, "protocol: none is called 'review'"),
+    "bins": ("mig", {"bins": 1}, InputError, "bins"),
+    "options": ("mig", {"options": {"mig": {"binz": 3}}}, InputError, "binz"),
+    "options of another metric": ("mig", {"options": {"migg": {}}}, UnknownNameError, "migg"),
+    "frame": ("mig", {"frame": CODES}, InputTypeError, r"frame: expected a Frame, got DataFrame.*Frame\.of"),
+    "bins that look": ("mig", {"frame": FRAME, "bins": "adaptive"}, InputError, "looks at the values"),
+    "kinds against the frame": (
+        "mig",
+        {"frame": FRAME, "kinds": {"light": "continuous"}},
+        InputError,
+        "kinds: factor 'light' is categorical in the frame, got 'continuous'",
+    ),
+    "kinds of nothing": ("mig", {"frame": FRAME, "kinds": {"lite": "continuous"}}, InputError, "no factor is called"),
+    "reg_dim": ("mig", {"frame": FRAME, "reg_dim": [0, 1]}, InputError, "reg_dim: expected one code for each of the 3"),
+    "reg_dim of nothing": ("mig", {"frame": FRAME, "reg_dim": [0, 1, "x"]}, InputError, "no code is called 'x'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_ARGUMENTS)
+def test_bad_arguments(case: str) -> None:
+    metrics, keywords, error, words = BAD_ARGUMENTS[case]
+    with pytest.raises(error, match=words):
+        demele.Accumulator(metrics, **keywords)
+
+
+def changed(table: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFrame:
+    copy = table.astype({column: object}) if not isinstance(value, float) else table.astype({column: float})
+    copy.iloc[row, list(table.columns).index(column)] = value
+    return copy
+
+
+BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
+    "a code less": (CODES[["first", "second"]], FACTORS, "codes: expected the 4 columns .*'third' is missing"),
+    "a code less, array": (CODES.to_numpy()[:, :3], FACTORS, "codes: expected the 4 columns .*; got 3"),
+    "another code": (
+        CODES.rename(columns={"noise": "x"}),
+        FACTORS,
+        "codes: .*'noise' is missing, 'x' is not among them",
+    ),
+    "another factor": (CODES, FACTORS.rename(columns={"light": "x"}), "factors: .*'light' is missing, 'x' is not"),
+    "a factor more": (CODES, FACTORS.assign(more=1), "factors: expected the 3 columns .*; got 4, 'more' is not among"),
+    "other rows": (CODES, FACTORS[:9], "got 160 rows of codes and 9 rows of factors"),
+    "other order": (CODES, FACTORS[::-1], "same labels in another order"),
+    "NaN": (changed(CODES, 17, "third", np.nan), FACTORS, "codes: 1 non-finite .* column 'third', first at row 17"),
+    "inf": (changed(CODES, 3, "noise", np.inf), FACTORS, "codes: 1 non-finite .* column 'noise', first at row 3"),
+    "words": (changed(CODES, 3, "noise", "x"), FACTORS, "codes: expected real numbers in column 'noise'"),
+    "factor of inf": (CODES, changed(FACTORS, 4, "size", np.inf), "factors: 1 infinite .* 'size', first at row 4"),
+    "missing number": (CODES, changed(FACTORS, 5, "size", np.nan), "factors: 1 missing .* 'size', first at row 5"),
+    "missing class": (CODES, changed(FACTORS, 6, "shape", None), "factors: 1 missing .* 'shape', first at row 6"),
+    "lists": (CODES, FACTORS.assign(shape=pd.Series([[1]] * 160)), "factors: .*'shape', got values of type list"),
+    "nothing": (None, FACTORS, "codes: expected a table"),
+    "no factors": (CODES, None, "factors: expected a table"),
+}
+ONLY_FRAMED: dict[str, tuple[Any, Any, str]] = {
+    "unknown class": (CODES, FACTORS.replace({"shape": {"ball": "disc"}}), "holds 1 classes .* first 'disc'"),
+    "code outside": (CODES * 10, FACTORS, "codes: .* outside the frame's ranges"),
+    "factor outside": (CODES, FACTORS.assign(size=2 * FACTORS["size"]), "factors: .* outside the frame's ranges"),
+    "words for numbers": (CODES, FACTORS.assign(size="big"), "'size' was declared continuous but holds classes"),
+}
+#: Number of the accumulator in both(), and a batch.
+REFUSED = [(number, case, BAD_BATCHES[case]) for number in range(3) for case in BAD_BATCHES]
+REFUSED += [(number, case, ONLY_FRAMED[case]) for number in (0, 2) for case in ONLY_FRAMED]
+REFUSED += [(1, "words for numbers", (CODES, FACTORS.assign(size="big"), "'size' holds text in this batch, and held"))]
+
+
+@pytest.mark.parametrize(("number", "case", "batch"), REFUSED, ids=[f"{case}-{number}" for number, case, _ in REFUSED])
+def test_a_batch_that_is_refused_leaves_the_accumulator_as_it_was(number: int, case: str, batch: Any) -> None:
+    codes, factors, words = batch
+    accumulator = both()[number]
+    before, held = accumulator.compute(), accumulator.to_bytes()
+    with pytest.raises(InputError, match=words):
+        accumulator.update(codes, factors)
+    assert accumulator.n == 160
+    assert accumulator.to_bytes() == held
+    after = accumulator.compute()
+    for mine, theirs in zip(*([one] if isinstance(one, demele.Score) else one for one in (after, before)), strict=True):
+        assert mine.value == theirs.value
+
+
+def test_empty_batches_change_nothing_before_and_after_others() -> None:
+    for accumulator in both():
+        held = accumulator.to_bytes()
+        assert accumulator.update(CODES[:0], FACTORS[:0]).to_bytes() == held
+        assert accumulator.reset().update(CODES[:0], FACTORS[:0]).n == 0
+    fresh = demele.Accumulator("sap").update(np.empty((0, 7)), np.empty((0, 1)))
+    assert fresh.update(CODES, FACTORS).compute().value == demele.sap(CODES, FACTORS).value
+
+
+def test_compute_before_the_first_rows() -> None:
+    for accumulator in both():
+        with pytest.raises(NotEnoughData, match=r"no rows yet; call update\(codes, factors\) first"):
+            accumulator.reset().compute()
+
+
+def test_one_row_says_nothing() -> None:
+    for metric, frame in (("mig", FRAME), ("sap", None), (["mig", "sap"], FRAME)):
+        accumulator = demele.Accumulator(metric, frame=frame).update(CODES[:1], FACTORS[:1])
+        assert accumulator.n == 1
+        with pytest.raises(NotEnoughData, match=r"none of them varies|at least 2 rows"):
+            accumulator.compute()
+
+
+def test_rows_in_which_nothing_varies_say_nothing() -> None:
+    factors = FACTORS.assign(size=0.25, shape="ball", light=0)
+    frame = demele.Frame.fixed([(-9, 9)] * 4, {"size": (0.0, 1.0), "shape": ["ball", "cone"], "light": [0, 1]})
+    for metric, own in (("mig", frame), ("mig", demele.Frame.of(CODES, factors)), ("sap", None)):
+        accumulator = demele.Accumulator(metric, frame=own).update(CODES, factors)
+        with pytest.raises(NotEnoughData, match=r"none of them varies|every factor is constant"):
+            accumulator.compute()
+
+
+MERGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "metrics": ({}, {"metrics": ["mig", "irs"]}, r"differ in metrics \(.*'sap'.*'irs'|'irs'.*'sap'"),
+    "order of metrics": ({}, {"metrics": ["sap", "mig"]}, "differ in metrics"),
+    "seed": ({}, {"seed": 1}, r"differ in seed \((0 and 1|1 and 0)\)"),
+    "bound": ({}, {"bound": 50}, "differ in bound"),
+    "bins": ({}, {"bins": 4}, "differ in bins"),
+    "protocol": ({}, {"protocol": "dlib2019"}, "differ in protocol"),
+    "options": ({}, {"options": {"sap": {"penalty": 0.1}}}, "differ in options"),
+    "reg_dim": ({}, {"reg_dim": [0, 1, 2]}, "differ in reg_dim"),
+    "outside": ({}, {"outside": "clip"}, "differ in outside"),
+    "no frame": ({}, {"frame": None}, "differ in kinds|other frames"),
+    "frame of other ranges": ({}, {"frame": demele.Frame.of(CODES * 2, FACTORS)}, "other frames"),
+    "frame of other kinds": ({}, {"frame": demele.Frame.of(CODES, FACTORS, kinds={"light": "continuous"})}, "kinds"),
+    "stream": ({}, {"stream": 0}, "both saw rows of the stream '0'"),
+}
+
+
+@pytest.mark.parametrize("case", MERGES)
+def test_what_does_not_merge(case: str) -> None:
+    one, other, words = MERGES[case]
+    common: dict[str, Any] = {"metrics": ["mig", "sap"], "frame": FRAME, "stream": 0}
+    first = demele.Accumulator(**{**common, **one}).update(CODES, FACTORS)
+    settings = {**common, "stream": 1, **other}
+    codes = CODES * 2 if case == "frame of other ranges" else CODES
+    second = demele.Accumulator(**settings).update(codes, FACTORS)
+    for a, b in ((first, second), (second, first)):
+        held = a.to_bytes(), b.to_bytes()
+        with pytest.raises(IncompatibleState, match=words):
+            a.merge(b)
+        assert (a.to_bytes(), b.to_bytes()) == held
+
+
+def test_what_else_does_not_merge() -> None:
+    accumulator = both()[1]
+    with pytest.raises(InputTypeError, match="merge: expected an Accumulator, got Frame"):
+        accumulator.merge(FRAME)  # type: ignore[arg-type]
+    other = demele.Accumulator("sap", stream=1).update(CODES[["first", "second"]], FACTORS)
+    with pytest.raises(IncompatibleState, match="the two hold other columns"):
+        accumulator.merge(other)
+    text = demele.Accumulator("sap", stream=1).update(CODES.to_numpy(), FACTORS.assign(light="on").to_numpy(str))
+    numbers = demele.Accumulator("sap", stream=2).update(CODES.to_numpy(), np.zeros((160, 3)))
+    with pytest.raises(IncompatibleState, match="numbers and text in the factor 'v1'"):
+        text.merge(numbers)
+
+
+def test_settings_that_are_the_same_merge_however_they_were_written() -> None:
+    forms: list[dict[str, Any]] = [
+        {"reg_dim": [0, 1, 2], "bins": 10, "options": {"sap": {"penalty": 0.1, "n_train": 60}, "mig": {"bins": 5}}},
+        {
+            "reg_dim": np.arange(3),
+            "bins": demele.EqualWidth(10),
+            "options": {"mig": {"bins": 5}, "sap": {"n_train": 60, "penalty": 0.1}},
+        },
+    ]
+    a, b = (
+        demele.Accumulator(["mig", "sap"], frame=FRAME, stream=number, **form).update(CODES, FACTORS)
+        for number, form in enumerate(forms)
+    )
+    assert a.merge(b).n == 320
+
+
+# Standard deviations -------------------------------------------------------------------------------------------------
+
+BAD_STDS: dict[str, tuple[Any, str]] = {
+    "none": (None, "codes_std: rmig needs the standard deviations"),
+    "a column less": (STDS[:, :3], r"codes_std: expected the shape of codes, \(160, 4\), got \(160, 3\)"),
+    "a row less": (STDS[:159], r"codes_std: expected the shape of codes, \(160, 4\), got \(159, 4\)"),
+    "negative": (
+        np.where(np.arange(160)[:, None] == 9, -0.1, STDS),
+        "codes_std: .* negative one in column 'z1', .* row 9",
+    ),
+    "NaN": (np.where(np.arange(160)[:, None] == 9, np.nan, STDS), "codes_std: 1 non-finite"),
+    "one dimension": (STDS[:, 0], "codes_std: expected 2 dimensions"),
+    "words": (STDS.astype(str), "codes_std: expected real numbers"),
+}
+
+
+@pytest.mark.parametrize("framed", [True, False])
+@pytest.mark.parametrize("case", BAD_STDS)
+def test_bad_standard_deviations(case: str, framed: bool) -> None:
+    stds, words = BAD_STDS[case]
+    accumulator = demele.Accumulator("rmig", frame=FRAME if framed else None).update(CODES, FACTORS, STDS)
+    with pytest.raises(InputError, match=words):
+        accumulator.update(CODES, FACTORS, stds)
+    assert accumulator.n == 160
+
+
+def test_standard_deviations_follow_the_columns_of_codes() -> None:
+    stds = pd.DataFrame(np.random.default_rng(0).uniform(0.1, 0.5, (160, 4)), columns=CODES.columns)
+    expected = demele.rmig(CODES, stds, FACTORS).value
+    for frame in (FRAME, None):
+        accumulator = demele.Accumulator("rmig", frame=frame).update(CODES[:50], FACTORS[:50], stds[:50])
+        accumulator = accumulator.update(CODES[50:], FACTORS[50:], stds[50:][stds.columns[::-1]])
+        assert accumulator.compute().value == expected
+
+
+# The first call in a process -----------------------------------------------------------------------------------------
+
+#: More rows than one thread takes at once: with fewer, limits on threads would change nothing.
+TWICE = """
+import warnings
+import numpy as np, demele
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+factors = rng.random((20_000, 2))
+codes = factors @ rng.standard_normal((2, 10)) + 0.3 * rng.standard_normal((20_000, 10))
+for _ in range(2):
+    scores = demele.evaluate(codes, factors, ["dci_lasso_modularity", "dci_lasso_compactness"])
+    print([number.hex() for score in scores for number in (score.value, *score.native.values())])
+"""
+
+
+def test_the_first_call_in_a_process_has_the_bits_of_the_second() -> None:
+    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # as many threads as there are
+    own = {name: value for name, value in os.environ.items() if name not in limits}
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True, env=own)
+    first, second = done.stdout.splitlines()
+    assert first == second
+    assert len(re.findall("0x", first)) == 1 + 10 + 1 + 2
+
+
+def test_no_warning_is_lost_or_doubled() -> None:
+    factors = FACTORS.assign(light=1)
+    accumulator = demele.Accumulator(["sap", "irs"]).update(CODES, factors)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        accumulator.compute()
+    assert [str(one.message) for one in caught if one.category is UndefinedFactorWarning] == [
+        "factor 'light' is constant and was left out"
+    ]
+    assert_exact(accumulator.n, 160)

@@ -1,0 +1,251 @@
+"""Dask collections: what is counted has the bits of memory, on threads and on a cluster."""
+
+import itertools
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import AmbiguousKindWarning
+from demele.runtime.dask import is_collection, mapped, reduced
+from tests.streaming.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+NUMBERS = ["size", "turn", "stored"]
+METRICS = [*COUNTED, "sap", "irs", "z_diff"]
+#: Of unequal lengths, one of them empty.
+CUTS = [0, 10, 10, 333, 650, N]
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    return make_rows()
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A cluster of two workers in threads of this process, and its client, active while it is asked for."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as found,
+    ):
+        yield found
+
+
+def partitioned(rows: pd.DataFrame, cuts: list[int] = CUTS) -> Any:
+    """Return a data frame of unequal partitions whose divisions are not known."""
+    parts = [dask.delayed(rows[start:stop]) for start, stop in itertools.pairwise(cuts)]
+    return dd.from_delayed(parts, meta=rows[:0], verify_meta=False)
+
+
+@pytest.mark.parametrize("on", ["threads", "cluster"])
+def test_data_frames(rows: pd.DataFrame, client: Any, on: str) -> None:
+    expected = demele.evaluate(rows[CODES], rows[FACTORS], METRICS)
+    codes, factors = partitioned(rows[CODES]), partitioned(rows[FACTORS])
+    assert not codes.known_divisions
+    if on == "cluster":
+        with client.as_current():
+            found = demele.evaluate(codes, factors, METRICS)
+    else:
+        found = demele.evaluate(codes, factors, METRICS)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("on", ["threads", "cluster"])
+def test_arrays(rows: pd.DataFrame, client: Any, on: str) -> None:
+    codes, factors = rows[CODES].to_numpy(), rows[NUMBERS].to_numpy(float)
+    expected = demele.evaluate(codes, factors, METRICS)
+    chunked = da.from_array(codes, chunks=(150, 2)), da.from_array(factors, chunks=(99, 3))
+    if on == "cluster":
+        with client.as_current():
+            found = demele.evaluate(*chunked, METRICS)
+    else:
+        found = demele.evaluate(*chunked, METRICS)
+    assert_same(found, expected)
+
+
+def test_a_cluster_works_on_what_it_is_given(rows: pd.DataFrame, client: Any, tmp_path: Path) -> None:
+    """The workers of the active client make both passes over all partitions."""
+
+    def noting(part: pd.DataFrame) -> pd.DataFrame:
+        (tmp_path / f"{distributed.get_worker().name} {uuid.uuid4()}").touch()  # no worker, no name: an error
+        return part
+
+    codes = partitioned(rows[CODES]).map_partitions(noting, meta=rows[CODES][:0])
+    with client.as_current():
+        demele.mig(codes, partitioned(rows[FACTORS]))
+    notes = list(tmp_path.iterdir())
+    assert len(notes) == 2 * (len(CUTS) - 1)
+    assert {note.name.partition(" ")[0] for note in notes} <= {"0", "1"}
+
+
+@pytest.mark.parametrize("cuts", [[0, N], [0, 1, 2, 350, N], [0, 0, N, N]])
+def test_partitions_do_not_change_a_sample(rows: pd.DataFrame, cuts: list[int]) -> None:
+    found = demele.evaluate(partitioned(rows[CODES], cuts), partitioned(rows[FACTORS], cuts), ["sap"], sample=100)
+    expected = demele.evaluate(partitioned(rows[CODES]), partitioned(rows[FACTORS]), ["sap"], sample=100)
+    assert_same(found, expected)
+    assert found["sap"].n == 100
+
+
+def test_arrays_with_data_frames(rows: pd.DataFrame) -> None:
+    codes = da.from_array(rows[CODES].to_numpy(), chunks=((10, 0, 323, 317, 50), -1))
+    found = demele.evaluate(codes, partitioned(rows[FACTORS]), COUNTED)
+    assert_same(found, demele.evaluate(rows[CODES].to_numpy(), rows[FACTORS], COUNTED))
+
+
+def test_classes_known_and_unknown(rows: pd.DataFrame) -> None:
+    """Categories keep their order, strings that of the alphabet, in whichever partitions they occur."""
+    ordered = pd.CategoricalDtype(["star", "none", "square", "disc"])
+    for factors in (
+        rows[["shape"]].astype(ordered),
+        rows[["shape"]].sort_values("shape"),
+        pd.DataFrame({"shape": rows["shape"] == "star", "size": rows["size"]}),
+    ):
+        expected = demele.evaluate(rows[CODES], factors.reset_index(drop=True), ["mig", "dcimig", "sap"])
+        found = demele.evaluate(
+            partitioned(rows[CODES]), partitioned(factors.reset_index(drop=True)), ["mig", "dcimig", "sap"]
+        )
+        assert_same(found, expected)
+
+
+def test_missing_annotations(rows: pd.DataFrame) -> None:
+    holed = rows.copy()
+    holed.loc[:332, "size"] = np.nan  # none in the first partitions
+    holed["turn"] = holed["turn"].astype("Int64")
+    holed.loc[640:, "turn"] = pd.NA
+    holed.loc[3:7, "shape"] = None
+    expected = demele.evaluate(rows[CODES], holed[FACTORS], [*COUNTED, "sap"], missing="omit")
+    found = demele.evaluate(partitioned(rows[CODES]), partitioned(holed[FACTORS]), [*COUNTED, "sap"], missing="omit")
+    assert_same(found, expected)
+    with pytest.raises(
+        InputError, match=r"5 missing annotations in column 'shape' \(and in 2 other columns\), first at row 3"
+    ):
+        demele.mig(partitioned(rows[CODES]), partitioned(holed[FACTORS]))
+
+
+def test_a_series_and_a_flat_array_are_one_factor(rows: pd.DataFrame) -> None:
+    expected = demele.jemmig(rows[CODES], rows["size"])
+    found = demele.jemmig(partitioned(rows[CODES]), partitioned(rows[FACTORS])["size"])
+    assert found.value == expected.value
+    assert found.factor_names == ("size",)
+    flat = da.from_array(rows["size"].to_numpy(), chunks=100)
+    assert demele.jemmig(da.from_array(rows[CODES].to_numpy(), chunks=(70, 5)), flat).value == expected.value
+
+
+def test_whole_numbers_of_all_partitions(rows: pd.DataFrame) -> None:
+    years = pd.DataFrame({"year": (np.arange(N) // 5).astype(np.int32)})
+    with pytest.warns(AmbiguousKindWarning) as mine:
+        found = demele.evaluate(partitioned(rows[CODES]), partitioned(years), ["mig"])
+    with pytest.warns(AmbiguousKindWarning) as theirs:
+        expected = demele.evaluate(rows[CODES], years, ["mig"])
+    assert_same(found, expected)
+    assert str(mine[0].message) == str(theirs[0].message)
+
+
+def test_arrays_of_unknown_chunks(rows: pd.DataFrame) -> None:
+    codes, factors = (dd.from_pandas(rows[names], npartitions=4) for names in (CODES, FACTORS))
+    array = codes.to_dask_array()
+    assert np.isnan(array.shape[0])
+    found = demele.evaluate(array, factors, ["mig"])
+    assert_same(found, demele.evaluate(rows[CODES].to_numpy(), rows[FACTORS], ["mig"]))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (
+            lambda rows: (partitioned(rows[CODES]), partitioned(rows[FACTORS], [0, 12, 12, 333, 650, N])),
+            InputError,
+            r"partition \d holds \d+ rows of codes and \d+ rows of factors; row r of both",
+        ),
+        (
+            lambda rows: (partitioned(rows[CODES]), partitioned(rows[FACTORS], [0, 300, N])),
+            InputError,
+            "got 5 of codes and 2 of factors; repartition",
+        ),
+        (
+            lambda rows: (da.ones((30, 2), chunks=10), da.ones((40, 2), chunks=10)),
+            InputError,
+            "got 30 rows of codes and 40 rows of factors",
+        ),
+        (
+            lambda rows: (partitioned(rows[CODES]), rows[FACTORS]),
+            InputTypeError,
+            "factors: expected a Dask collection, as codes is, got DataFrame",
+        ),
+        (
+            lambda rows: (rows[CODES].to_numpy(), partitioned(rows[FACTORS])),
+            InputTypeError,
+            "codes: expected a Dask collection, as factors is, got ndarray",
+        ),
+        (lambda rows: (da.ones(30, chunks=10), da.ones(30, chunks=10)), InputError, "codes: expected 2 dimensions"),
+        (
+            lambda rows: (partitioned(rows[[*CODES[:2], "shape"]]), partitioned(rows[NUMBERS])),
+            InputTypeError,
+            "codes: expected real numbers in column 'shape'",
+        ),
+        (
+            lambda rows: (partitioned(rows[CODES].mask(rows["z1"] > 2)), partitioned(rows[FACTORS])),
+            InputError,
+            r"codes: \d+ non-finite values .* in column 'z1', first at row 0; drop",
+        ),
+        (
+            lambda rows: (partitioned(rows[CODES][:0], [0, 0, 0]), partitioned(rows[FACTORS][:0], [0, 0, 0])),
+            NotEnoughData,
+            "expected at least 2 rows, got none",
+        ),
+        (
+            lambda rows: (partitioned(rows[CODES]), partitioned(rows.assign(size=2.0)[["size"]])),
+            NotEnoughData,
+            "every factor is constant",
+        ),
+    ],
+)
+def test_mistakes_are_refused(rows: pd.DataFrame, make: Any, error: type[Exception], message: str) -> None:
+    codes, factors = make(rows)
+    with pytest.raises(error, match=message):
+        demele.evaluate(codes, factors, ["mig"])
+
+
+def test_other_collections_are_refused(rows: pd.DataFrame) -> None:
+    bag = pytest.importorskip("dask.bag").from_sequence([1, 2, 3], npartitions=1)
+    for other, name in ((bag, "Bag"), (dask.delayed(rows[CODES]), "Delayed")):
+        with pytest.raises(InputTypeError, match=f"codes: expected a Dask array or data frame, got a {name}"):
+            demele.evaluate(other, partitioned(rows[FACTORS]), ["mig"])
+
+
+def test_values_that_change_between_passes_are_refused(rows: pd.DataFrame) -> None:
+    calls = [0.0]
+
+    def moved(part: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        calls[0] += 1
+        return part + calls[0]
+
+    codes = da.from_array(rows[CODES].to_numpy(), chunks=(N, 5)).map_blocks(moved, meta=np.empty((0, 0)))
+    with pytest.raises(InputError, match="values changed between two passes"):
+        demele.mig(codes, da.from_array(rows[NUMBERS].to_numpy(), chunks=(N, 3)))
+
+
+def test_a_tree_of_merges_keeps_the_order() -> None:
+    groups = [(dask.delayed(number),) for number in range(67)]
+    parts = mapped(lambda number, shift: [number + shift], groups, 5)
+    found: list[int] = reduced(parts, lambda lists: [*itertools.chain(*lists)])
+    assert found == list(range(5, 72))
+
+
+def test_what_is_a_collection(rows: pd.DataFrame) -> None:
+    assert is_collection(da.ones(3))
+    assert is_collection(partitioned(rows))
+    assert not is_collection(rows)
+    assert not is_collection(None)

@@ -1,0 +1,434 @@
+"""Frames: read as an evaluation reads, of parts as of the whole, and every batch that does not fit refused."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import demele
+from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import read_pair
+from demele.estimation.counts import column_bins
+from tests.contract.cases import small
+from tests.tolerances import assert_exact
+
+CODES, FACTORS, _ = small()
+FRAME = demele.Frame.of(CODES, FACTORS)
+EDGES = demele.Frame.fixed({"z1": (-1, 1), "z2": (0, 10)}, {"kind": ["a", "b", "c"], "size": (0.0, 1.0)})
+
+#: Factors of every kind, whose kinds parts of a few rows would often find to be others.
+RNG = np.random.default_rng(5)
+N = 1200
+COLUMNS: dict[str, Any] = {
+    "few integers": RNG.integers(0, 3, N),
+    "many integers": RNG.integers(0, 100, N),
+    "all different integers": RNG.permutation(N),
+    "huge integers": RNG.integers(0, 20, N) * 10**12,
+    "stored labels": RNG.integers(0, 60, N).astype(np.float32),
+    "whole floats that measure": RNG.integers(0, 200, N).astype(float),
+    "real numbers": RNG.random(N),
+    "whole at first": np.where(np.arange(N) < 1150, RNG.integers(0, 3, N), RNG.random(N)),
+    "booleans": RNG.random(N) < 0.5,
+    "words": np.array(["cat", "bird", "dog"])[RNG.integers(0, 3, N)],
+    "numbers as words": RNG.integers(7, 12, N).astype(str),
+    "sorted integers": np.arange(N) // 100,
+    "sorted, many": np.arange(N) // 10,
+}
+
+
+def framed(factors: Any, **keywords: Any) -> demele.Frame:
+    return demele.Frame.of(np.arange(len(factors), dtype=float)[:, None], factors, **keywords)
+
+
+# Of data -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_frame_of_data_is_what_an_evaluation_reads() -> None:
+    codes, factors = read_pair(CODES, FACTORS)
+    assert FRAME.codes == codes.names
+    assert FRAME.factors == factors.names
+    assert_exact(FRAME.low, codes.low)
+    assert_exact(FRAME.high, codes.high)
+    for column, factor in zip(FRAME.columns, factors.columns, strict=True):
+        assert (column.name, column.kind, column.levels) == (factor.name, factor.kind, factor.levels)
+        assert (column.low, column.high) == (factor.low, factor.high)
+    assert FRAME.kinds == {"size": "continuous", "shape": "categorical", "light": "categorical"}
+
+
+@pytest.mark.parametrize("rule", [demele.EqualWidth(7), demele.EqualFrequency(5), demele.Adaptive()], ids=repr)
+def test_bins_are_those_of_an_evaluation(rule: Any) -> None:
+    frame = demele.Frame.of(CODES, FACTORS, bins=rule)
+    of_codes, of_factors = column_bins(*read_pair(CODES, FACTORS), rule)
+    binned = frame.bins(rule)
+    for mine, theirs in zip((*binned.codes, *binned.factors), (*of_codes, *of_factors), strict=True):
+        assert (mine is None) == (theirs is None)
+        if mine is not None and theirs is not None:
+            assert_exact(mine.edges, theirs.edges)
+            assert mine.regular == theirs.regular
+
+
+def test_bins_may_be_a_number_edges_or_several_rules() -> None:
+    assert demele.Frame.of(CODES, FACTORS, bins=5).bins(demele.EqualWidth(5)).n_levels == (5, 3, 2)
+    rules = [demele.EqualFrequency(3), demele.EqualFrequency(4)]
+    frame = demele.Frame.of(CODES, FACTORS, bins=rules)
+    assert [frame.bins(rule).n_levels[0] for rule in rules] == [3, 4]
+    edges = demele.Edges((-9.0, 0.5, 9.0))
+    assert demele.Frame.of(CODES, FACTORS, bins=edges).bins(edges).n_levels[0] == 2
+
+
+def test_reading_gives_the_coding_of_an_evaluation() -> None:
+    codes, factors = read_pair(CODES, FACTORS)
+    rows = FRAME.read(CODES, FACTORS)
+    assert rows.n == 160
+    assert rows.clipped == 0
+    assert_exact(rows.codes, codes.values)
+    for values, factor in zip(rows.factors, factors.columns, strict=True):
+        assert_exact(values, factor.values)
+
+
+SOURCES: dict[str, Any] = {
+    "pandas": lambda table: table,
+    "polars": lambda table: pl.from_pandas(table),
+    "other order": lambda table: table[table.columns[::-1]],
+    "arrays": lambda table: table.to_numpy(),
+    "objects": lambda table: table.astype(object),
+    "nullable": lambda table: table.convert_dtypes(),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_batches_of_any_source_read_alike(source: str) -> None:
+    expected, found = FRAME.read(CODES, FACTORS), FRAME.read(SOURCES[source](CODES), SOURCES[source](FACTORS))
+    assert_exact(found.codes, expected.codes)
+    for mine, theirs in zip(found.factors, expected.factors, strict=True):
+        assert_exact(mine, theirs)
+
+
+def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
+    factors = FACTORS[["size", "light"]]
+    frame = demele.Frame.of(CODES.to_numpy(), factors.to_numpy())
+    assert frame.codes == ("z1", "z2", "z3", "z4")
+    assert_exact(frame.read(CODES, factors).codes, CODES)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8, bool])
+def test_codes_of_any_type(dtype: Any) -> None:
+    codes = (4 * np.random.default_rng(0).random((50, 2))).astype(dtype)
+    factors = np.arange(50) % 2
+    frame = demele.Frame.of(codes, factors)
+    batches = demele.Accumulator("mig", frame=frame)
+    for rows in np.split(np.arange(50), 5):
+        batches = batches.update(codes[rows], factors[rows])
+    assert batches.compute().value == demele.mig(codes, factors).value
+
+
+def test_integers_booleans_and_words_are_classes_by_their_names() -> None:
+    columns = {"int": [3, 1, 2, 1], "bool": [True, False, True, True], "word": ["b", "a", "b", "c"]}
+    frame = framed(pd.DataFrame(columns))
+    assert [column.levels for column in frame.columns] == [("1", "2", "3"), ("False", "True"), ("a", "b", "c")]
+    rows = frame.read(np.zeros((2, 1)), pd.DataFrame({"int": [2.0, 3.0], "bool": [False, False], "word": ["c", "a"]}))
+    assert [column.tolist() for column in rows.factors] == [[1, 2], [0, 0], [2, 0]]
+
+
+def test_categories_keep_their_order() -> None:
+    column = pd.Categorical(["low", "high", "mid", "low"], categories=["low", "mid", "high", "unused"])
+    frame = framed(pd.DataFrame({"level": column}))
+    assert frame.columns[0].levels == ("low", "mid", "high")
+    assert frame.read([[0.0], [1.0]], pd.DataFrame({"level": ["high", "low"]})).factors[0].tolist() == [2, 0]
+
+
+def test_restored_factors_are_read_as_they_were() -> None:
+    read = FRAME.read(CODES, FACTORS)
+    _, factors = read_pair(CODES, FRAME.restored(read.factors), kinds=FRAME.kinds)
+    for mine, theirs in zip(factors.columns, read_pair(CODES, FACTORS)[1].columns, strict=True):
+        assert (mine.kind, mine.levels) == (theirs.kind, theirs.levels)
+        assert_exact(mine.values, theirs.values)
+
+
+# Of parts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_parts", [2, 7, 60, 400])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_frame_of_parts_is_that_of_all_rows(name: str, n_parts: int) -> None:
+    codes, factors = RNG.random((N, 1)), pd.DataFrame({"v": COLUMNS[name]})
+    merged: demele.Frame | None = None
+    for rows in np.array_split(np.arange(N), n_parts):
+        part = demele.Frame.of(codes[rows], factors.iloc[rows])
+        merged = part if merged is None else merged.merge(part)
+    assert merged == demele.Frame.of(codes, factors)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(-3, 300), min_size=2, max_size=80),
+    st.integers(1, 79),
+    st.sampled_from([np.int64, np.float64, object]),
+    st.booleans(),
+)
+def test_any_two_parts_have_the_kinds_of_the_whole(values: list[int], cut: int, dtype: Any, real: bool) -> None:
+    column = np.array(values, dtype=dtype)
+    if real and dtype is not np.int64:
+        column[-1] = 0.5
+    factors = pd.DataFrame({"v": column})
+    cut = min(cut, len(values) - 1)
+    whole, first, second = framed(factors), framed(factors[:cut]), framed(factors[cut:])
+    merged, other = first.merge(second), second.merge(first)
+    for frame in (merged, other):
+        assert frame.columns == whole.columns
+
+
+def test_integers_and_floats_are_judged_together_as_floats() -> None:
+    values = np.arange(60) % 20  # three times each: classes if integers, a quantity if floats
+    first, second = framed(values[:30]), framed(values[30:].astype(float))
+    whole = framed(values.astype(float))
+    assert framed(values).kinds == {"v1": "categorical"}
+    assert whole.kinds == {"v1": "continuous"}
+    assert first.merge(second).columns == second.merge(first).columns == whole.columns
+
+
+def test_kinds_that_were_given_stay() -> None:
+    column = np.arange(100) % 4
+    parts = [framed(column[rows], kinds="continuous") for rows in (slice(50), slice(50, 100))]
+    assert parts[0].merge(parts[1]).kinds == {"v1": "continuous"}
+    numbers = [framed(column[rows] + 8.0, kinds="categorical") for rows in (slice(2), slice(2, 4))]
+    assert numbers[0].merge(numbers[1]).columns[0].levels == ("8", "9", "10", "11")
+    words = [framed(np.array(own)) for own in (["9", "8"], ["10", "8"])]
+    assert words[0].merge(words[1]).columns[0].levels == ("10", "8", "9")  # as words are sorted
+
+
+def test_parts_of_other_kinds_ask_for_kinds() -> None:
+    words, numbers = framed(np.array(["a", "b"])), framed(np.array([0.5, 1.5]))
+    with pytest.raises(
+        IncompatibleState, match=r"'v1' is categorical in one part and continuous.*kinds=\{'v1': \.\.\.\}"
+    ):
+        words.merge(numbers)
+    with pytest.raises(IncompatibleState, match="kinds="):
+        framed(np.array([1, 2]), kinds="categorical").merge(framed(np.array([1, 2]), kinds="continuous"))
+
+
+def test_a_part_may_be_one_row_and_a_factor_constant_in_it() -> None:
+    one = demele.Frame.of([[1.0]], [[2]])
+    assert one.columns[0].levels == ("2",)
+    assert one.merge(demele.Frame.of([[3.0]], [[1]])).columns[0].levels == ("1", "2")
+
+
+def test_frames_of_other_columns_do_not_merge() -> None:
+    with pytest.raises(IncompatibleState, match="other columns"):
+        FRAME.merge(demele.Frame.of(CODES.iloc[:, :3], FACTORS))
+    with pytest.raises(IncompatibleState, match="other columns"):
+        FRAME.merge(demele.Frame.of(CODES, FACTORS.iloc[:, :2]))
+    with pytest.raises(IncompatibleState, match=r"edges from values \(bins=\.\.\.\)"):
+        FRAME.merge(demele.Frame.of(CODES, FACTORS, bins=demele.EqualFrequency(4)))
+
+
+def test_missing_annotations_are_omitted_if_one_part_says_so() -> None:
+    assert FRAME.merge(FRAME.with_missing("omit")).missing == "omit"
+    assert FRAME.merge(FRAME).missing == "raise"
+
+
+# As a value ----------------------------------------------------------------------------------------------------------
+
+
+def test_frames_are_values() -> None:
+    again = demele.Frame.of(CODES, FACTORS)
+    others = [
+        demele.Frame.of(CODES * 2, FACTORS),
+        demele.Frame.of(CODES.rename(columns={"first": "other"}), FACTORS),
+        demele.Frame.of(CODES, FACTORS, kinds={"light": "continuous"}),
+        demele.Frame.of(CODES, FACTORS, missing="omit"),
+        demele.Frame.of(CODES, FACTORS, bins=demele.EqualFrequency(4)),
+        demele.Frame.of(CODES, FACTORS, bins=demele.EqualFrequency(5)),
+    ]
+    assert again == FRAME
+    assert hash(again) == hash(FRAME)
+    assert again.digest() == FRAME.digest()
+    assert len({frame.digest() for frame in [FRAME, *others]}) == 7
+    assert all(frame != FRAME for frame in others)
+    assert FRAME != "frame"
+    for other in (pickle.loads(pickle.dumps(FRAME)), copy.deepcopy(FRAME)):
+        assert other == FRAME
+        assert hash(other) == hash(FRAME)
+
+
+def test_repr_tells_columns_and_ranges() -> None:
+    assert repr(EDGES) == "Frame(2 codes, 2 factors: 'kind' (3 levels), 'size' [0, 1])"
+    many = demele.Frame.fixed([(0, 1)], [(0.0, 1.0)] * 9)
+    assert repr(many).endswith("'v8' [0, 1], ...)")
+
+
+def test_a_fixed_frame_is_the_one_of_data_that_reach_its_ends() -> None:
+    codes = np.array([[-1.0, 0.0], [1.0, 10.0], [0.0, 5.0]])
+    factors = pd.DataFrame({"kind": ["a", "b", "c"], "size": [0.0, 1.0, 0.5]})
+    assert demele.Frame.of(codes, factors) == EDGES
+    digits = demele.Frame.fixed([(-1, 1), (0, 10)], {"digit": [2, 10, 1]})
+    assert digits.columns[0].levels == ("1", "2", "10")
+    assert demele.Frame.fixed([(0, 1)], {"flag": [True, False]}).columns[0].levels == ("False", "True")
+
+
+BAD_FIXED: dict[str, tuple[Any, Any, str]] = {
+    "no codes": ([], {"v": (0.0, 1.0)}, "code_ranges: expected at least one"),
+    "codes of a word": ("z", {"v": (0.0, 1.0)}, "code_ranges: expected a sequence or a mapping"),
+    "no codes by name": ({}, {"v": (0.0, 1.0)}, "code_ranges: expected at least one"),
+    "codes without end": ([(0, 1, 2)], {"v": (0.0, 1.0)}, r"code_ranges: 'z1': expected \(low, high\)"),
+    "codes the wrong way": ({"a": (1, 0)}, {"v": (0.0, 1.0)}, "code_ranges: 'a': expected finite low < high"),
+    "codes of one value": ([(1, 1)], {"v": (0.0, 1.0)}, "low < high"),
+    "codes without bound": ([(0, np.inf)], {"v": (0.0, 1.0)}, "finite low < high"),
+    "codes beyond floats": ([(-1.7e308, 1.7e308)], {"v": (0.0, 1.0)}, "finite low < high"),
+    "codes that are words": ([("a", "b")], {"v": (0.0, 1.0)}, r"expected \(low, high\)"),
+    "no factors": ([(0, 1)], {}, "factors: expected at least one"),
+    "factor the wrong way": ([(0, 1)], {"v": (1.0, 0.0)}, "factors: 'v': expected finite low < high"),
+    "factor of NaN": ([(0, 1)], {"v": (0.0, np.nan)}, "finite low < high"),
+    "factor of a word": ([(0, 1)], {"v": "abc"}, r"'v' is \(low, high\) or a list of levels"),
+    "factor of a number": ([(0, 1)], {"v": 3}, r"'v' is \(low, high\) or a list of levels"),
+    "factor without levels": ([(0, 1)], {"v": []}, "'v': expected different levels.*got 0"),
+    "level twice": ([(0, 1)], {"v": [1, 2, 1]}, "'v': expected different levels.*got 3 of which 2"),
+    "missing level": ([(0, 1)], {"v": ["a", None]}, "'v': expected different levels.*got 2 of which 1"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FIXED)
+def test_what_cannot_be_stated(case: str) -> None:
+    ranges, factors, words = BAD_FIXED[case]
+    with pytest.raises(InputError, match=words):
+        demele.Frame.fixed(ranges, factors)
+
+
+def test_what_no_frame_is_made_of() -> None:
+    with pytest.raises(
+        InputError, match="codes and factors: expected the same number of rows, got 160 rows of codes and 9"
+    ):
+        demele.Frame.of(CODES, FACTORS[:9])
+    with pytest.raises(InputError, match="missing annotations in column 'size'"):
+        demele.Frame.of(CODES, FACTORS.assign(size=[np.nan, *range(159)]))
+    with pytest.raises(NotEnoughData, match="at least 2 rows, got none"):
+        demele.Frame.of(CODES[:0], FACTORS[:0])
+    with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
+        demele.Frame.of(CODES, FACTORS, missing="drop")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="missing: expected 'raise' or 'omit', got 'drop'"):
+        demele.Frame.fixed([(0, 1)], [(0.0, 1.0)], missing="drop")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="kinds: no factor is called 'shpe'"):
+        demele.Frame.of(CODES, FACTORS, kinds={"shpe": "categorical"})
+    with pytest.raises(InputTypeError, match="bins: expected a number, a Binning or edges"):
+        demele.Frame.of(CODES, FACTORS, bins=object())
+    with pytest.raises(InputError, match="same labels in another order"):
+        demele.Frame.of(CODES, FACTORS[::-1])
+
+
+def test_edges_that_look_at_values_need_them() -> None:
+    with pytest.raises(
+        InputError, match=r"EqualFrequency\(bins=5\) looks at the values; make the frame with Frame\.of"
+    ):
+        FRAME.bins(demele.EqualFrequency(5))
+    with pytest.raises(InputError, match="do not lie within the edges"):
+        FRAME.bins(demele.Edges((0.0, 0.1)))
+
+
+def test_tables_that_no_memory_holds_are_refused() -> None:
+    frame = demele.Frame.fixed([(0, 1)] * 100, {"v": list(range(300_000))})
+    with pytest.raises(InputError, match=r"tables of .* entries are too large.*'v' has 300,000 values"):
+        frame.bins(demele.EqualWidth(10))
+
+
+# Batches that do not fit ----------------------------------------------------------------------------------------------
+
+GOOD_CODES = pd.DataFrame({"z1": [0.0, 0.5, 1.0], "z2": [1.0, 2.0, 10.0]})
+GOOD_FACTORS = pd.DataFrame({"kind": ["a", "c", "a"], "size": [0.0, 0.25, 1.0]})
+
+
+def codes_with(**columns: Any) -> pd.DataFrame:
+    return GOOD_CODES.assign(**columns)
+
+
+def factors_with(**columns: Any) -> pd.DataFrame:
+    return GOOD_FACTORS.assign(**columns)
+
+
+BAD_BATCHES: dict[str, tuple[Any, Any, str]] = {
+    "a code less": (GOOD_CODES[["z1"]], GOOD_FACTORS, "codes: expected the 2 columns of the frame, 'z1', 'z2'; got 1"),
+    "a code less, array": ([[0.0], [0.5], [1.0]], GOOD_FACTORS, "codes: expected the 2 columns .*; got 1"),
+    "a factor less": (GOOD_CODES, GOOD_FACTORS[["kind"]], "factors: expected the 2 columns.*'size' is missing"),
+    "another factor": (
+        GOOD_CODES,
+        GOOD_FACTORS.rename(columns={"size": "weight"}),
+        "factors: .*'size' is missing, 'weight' is not among them",
+    ),
+    "a factor more": (GOOD_CODES, factors_with(more=1), "factors: expected the 2 columns .*; got 3, 'more' is not"),
+    "other rows": (GOOD_CODES, GOOD_FACTORS[:2], "got 3 rows of codes and 2 rows of factors"),
+    "other order of rows": (GOOD_CODES, GOOD_FACTORS[::-1], "same labels in another order"),
+    "code of NaN": (codes_with(z2=[1, np.nan, 2]), GOOD_FACTORS, "codes: 1 non-finite .* column 'z2', first at row 1"),
+    "code of inf": (codes_with(z1=[1, 0, -np.inf]), GOOD_FACTORS, "codes: 1 non-finite .* column 'z1', first at row 2"),
+    "code of words": (codes_with(z1=["a", "b", "c"]), GOOD_FACTORS, "codes: expected real numbers in column 'z1'"),
+    "code outside": (codes_with(z2=[0, 11, 12]), GOOD_FACTORS, r"codes: 2 values .* first 11 in column 'z2' at row 1"),
+    "factor outside": (
+        GOOD_CODES,
+        factors_with(size=[0, 0, 2]),
+        "factors: 1 values .* first 2 in column 'size' at row 2",
+    ),
+    "factor of inf": (GOOD_CODES, factors_with(size=[0, np.inf, 1]), "factors: 1 infinite values in column 'size'"),
+    "factor of words": (
+        GOOD_CODES,
+        factors_with(size=["a", "b", "a"]),
+        "column 'size' .* continuous but holds classes",
+    ),
+    "missing number": (
+        GOOD_CODES,
+        factors_with(size=[0, np.nan, np.nan]),
+        "factors: 2 missing .* 'size', first at row 1",
+    ),
+    "missing class": (GOOD_CODES, factors_with(kind=["a", "b", None]), "factors: 1 missing .* 'kind', first at row 2"),
+    "unknown class": (
+        GOOD_CODES,
+        factors_with(kind=["a", "x", "y"]),
+        "'kind' .* holds 2 classes .* first 'x' at row 1",
+    ),
+    "numbers for classes": (
+        GOOD_CODES,
+        factors_with(kind=[1, 2, 3]),
+        "'kind' .* holds 3 classes .* first '1' at row 0",
+    ),
+    "nothing": (None, GOOD_FACTORS, "codes: expected a table"),
+    "one dimension": (np.zeros(3), GOOD_FACTORS, "codes: expected 2 dimensions"),
+    "no columns": (pd.DataFrame(index=range(3)), GOOD_FACTORS, "codes: expected the 2 columns of the frame"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_BATCHES)
+def test_batches_that_do_not_fit_are_refused(case: str) -> None:
+    codes, factors, words = BAD_BATCHES[case]
+    with pytest.raises(InputError, match=words):
+        EDGES.read(codes, factors)
+
+
+def test_empty_batches_are_read_if_their_columns_fit() -> None:
+    assert EDGES.read(GOOD_CODES[:0], GOOD_FACTORS[:0]).n == 0
+    assert EDGES.read(np.empty((0, 2)), np.empty((0, 2))).n == 0
+    with pytest.raises(InputError, match="expected the 2 columns of the frame"):
+        EDGES.read(np.empty((0, 3)), np.empty((0, 2)))
+
+
+def test_clipping_moves_values_to_the_ends_counts_them_and_keeps_what_they_were() -> None:
+    rows = EDGES.read(codes_with(z2=[-1, 11, 5]), factors_with(size=[2, 0.5, np.float64(-0.5)]), outside="clip")
+    assert_exact(rows.codes[:, 1], [0, 10, 5])
+    assert_exact(rows.factors[1], [1, 0.5, 0])
+    assert rows.clipped == 4
+    assert rows.unclipped is not None
+    assert_exact(rows.unclipped.codes[:, 1], [-1, 11, 5])
+    assert_exact(rows.unclipped.factors[1], [2, 0.5, -0.5])
+    with pytest.raises(InputError, match="1 non-finite"):
+        EDGES.read(codes_with(z1=[np.inf, 0, 0]), GOOD_FACTORS, outside="clip")
+
+
+def test_missing_annotations_have_a_code_of_their_own() -> None:
+    rows = EDGES.with_missing("omit").read(GOOD_CODES, factors_with(kind=[None] * 3, size=[np.nan, 0.5, np.nan]))
+    assert_exact(rows.factors[0], [-1, -1, -1])
+    assert_exact(rows.factors[1], [np.nan, 0.5, np.nan])
+    codes, factors = EDGES.with_missing("omit").bins(demele.EqualWidth(4)).cut(rows)
+    assert_exact(codes, [[2, 3, 3], [0, 0, 3]])
+    assert_exact(factors, [[3, 3, 3], [4, 2, 4]])

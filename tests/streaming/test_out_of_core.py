@@ -1,0 +1,520 @@
+"""Rows read a piece at a time: the bits of memory for what is counted, the same sample however rows are cut."""
+
+import itertools
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import demele
+from demele import (
+    FormatError,
+    FragileScoreWarning,
+    InputError,
+    InputTypeError,
+    MissingExtraError,
+    NotEnoughData,
+    UnknownNameError,
+)
+from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
+from demele.estimation.discretise import ColumnBins, cut
+from demele.metrics import pieces as deciding
+from demele.streaming import chunks
+from demele.streaming.counting import RowCounter
+from demele.streaming.outofcore import evaluate_in_pieces
+from demele.streaming.rows import Binned
+from tests.tolerances import assert_exact
+
+N = 700
+COUNTED = demele.counted_metrics()
+CODES = ["z1", "z2", "z3", "z4", "z5"]
+
+
+def make_rows(n: int = N, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    shape = rng.choice(["disc", "square", "star"], n)
+    factors = {
+        "shape": shape,
+        "size": rng.random(n),
+        "turn": rng.integers(0, 12, n).astype(np.int16),
+        "stored": rng.integers(0, 4, n).astype(np.float32) * 3,
+    }
+    known = [np.unique(shape, return_inverse=True)[1], factors["size"] * 3, factors["turn"] / 4, factors["stored"] / 3]
+    codes = {
+        name: (known[index % 4] + rng.normal(size=n) * (0.3 + 0.2 * index)).astype(np.float32)
+        for index, name in enumerate(CODES)
+    }
+    return pd.DataFrame({**codes, **factors})
+
+
+FACTORS = ["shape", "size", "turn", "stored"]
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    return make_rows()
+
+
+def in_files(rows: pd.DataFrame, folder: Path, cuts: list[int], group: int) -> Path:
+    """Write rows to several files, each with row groups."""
+    folder.mkdir(exist_ok=True)
+    for number, (start, stop) in enumerate(itertools.pairwise([0, *cuts, len(rows)])):
+        rows[start:stop].to_parquet(folder / f"part.{number}.parquet", row_group_size=group)
+    return folder
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    """Same scores to the bit, with what they hold."""
+    assert [score.metric for score in found] == [score.metric for score in expected]
+    assert [one.metric for one in found.left_out] == [one.metric for one in expected.left_out]
+    assert found.factors == expected.factors
+    assert (found.n, found.notes) == (expected.n, expected.notes)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert_exact(mine.value, theirs.value)
+        for name in ("per_factor", "per_code", "matrix"):
+            assert (getattr(mine, name) is None) == (getattr(theirs, name) is None)
+            if getattr(mine, name) is not None:
+                assert_exact(getattr(mine, name), getattr(theirs, name))
+        assert mine.n == theirs.n
+        assert {note.code for note in mine.notes} == {note.code for note in theirs.notes}
+
+
+# Same bits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+def test_every_metric_of_a_parquet_folder_is_that_of_memory(rows: pd.DataFrame, tmp_path: Path) -> None:
+    folder = in_files(rows, tmp_path, [100, 101, 430], 90)
+    options = {"dci_forest": {"n_trees": 5}, "dci_boosting": {"n_trees": 5}}
+    found = demele.evaluate(
+        demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS), options=options, seed=3
+    )
+    assert_same(found, demele.evaluate(rows[CODES], rows[FACTORS], options=options, seed=3))
+
+
+@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_neither_cuts_nor_workers_change_a_sample(
+    rows: pd.DataFrame, tmp_path: Path, n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for name, cuts, group, per_span in (("a", [], 1000, 1 << 21), ("b", [13, 500], 50, 100), ("c", [350], 350, 1)):
+        monkeypatch.setattr(chunks, "ROWS_PER_SPAN", per_span)
+        folder = in_files(rows, tmp_path / name, cuts, group)
+        table = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+        found.append(demele.evaluate(*table, ["sap", "z_diff", "mig"], sample=200, n_jobs=n_jobs, seed=1))
+    for other in found[1:]:
+        assert_same(other, found[0])
+    assert found[0]["sap"].n == 200
+    assert found[0]["mig"].n == N
+    assert found[0].n == N
+
+
+def test_a_sample_is_a_random_choice_of_rows(rows: pd.DataFrame, tmp_path: Path) -> None:
+    """The mean of a column over samples of other seeds is about that of all rows, and the rows differ."""
+    folder = in_files(rows, tmp_path, [300], 100)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, ["size"])
+    seen: list[float] = []
+
+    def mean_size(codes: Any, factors: Any) -> float:
+        seen.append(float(np.asarray(factors)[:, 0].mean()))
+        assert len(codes) == 50
+        return 0.5
+
+    for seed in range(30):
+        demele.evaluate(*tables, [mean_size], sample=50, seed=seed)
+    means, error = np.array(seen), rows["size"].std() / np.sqrt(50 * 30)
+    assert len(set(seen)) == 30
+    assert abs(means.mean() - rows["size"].mean()) < 5 * error
+
+
+def test_a_sample_says_of_how_many_rows_it_is(rows: pd.DataFrame, tmp_path: Path) -> None:
+    folder = in_files(rows, tmp_path / "all", [300], 100)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    found = demele.evaluate(*tables, ["sap", "mig"], sample=500, seed=4)
+    assert [note.message for note in found["sap"].notes if note.code == "sampled"] == [
+        "of a random sample of 500 of 700 rows (sample=500)"
+    ]
+    assert not [note for note in found["mig"].notes if note.code == "sampled"]
+    whole = demele.evaluate(*tables, ["sap"], sample=N)
+    assert not [note for note in whole["sap"].notes if note.code == "sampled"]
+    again = demele.replay(str(found["sap"].signature), *tables)
+    assert_exact(again.value, found["sap"].value)
+    with pytest.raises(InputError, match="made from 700 rows, the data have 690"):
+        demele.replay(
+            str(found["sap"].signature), rows[CODES][:690], tables[1].__class__(*in_memory(rows[:690], tmp_path))
+        )
+
+
+def in_memory(rows: pd.DataFrame, folder: Path) -> tuple[Any, ...]:
+    table = demele.scan_parquet(in_files(rows, folder / "short", [], 100), FACTORS)
+    return table.files, table.groups, table.names
+
+
+def test_fragile_counts_are_told_from_the_sample(tmp_path: Path) -> None:
+    rows = make_rows(2000)
+    rows.loc[7, "z1"] = 1e6
+    folder = in_files(rows, tmp_path, [300], 500)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    with pytest.warns(FragileScoreWarning, match="an outlier or a spike crowds the rows of 'z1'"):
+        expected = demele.evaluate(rows[CODES], rows[FACTORS], ["mig"])
+    with pytest.warns(FragileScoreWarning, match="an outlier or a spike crowds the rows of 'z1'"):
+        found = demele.evaluate(*tables, ["mig"])
+    assert_same(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+@pytest.mark.parametrize(
+    "bins", [5, demele.EqualFrequency(6), demele.Adaptive(), demele.Edges((-50.0, 0.0, 1.0, 60.0))], ids=repr
+)
+def test_bins_are_those_of_memory(rows: pd.DataFrame, tmp_path: Path, bins: Any) -> None:
+    folder = in_files(rows, tmp_path, [300], 100)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    expected = demele.evaluate(rows[CODES], rows[FACTORS], COUNTED, bins=bins)
+    assert_same(demele.evaluate(*tables, COUNTED, bins=bins), expected)
+
+
+def test_edges_at_quantiles_of_a_sample(tmp_path: Path) -> None:
+    rows = make_rows(4000)
+    folder = in_files(rows, tmp_path, [1000], 1000)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    for bins in (demele.EqualFrequency(8), demele.Adaptive()):
+        found = demele.evaluate(*tables, ["mig"], bins=bins, sample=1000, seed=2)["mig"]
+        assert found.n == 4000
+        assert "the edges of the bins are quantiles of a random sample of 1,000 of 4,000 rows" in [
+            note.message for note in found.notes
+        ]
+        expected = demele.evaluate(rows[CODES], rows[FACTORS], ["mig"], bins=bins)["mig"].value
+        assert found.value != expected
+        assert abs(found.value - expected) < 0.05  # other edges move a score a little
+        assert_exact(demele.replay(found.signature, *tables).value, found.value)
+
+
+@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+def test_missing_annotations(rows: pd.DataFrame, tmp_path: Path) -> None:
+    holed = rows.copy()
+    holed.loc[holed.index[5:90], "size"] = np.nan
+    holed.loc[holed.index[80:200], "shape"] = None
+    holed["turn"] = holed["turn"].astype(float).where(holed.index < 650)
+    folder = in_files(holed, tmp_path, [90, 400], 50)  # one part has no size at all in its first row groups
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    expected = demele.evaluate(holed[CODES], holed[FACTORS], [*COUNTED, "irs"], missing="omit")
+    found = demele.evaluate(*tables, [*COUNTED, "irs"], missing="omit")
+    assert_same(found, expected)
+    with pytest.raises(InputError) as mine:
+        demele.evaluate(*tables, ["mig"])
+    with pytest.raises(InputError) as theirs:
+        demele.evaluate(holed[CODES], holed[FACTORS], ["mig"])
+    assert str(mine.value) == str(theirs.value)
+
+
+@pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+def test_mapped_arrays_larger_than_the_limit(
+    rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = ["size", "turn", "stored"]
+    np.save(tmp_path / "codes.npy", rows[CODES].to_numpy())
+    np.save(tmp_path / "factors.npy", rows[numbers].to_numpy(float))
+    codes, factors = (np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("codes", "factors"))
+    metrics = [*COUNTED, "sap", "irs"]
+    expected = demele.evaluate(codes, factors, metrics)
+    monkeypatch.setattr(deciding, "LARGEST_MAPPED", codes.nbytes)
+    monkeypatch.setattr(chunks, "ROWS_PER_SPAN", 90)
+    monkeypatch.setattr(chunks, "ROWS_PER_READ", 40)
+    found = demele.evaluate(codes, factors, metrics)
+    assert_same(found, expected)
+    assert [note.code for note in demele.evaluate(codes, factors, ["sap"], sample=100)["sap"].notes][-1] == "sampled"
+    assert demele.sap(codes, factors).value == expected["sap"].value
+    assert_same(
+        demele.evaluate(codes, factors, ["mig", "irs"], n_jobs=2), demele.evaluate(codes, factors, ["mig", "irs"])
+    )
+
+
+def test_parquet_codes_with_factors_in_memory(rows: pd.DataFrame, tmp_path: Path) -> None:
+    folder = in_files(rows, tmp_path / "one", [100, 430], 90)
+    expected = demele.mig(rows[CODES], rows[FACTORS])
+    assert_exact(demele.mig(demele.scan_parquet(folder, CODES), rows[FACTORS]).value, expected.value)
+    other = in_files(rows, tmp_path / "other", [7, 350], 200)  # row groups that do not match
+    found = demele.mig(demele.scan_parquet(folder, CODES), demele.scan_parquet(other, FACTORS))
+    assert found.matrix is not None
+    assert expected.matrix is not None
+    assert_exact(found.matrix, expected.matrix)
+
+
+# Kinds ----------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
+    """Whatever the values, and however rows are cut, columns are read as they are in memory."""
+    n = data.draw(st.integers(4, 60))
+    values = data.draw(
+        st.one_of(
+            st.lists(st.integers(-3, 20), min_size=n, max_size=n).map(lambda items: np.array(items, np.int32)),
+            st.lists(st.integers(0, 14), min_size=n, max_size=n).map(lambda items: np.array(items, np.float64)),
+            st.lists(st.sampled_from([0.0, 1.0, 2.5, np.nan]), min_size=n, max_size=n).map(np.array),
+            st.lists(st.sampled_from(["b", "a", "10", "9"]), min_size=n, max_size=n).map(
+                lambda items: np.array(items, object)
+            ),
+            st.lists(st.sampled_from(["b", "a", None]), min_size=n, max_size=n).map(
+                lambda items: np.array(items, object)
+            ),
+            st.lists(st.sampled_from([True, False, None]), min_size=n, max_size=n).map(
+                lambda items: np.array(items, object)
+            ),
+            st.lists(st.sampled_from(["b", "a", "c"]), min_size=n, max_size=n).map(
+                lambda items: pd.Categorical(items, categories=["c", "x", "b", "a"])
+            ),
+        )
+    )
+    factors = pd.DataFrame({"v": values, "w": np.arange(n) % 2})
+    rng = np.random.default_rng(n)
+    codes = rng.random((n, 3))
+    size = data.draw(st.integers(1, n))
+    given_kind = data.draw(st.sampled_from([None, {"v": "categorical"}]))
+
+    def attempt(work: Any) -> Any:
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(chunks, "ROWS_PER_SPAN", size)
+                patch.setattr(chunks, "ROWS_PER_READ", max(size // 2, 1))
+                return work()
+        except (InputError, InputTypeError) as error:
+            return type(error)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        expected = attempt(lambda: demele.evaluate(codes, factors, ["mig"], missing="omit", kinds=given_kind))
+        theirs = sorted(str(one.message) for one in caught if issubclass(one.category, AmbiguousKindWarning))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = attempt(lambda: evaluate_in_pieces(codes, factors, ["mig"], missing="omit", kinds=given_kind))
+        mine = sorted(str(one.message) for one in caught if issubclass(one.category, AmbiguousKindWarning))
+    if isinstance(expected, type):
+        assert found is expected
+        return
+    assert found.factors == expected.factors
+    assert_exact(found["mig"].matrix, expected["mig"].matrix)
+    assert mine == theirs
+
+
+def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:
+    """Each part of the rows holds few whole numbers, all rows hold many: a quantity."""
+    rows = make_rows(900)
+    rows["year"] = np.arange(900) // 3  # 300 different whole numbers, 8 or so in each row group
+    folder = in_files(rows, tmp_path, [300], 25)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, ["year", "shape"])
+    with pytest.warns(AmbiguousKindWarning, match="more than 256 different whole numbers in 900 rows|300 different"):
+        found = demele.evaluate(*tables, ["mig"])
+    with pytest.warns(AmbiguousKindWarning, match="300 different whole numbers"):
+        expected = demele.evaluate(rows[CODES], rows[["year", "shape"]], ["mig"])
+    assert found.factors[0].kind == expected.factors[0].kind == "continuous"
+    assert_exact(found["mig"].value, expected["mig"].value)
+    categorical = demele.evaluate(*tables, ["mig"], kinds={"year": "categorical"})
+    assert categorical.factors[0].n_levels == 300
+
+
+def test_constant_columns_are_told_of(rows: pd.DataFrame, tmp_path: Path) -> None:
+    flat = rows.assign(size=1.5, z2=np.float32(0))
+    folder = in_files(flat, tmp_path, [300], 100)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    with pytest.warns(UndefinedFactorWarning, match="'size' is constant"):
+        found = demele.evaluate(*tables, ["mig", "sap"])
+    with pytest.warns(UndefinedFactorWarning, match="'size' is constant"):
+        expected = demele.evaluate(flat[CODES], flat[FACTORS], ["mig", "sap"])
+    assert_same(found, expected)
+    with pytest.raises(NotEnoughData, match=r"every factor is constant \('size'\)"):
+        demele.evaluate(tables[0], demele.scan_parquet(folder, "size"), ["mig"])
+
+
+# Counting -------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
+    """Every pair of columns, row by row, with missing annotations."""
+    n = data.draw(st.integers(1, 40))
+    levels = data.draw(st.lists(st.sampled_from([1, 2, 3, 17, 256, 300]), min_size=1, max_size=4))
+    bins = data.draw(st.lists(st.sampled_from([1, 2, 10, 255, 256]), min_size=1, max_size=4))
+    gaps = [data.draw(st.booleans()) for _ in levels]
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    codes = [rng.random(n).astype(np.float32 if rng.random() < 0.5 else np.float64) for _ in bins]
+    factors = [rng.integers(0, size + gap, n) for size, gap in zip(levels, gaps, strict=True)]
+    own = tuple(ColumnBins(np.linspace(0, 1, size + 1), regular=True) for size in bins)
+    counter = RowCounter(Binned(own, (None,) * len(levels), tuple(levels)), gaps)
+    split = data.draw(st.integers(0, n))
+    for part in (slice(0, split), slice(split, n)):
+        if part.start < part.stop:
+            counter.add([column[part] for column in codes], [column[part] for column in factors])
+    found = counter.joint_counts(counter.cells)
+    for i, size in enumerate(levels):
+        expected = np.zeros((len(bins), max(bins), size))
+        for code, column in enumerate(codes):
+            for row, where in enumerate(cut(column.astype(np.float64), own[code])):
+                if factors[i][row] < size:
+                    expected[code, where, factors[i][row]] += 1
+        assert_exact(found.tables[i], expected)
+        for k in range(i, len(levels)):
+            pairs = np.zeros((size, levels[k]))
+            for row in range(n):
+                if factors[i][row] < size and factors[k][row] < levels[k]:
+                    pairs[factors[i][row], factors[k][row]] += 1
+            assert_exact(found.factor_tables[i, k], pairs)
+
+
+def test_values_that_change_between_two_passes_are_refused() -> None:
+    counter = RowCounter(Binned((ColumnBins(np.linspace(0, 1, 11), regular=True),), (None,), (2,)), [False])
+    with pytest.raises(InputError, match="changed between two passes"):
+        counter.add([np.array([0.5, 1.5])], [np.array([0, 1])])
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_read_in_the_order_of_numbers(rows: pd.DataFrame, tmp_path: Path) -> None:
+    for number in range(12):
+        rows[number * 20 : number * 20 + 20].to_parquet(tmp_path / f"part.{number}.parquet")
+    (tmp_path / "_hidden.parquet").write_text("not one of them")
+    (tmp_path / "notes.txt").write_text("nor this")
+    table = demele.scan_parquet(tmp_path, ["z3", "turn"])
+    assert table.n == 240
+    assert table.names == ("z3", "turn")
+    assert repr(table) == "ParquetTable(240 rows of z3, turn in 12 files)"
+    read = np.concatenate([np.column_stack(batch) for batch in table.batches(15, 222)])
+    assert_exact(read, rows[["z3", "turn"]].to_numpy()[15:222])
+    assert demele.scan_parquet(tmp_path).names == tuple(rows.columns)
+
+
+def test_the_index_of_a_frame_is_no_column(rows: pd.DataFrame, tmp_path: Path) -> None:
+    rows[["z1", "z2"]].set_index(pd.Index(np.arange(N) ** 2, name="number")).to_parquet(tmp_path / "a.parquet")
+    assert demele.scan_parquet(tmp_path).names == ("z1", "z2")
+    assert demele.scan_parquet(tmp_path, "number").names == ("number",)
+
+
+def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"scan_parquet needs pyarrow: .*demele\[parquet\]"):
+        demele.scan_parquet(tmp_path)
+
+
+def _other_columns(folder: Path) -> Any:
+    pd.DataFrame({"z1": [1.0]}).to_parquet(folder / "part.9.parquet")
+    return demele.scan_parquet(folder, ["z1", "z2"])
+
+
+def _damaged(folder: Path) -> Any:
+    (folder / "part.9.parquet").write_bytes(b"PAR1 nothing else")
+    return demele.scan_parquet(folder)
+
+
+@pytest.mark.parametrize(
+    ("work", "error", "message"),
+    [
+        (_other_columns, UnknownNameError, r"part\.9\.parquet: holds no column called 'z2'; it holds z1"),
+        (_damaged, FormatError, r"part\.9\.parquet: not a Parquet file that can be read"),
+        (lambda folder: demele.scan_parquet(folder, ["shap"]), UnknownNameError, "did you mean 'shape'"),
+        (lambda folder: demele.scan_parquet(folder, []), InputError, "at least one name, got none"),
+        (lambda folder: demele.scan_parquet(folder, ["z1", "z1"]), InputError, "distinct names"),
+        (lambda folder: demele.scan_parquet(folder / "none"), FileNotFoundError, "none"),
+        (
+            lambda folder: demele.scan_parquet(_folder(folder / "empty")),
+            FormatError,
+            r"holds no file called \*.parquet",
+        ),
+    ],
+)
+def test_files_that_are_not_read(
+    rows: pd.DataFrame, tmp_path: Path, work: Any, error: type[Exception], message: str
+) -> None:
+    in_files(rows, tmp_path, [300], 100)
+    with pytest.raises(error, match=message):
+        work(tmp_path)
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "keywords", "error", "message"),
+    [
+        ({}, {"bootstrap": 10}, InputError, "bootstrap: resamples are drawn from all rows"),
+        ({}, {"chance": 5}, InputError, "chance: all rows are permuted"),
+        ({}, {"codes_std": np.ones((N, 5))}, InputError, "codes_std: standard deviations are spread"),
+        ({}, {"sample": 3}, InputError, "sample: expected a number of rows of at least 4, got 3"),
+        ({}, {"kinds": {"nothing": "categorical"}}, InputError, "kinds: no factor is called 'nothing'"),
+        ({}, {"kinds": {"size": "counts"}}, InputError, "kinds: expected 'continuous' or 'categorical'"),
+        ({}, {"kinds": {"shape": "continuous"}}, InputTypeError, "'shape' was declared continuous but holds classes"),
+        ({"z2": (17, np.nan)}, {}, InputError, "1 non-finite values .* in column 'z2', first at row 17; drop"),
+        ({"z2": (617, np.inf)}, {}, InputError, "1 non-finite values .* in column 'z2', first at row 617; drop"),
+        ({"size": (400, np.inf)}, {}, InputError, "1 infinite values in column 'size', first at row 400"),
+        ({"size": (400, np.nan)}, {}, InputError, "1 missing annotations in column 'size', first at row 400"),
+        ({}, {"metrics": ["rmig"]}, NotEnoughData, "rmig needs the standard deviations"),
+        ({}, {"metrics": ["nothing"]}, UnknownNameError, "nothing"),
+    ],
+)
+def test_mistakes_are_refused(
+    rows: pd.DataFrame,
+    tmp_path: Path,
+    change: dict[str, tuple[int, float]],
+    keywords: dict[str, Any],
+    error: type[Exception],
+    message: str,
+) -> None:
+    changed = rows.copy()
+    for name, (row, value) in change.items():
+        changed.loc[changed.index[row], name] = value
+    folder = in_files(changed, tmp_path, [300], 100)
+    tables = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
+    with pytest.raises(error, match=message) as told:
+        demele.evaluate(*tables, **{"metrics": ["mig"], **keywords})
+    if change:  # what is wrong with the data is told as it is told of data in memory
+        with pytest.raises(error) as expected:
+            demele.evaluate(changed[CODES], changed[FACTORS], **{"metrics": ["mig"], **keywords})
+        assert str(told.value) == str(expected.value)
+
+
+def test_tables_of_other_lengths_are_refused(rows: pd.DataFrame, tmp_path: Path) -> None:
+    codes = demele.scan_parquet(in_files(rows, tmp_path / "codes", [300], 100), CODES)
+    factors = demele.scan_parquet(in_files(rows[:650], tmp_path / "factors", [300], 100), FACTORS)
+    with pytest.raises(InputError, match="got 700 rows of codes and 650 rows of factors"):
+        demele.evaluate(codes, factors)
+    with pytest.raises(InputTypeError, match="codes: expected real numbers in column 'shape'"):
+        demele.evaluate(
+            factors,
+            demele.scan_parquet(factors.files[0], ["shape"]).__class__(factors.files, factors.groups, ("size",)),
+        )
+
+
+@pytest.mark.parametrize("cuts", [[], [350], [1, 2, 3, 400, 699]])
+def test_progress_ends_where_the_rows_do(rows: pd.DataFrame, tmp_path: Path, cuts: list[int]) -> None:
+    folder = in_files(rows, tmp_path, cuts, 100)
+    told: list[tuple[float, float, str]] = []
+    demele.evaluate(
+        demele.scan_parquet(folder, CODES),
+        demele.scan_parquet(folder, FACTORS),
+        ["mig"],
+        progress=lambda *state: told.append(state),
+    )
+    assert told[-1] == (N, N, "counting, 700 rows")
+    assert {label.partition(",")[0] for _, _, label in told} == {"first pass", "counting"}
+
+
+def test_row_groups_are_not_read_twice(rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of work begin where both tables have a row group that begins."""
+    monkeypatch.setattr(chunks, "ROWS_PER_SPAN", 100)
+    codes = demele.scan_parquet(in_files(rows, tmp_path / "a", [300], 100), CODES)
+    factors = demele.scan_parquet(in_files(rows, tmp_path / "b", [200], 150), FACTORS)
+    own, other = ({0, 100, 200, 300, 400, 500, 600, 700}, {0, 150, 200, 350, 500, 650, 700})
+    assert set(codes.cuts) == own
+    assert set(factors.cuts) == other
+    assert [(span.start, span.stop) for span in chunks.spans(codes, factors)] == [(0, 200), (200, 500), (500, 700)]

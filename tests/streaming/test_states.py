@@ -1,0 +1,213 @@
+"""Bounded samples: uniform, blind to values, the same rows whatever the batches and merges; counts by hand."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import demele
+from demele.core.errors import IncompatibleState
+from demele.streaming.states import CountState, SampleState, row_keys
+from tests.tolerances import assert_exact, assert_mean, assert_rate_at_most
+
+
+def numbered(start: int, stop: int) -> tuple[Any, ...]:
+    return (np.arange(start, stop),)
+
+
+def sampled(bound: int, n: int, batch: int, stream: str = "0", seed: int = 0) -> SampleState:
+    state = SampleState(bound, seed)
+    for start in range(0, n, batch):
+        state = state.update(numbered(start, min(start + batch, n)), stream)
+    return state
+
+
+def kept(state: SampleState) -> list[int]:
+    return [int(row) for row in state.rows()[0]]
+
+
+# Samples -------------------------------------------------------------------------------------------------------------
+
+
+def test_while_the_bound_covers_the_rows_all_are_kept_in_their_order() -> None:
+    assert kept(sampled(100, 100, 7)) == list(range(100))
+    assert kept(sampled(1000, 100, 7)) == list(range(100))
+    assert sampled(1000, 100, 7).n_kept == 100
+
+
+def test_of_more_rows_those_with_the_smallest_keys_are_kept() -> None:
+    state = sampled(10, 500, 9)
+    keys = row_keys(0, "0", np.arange(500))
+    assert kept(state) == sorted(int(row) for row in np.argsort(keys)[:10])
+    assert (state.n, state.n_kept) == (500, 10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 300), st.integers(4, 60), st.integers(1, 50), st.integers(1, 50))
+def test_batch_sizes_do_not_matter(n: int, bound: int, batch: int, other: int) -> None:
+    assert kept(sampled(bound, n, batch)) == kept(sampled(bound, n, other))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 300), st.integers(4, 60), st.integers(0, 60))
+def test_a_smaller_bound_keeps_a_part_of_what_a_larger_one_keeps(n: int, bound: int, more: int) -> None:
+    assert set(kept(sampled(bound, n, 16))) <= set(kept(sampled(bound + more, n, 16)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 300), st.integers(0, 300), st.integers(4, 60))
+def test_what_is_kept_of_the_first_rows_is_kept_or_replaced_by_later_ones(n: int, more: int, bound: int) -> None:
+    first, later = set(kept(sampled(bound, n, 16))), set(kept(sampled(bound, n + more, 16)))
+    assert {row for row in later if row < n} <= first
+
+
+def test_keys_are_distinct_and_evenly_spread() -> None:
+    keys = np.concatenate([row_keys(0, str(stream), np.arange(50_000)) for stream in range(4)])
+    assert len(np.unique(keys)) == keys.size
+    assert_mean(keys / 2.0**64, 0.5)
+    for bit in range(64):
+        assert_mean((keys >> np.uint64(bit)) & np.uint64(1), 0.5)
+
+
+def test_keys_depend_on_seed_stream_and_number() -> None:
+    numbers = np.arange(100)
+    assert not np.isin(row_keys(0, "a", numbers), row_keys(1, "a", numbers)).any()
+    assert not np.isin(row_keys(0, "a", numbers), row_keys(0, "b", numbers)).any()
+    assert_exact(row_keys(0, "a", numbers)[50:], row_keys(0, "a", numbers[50:]))
+
+
+def test_each_row_is_kept_as_often_as_any_other() -> None:
+    n, bound, trials = 60, 15, 4000
+    present = np.zeros((trials, n))
+    for seed in range(trials):
+        present[seed, kept(sampled(bound, n, 25, seed=seed))] = 1
+    assert_exact(present.sum(axis=1), np.full(trials, bound))
+    for row in range(n):
+        assert_mean(present[:, row], bound / n)
+    # two rows at once, as in a draw without replacement
+    assert_mean(present[:, 3] * present[:, 40], bound / n * (bound - 1) / (n - 1))
+
+
+def test_rows_of_all_streams_are_kept_alike() -> None:
+    of_the_small = []
+    for seed in range(2000):
+        small = SampleState(20, seed).update((np.full(10, -1),), "b")
+        of_the_small.append(kept(sampled(20, 90, 30, "a", seed).merge(small)).count(-1))
+    assert_mean(of_the_small, 20 * 10 / 100)
+
+
+def test_the_choice_does_not_look_at_the_values() -> None:
+    values = np.random.default_rng(0).standard_normal(1000)
+    for columns in ((values,), (np.sort(values),), (np.zeros(1000),)):
+        state = SampleState(50, 0).update((*columns, np.arange(1000)), "0")
+        assert [int(row) for row in state.rows()[1]] == kept(sampled(50, 1000, 1000))
+
+
+def test_many_small_states_merge_to_what_one_large_tree_gives() -> None:
+    states = [sampled(40, 13, 5, str(stream)) for stream in range(60)]
+    left = states[0]
+    for state in states[1:]:
+        left = left.merge(state)
+    tree = states[::-1]
+    while len(tree) > 1:
+        tree = [tree[i].merge(tree[i + 1]) if i + 1 < len(tree) else tree[i] for i in range(0, len(tree), 2)]
+    assert left.n == tree[0].n == 60 * 13
+    assert left.n_kept == 40
+    assert kept(left) == kept(tree[0])
+    assert left.streams == tree[0].streams
+
+
+def test_numbered_streams_come_back_by_number_named_ones_by_name() -> None:
+    state = SampleState(100, 0)
+    for stream in ("10", "b", "2", "-1", "a"):
+        state = state.update((np.full(2, stream, dtype=object),), stream)
+    assert list(state.rows()[0]) == ["-1", "-1", "2", "2", "10", "10", "a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("batch", [1, 10, 3000])
+def test_memory_stays_within_twice_the_bound_and_a_batch(batch: int) -> None:
+    state, most, parts = SampleState(100, 0), 0, 0
+    for start in range(0, 6000, batch):
+        state = state.update(numbered(start, start + batch), "0")
+        most = max(most, sum(part.keys.size for part in state.parts))
+        parts = max(parts, len(state.parts))
+    assert most <= 200
+    assert parts <= 10
+    assert state.n == 6000
+
+
+def test_a_full_sample_takes_no_more_rows_than_can_stay() -> None:
+    state = sampled(100, 10_000, 1000).sifted()
+    grown = state.update(numbered(10_000, 20_000), "0")
+    assert sum(part.keys.size for part in grown.parts) < 300  # about 1 of 100 of the new rows
+    assert kept(grown) == kept(sampled(100, 20_000, 20_000))
+
+
+def test_samples_with_another_bound_seed_or_the_same_stream_do_not_merge() -> None:
+    state = sampled(10, 20, 20)
+    for other, words in (
+        (sampled(11, 5, 5, "1"), "at most 10 rows with seed 0, and 11"),
+        (sampled(10, 5, 5, "1", seed=3), "with seed 3"),
+        (sampled(10, 5, 5, "0"), "both saw rows of the stream '0'.*stream of its own"),
+    ):
+        with pytest.raises(IncompatibleState, match=words):
+            state.merge(other)
+    assert state.merge(SampleState(10, 0)).n == 20
+
+
+def test_a_stream_is_no_luckier_than_chance() -> None:
+    wins = sum(kept(sampled(4, 8, 8, f"s{index}"))[0] == 0 for index in range(400))
+    assert_rate_at_most(wins, 400, 0.5)
+    assert_rate_at_most(400 - wins, 400, 0.5)
+
+
+# Counts --------------------------------------------------------------------------------------------------------------
+
+
+def test_counts_by_hand() -> None:
+    frame = demele.Frame.fixed([(0.0, 4.0)], {"kind": ["a", "b"], "size": (0.0, 1.0)}, missing="omit")
+    state = CountState(frame.bins(demele.EqualWidth(2)))
+    codes = np.array([[0.0], [1.9], [2.0], [4.0]])
+    factors = pd.DataFrame({"kind": ["a", "b", "b", None], "size": [0.0, 0.5, np.nan, 1.0]})
+    state = state.update(frame.read(codes, factors)).settled()
+    assert state.counted is not None
+    assert state.annotated is not None
+    kind, size = state.counted.tables
+    assert_exact(kind, [[[1, 1], [0, 1]]])
+    assert_exact(size, [[[1, 1], [0, 1]]])
+    assert_exact(state.counted.factor_tables[0, 1], [[1, 0], [0, 1]])
+    assert_exact(state.counted.factor_tables[1, 1], [[1, 0], [0, 2]])
+    assert_exact(state.annotated, [3, 3])
+    assert state.n == 4
+
+
+def test_rows_wait_to_be_counted_together_and_nobody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = rng.random((300, 2)), rng.random((300, 2))
+    frame = demele.Frame.of(codes, factors)
+    tables = []
+    for buffered in (1, 64, 10_000):
+        monkeypatch.setattr("demele.streaming.states.BUFFERED", buffered)
+        state = CountState(frame.bins(demele.EqualWidth(4)))
+        for start in range(0, 300, 30):
+            state = state.update(frame.read(codes[start : start + 30], factors[start : start + 30]))
+            assert state.n_waiting < max(buffered, 31)
+        settled = state.settled()
+        assert settled.counted is not None
+        tables.append(settled.counted.tables)
+    assert_exact(tables[0], tables[1])
+    assert_exact(tables[0], tables[2])
+
+
+def test_counts_of_other_bins_do_not_merge() -> None:
+    frame = demele.Frame.fixed([(0, 1)], {"a": (0.0, 1.0)})
+    for other in (
+        frame.bins(demele.EqualWidth(5)),
+        demele.Frame.fixed([(0, 2)], {"a": (0.0, 1.0)}).bins(demele.EqualWidth(4)),
+        demele.Frame.fixed([(0, 1)], {"a": [1, 2, 3, 4]}).bins(demele.EqualWidth(4)),
+    ):
+        with pytest.raises(IncompatibleState, match="count other bins"):
+            CountState(frame.bins(demele.EqualWidth(4))).merge(CountState(other))
