@@ -1,7 +1,7 @@
 """One function per group of metrics that share a computation: rows and options in, native values out."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,10 @@ from demele.metrics.fragility import FRAGILE
 from demele.metrics.native import Array, Native, mean_of_defined
 from demele.metrics.predictor.dci import compactness_of_factors, modularity_of_codes, weighted_modularity
 
-__all__ = ["RUNNERS"]
+if TYPE_CHECKING:
+    from demele.estimation.extremes import CrossedIRS
+
+__all__ = ["RUNNERS", "irs_native", "sap_native"]
 
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.
 PENALTY_MATTERS = 5_000
@@ -237,17 +240,20 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
         if group:
             matrix[:, group] = _accuracies(data, codes, group, options, streams)
     matrix[data.codes.constant] = 0.0
+    return {"sap": sap_native(matrix, _fewer_than_asked(data.n, options) if categorical else ())}
+
+
+def sap_native(matrix: Array, notes: tuple[Note, ...] = ()) -> Native:
+    """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors)."""
     first, second = top_two(matrix, axis=0)
     gaps = first - second
-    return {
-        "sap": Native(
-            value=mean_of_defined(gaps),
-            per_factor=gaps,
-            matrix=matrix,
-            matrix_of="squared correlation, or accuracy for categorical factors",
-            notes=_fewer_than_asked(data.n, options) if categorical else (),
-        )
-    }
+    return Native(
+        value=mean_of_defined(gaps),
+        per_factor=gaps,
+        matrix=matrix,
+        matrix_of="squared correlation, or accuracy for categorical factors",
+        notes=notes,
+    )
 
 
 def _accuracies(data: Data, codes: Array, group: list[int], options: Options, streams: Streams) -> Array:
@@ -349,7 +355,7 @@ def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 
 
 def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.extremes import crossed_deviations, irs_score
+    from demele.estimation.extremes import crossed_deviations
 
     labels, n_levels = data.factor_labels(options["bins"])
     crossed = crossed_deviations(
@@ -359,15 +365,20 @@ def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native
         quantile=options["quantile"],
         value_weights=options["value_weights"],
     )
+    return {"irs": irs_native(crossed, options)}
+
+
+def irs_native(crossed: "CrossedIRS", options: Options) -> Native:
+    """Return IRS from the deviations of codes within the values of factors."""
+    from demele.estimation.extremes import irs_score
+
     per_code, value = irs_score(crossed.matrix, crossed.max_deviation, options["weights"])
-    return {
-        "irs": Native(
-            value=np.asarray(value),
-            per_code=per_code,
-            matrix=crossed.matrix,
-            matrix_of="interventional robustness of a code at fixed values of a factor",
-        )
-    }
+    return Native(
+        value=np.asarray(value),
+        per_code=per_code,
+        matrix=crossed.matrix,
+        matrix_of="interventional robustness of a code at fixed values of a factor",
+    )
 
 
 RUNNERS: dict[str, Runner] = {

@@ -1,10 +1,11 @@
 """One accumulator for every metric: update with batches, merge with others, compute when asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from demele.streaming.plan import Plan, comparable, difference, listed
 from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
@@ -18,36 +19,21 @@ from demele.metrics.options import checked_option
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.requests import chosen_metrics, given_options, merged_options
-from demele.streaming.counted import Counted, check_with_frame, counted_metrics, table_settings
+from demele.streaming.counted import Counted, Seen, check_with_frame, counted_metrics, table_settings
 from demele.streaming.frame import Frame
 from demele.streaming.rows import Rows
 from demele.streaming.sampled import Names, applying, as_tables, mixed, of_sample, read_deviations, read_rows
 from demele.streaming.states import CountState, SampleState
+from demele.streaming.summed import accumulated_metrics, seen_of, sums_for, sums_scores
+from demele.streaming.sums import Sums, merged
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
-__all__ = ["BOUND", "Accumulator", "counted_metrics"]
+__all__ = ["BOUND", "Accumulator", "accumulated_metrics", "counted_metrics"]
 
 #: Rows that sampled metrics keep, unless told otherwise.
 BOUND = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What is computed, and from which state; the same for accumulators that merge."""
-
-    names: tuple[str, ...]
-    single: bool
-    protocol: str
-    options: tuple[tuple[str, Any], ...]
-    seed: int
-    bound: int
-    outside: str
-    missing: Missing
-    kinds: Any
-    reg_dim: Any
-    bins: Any
 
 
 class Accumulator:
@@ -62,7 +48,8 @@ class Accumulator:
     frame : Frame, optional
         Columns, levels and ranges. With a frame, metrics of histograms (:func:`counted_metrics`) count every row
         under fixed edges: batches in any order, merged in any way, give the bits that one call on all rows gives.
-        Without one they are computed as the others are.
+        SAP of continuous factors and IRS (:func:`accumulated_metrics`) are of every row too, equal to rounding.
+        Without a frame they are computed as the others are.
     bound : int, default 100 000
         Rows kept for all other metrics: those with the smallest keys, hashed from stream and row number, so that the
         choice does not depend on the order of merging. While fewer rows came, the value is that of one call on all of
@@ -72,7 +59,7 @@ class Accumulator:
         own for sampled metrics.
     outside : {"raise", "clip"}
         What to do with values outside the ranges of the frame: refuse the batch, or count them in the first or last
-        bin; a note says how many. Sampled metrics take them as they are.
+        bin; a note says how many. Sampled metrics, SAP, and IRS of codes take them as they are.
     protocol, seed, missing, kinds, reg_dim, bins, options
         As in :func:`demele.evaluate`. With a frame, kinds and missing are the frame's, and columns with names may come
         in any order. Without one, columns and kinds are those of the rows so far, classes being sorted by name.
@@ -92,7 +79,7 @@ class Accumulator:
     True
     """
 
-    __slots__ = ("_columns", "_counts", "_frame", "_plan", "_sample", "_stream", "_tables")
+    __slots__ = ("_columns", "_counts", "_frame", "_plan", "_sample", "_stream", "_sums", "_tables")
 
     def __init__(
         self,
@@ -128,7 +115,7 @@ class Accumulator:
             raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)
-        self._plan = _Plan(
+        self._plan = Plan(
             names=names,
             single=isinstance(metrics, str),
             protocol=protocol_named(protocol).name,
@@ -138,13 +125,14 @@ class Accumulator:
             outside=outside,
             missing=missing if frame is None else frame.missing,
             kinds=kinds if frame is None else frame.kinds,
-            reg_dim=_listed(reg_dim),
+            reg_dim=listed(reg_dim),
             bins=None if bins is None else checked_option("bins", bins),
         )
         self._frame = frame
         self._stream = str(stream)
         self._columns: Names | None = None
-        settings = {name: table_settings(name, own) for name, own in self._options().items()}
+        options = self._options()
+        settings = {name: table_settings(name, own) for name, own in options.items()}
         self._tables: dict[str, TableSettings] = {
             name: one for name, one in settings.items() if frame is not None and one is not None
         }
@@ -152,8 +140,9 @@ class Accumulator:
         self._counts: dict[Binning, CountState] = (
             {} if frame is None else {rule: CountState(frame.bins(rule)) for rule in rules}
         )
-        rest = [name for name in names if name not in self._tables]
-        self._sample = SampleState(int(bound), self._plan.seed) if rest else None
+        sums = {} if frame is None else {name: sums_for(name, own, frame) for name, own in options.items()}
+        self._sums: dict[str, Sums] = {name: one for name, one in sums.items() if one is not None}
+        self._sample = SampleState(int(bound), self._plan.seed) if self._sampled_names() else None
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -182,6 +171,7 @@ class Accumulator:
         if self._frame is not None:
             rows = self._frame.read(codes, factors, outside=self._plan.outside)
             found._counts = {rule: state.update(rows) for rule, state in self._counts.items()}
+            found._sums = {name: state.update(rows) for name, state in self._sums.items()}
         if self._sample is not None:
             columns, names = self._sampled_columns(rows, codes, factors, codes_std)
             if columns:
@@ -199,8 +189,8 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"merge: expected an Accumulator, got {type(other).__name__}")
-        if _comparable(self._plan) != _comparable(other._plan):
-            told = _difference(self._plan, other._plan)
+        if comparable(self._plan) != comparable(other._plan):
+            told = difference(self._plan, other._plan)
             raise IncompatibleState(f"the two accumulators differ in {told}; give both the same arguments")
         if (self._frame is None) != (other._frame is None) or (self._frame is not None and self._frame != other._frame):
             raise IncompatibleState("the two accumulators have other frames: other columns, ranges or levels")
@@ -214,6 +204,7 @@ class Accumulator:
         found = self._copy()
         found._columns = self._columns or other._columns
         found._counts = {rule: state.merge(other._counts[rule]) for rule, state in self._counts.items()}
+        found._sums = {name: merged(state, other._sums[name]) for name, state in self._sums.items()}
         if self._sample is not None and other._sample is not None:
             found._sample = self._sample.merge(other._sample)
         return found
@@ -223,6 +214,7 @@ class Accumulator:
         found = self._copy()
         found._columns = None
         found._counts = {rule: CountState(state.binned) for rule, state in self._counts.items()}
+        found._sums = {name: state.cleared() for name, state in self._sums.items()}
         if self._sample is not None:
             found._sample = SampleState(self._sample.bound, self._sample.seed)
         return found
@@ -232,7 +224,7 @@ class Accumulator:
         """Rows seen."""
         if self._sample is not None:
             return self._sample.n
-        return next(iter(self._counts.values())).n
+        return next(iter((*self._counts.values(), *self._sums.values()))).n
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -246,8 +238,9 @@ class Accumulator:
 
     def __repr__(self) -> str:
         counted = ", ".join(self._tables) or "nothing"
+        summed = f", summed: {', '.join(self._sums)}" if self._sums else ""
         kept = "" if self._sample is None else f", {self._sample.n_kept} rows kept"
-        return f"Accumulator({', '.join(self._plan.names)}; n={self.n}, counted: {counted}{kept})"
+        return f"Accumulator({', '.join(self._plan.names)}; n={self.n}, counted: {counted}{summed}{kept})"
 
     # Values ---------------------------------------------------------------------------------------------------------
 
@@ -257,7 +250,7 @@ class Accumulator:
         Returns
         -------
         Score or Evaluation
-            Counted metrics come without intervals and checks of fragility: these need the rows, see
+            Metrics of all rows under a frame come without intervals and checks of fragility: these need the rows, see
             :func:`demele.evaluate`. Of several metrics, those that do not apply are left out with the reason.
 
         Raises
@@ -269,31 +262,18 @@ class Accumulator:
             raise NotEnoughData(f"{', '.join(self._plan.names)}: no rows yet; call update(codes, factors) first")
         found: dict[str, Score] = {}
         left_out: dict[str, LeftOut] = {}
-        counted = Counted(self._frame, self._counts) if self._frame is not None and self._counts else None
-        if counted is not None:
-            plan = self._plan
-            scores, reasons = counted.scores(
-                self._tables,
-                self._options(),
-                protocol=plan.protocol,
-                reg_dim=plan.reg_dim,
-                missing=plan.missing,
-                seed=plan.seed,
-                kinds=plan.kinds,
-            )
-            found |= scores
-            left_out |= reasons
-        rest = [name for name in self._plan.names if name not in self._tables]
+        seen = None if self._frame is None else self._stated(self._frame, found, left_out)
+        rest = self._sampled_names()
         about = self._sampled(rest, left_out) if rest else None
         if about is not None:
             sample = self._sample
-            kept, seen = (self.n, self.n) if sample is None else (sample.n_kept, sample.n)
-            found |= {score.metric: of_sample(score, kept, seen, self._plan.bound) for score in about}
+            kept, n = (self.n, self.n) if sample is None else (sample.n_kept, sample.n)
+            found |= {score.metric: of_sample(score, kept, n, self._plan.bound) for score in about}
         if not found:
             raise NotEnoughData(next(iter(left_out.values())).reason)
         if self._plan.single:
             return found[self._plan.names[0]]
-        return self._evaluation(found, left_out, about, counted)
+        return self._evaluation(found, left_out, about, seen)
 
     def to_bytes(self) -> bytes:
         """Return settings, frame and rows as bytes, for a checkpoint or another process: arrays and JSON, no pickle.
@@ -416,36 +396,45 @@ class Accumulator:
         left_out |= {one.metric: one for one in about.left_out}
         return about
 
+    def _stated(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Seen | None:
+        """Add the scores that are read off counts and sums, and return what they say of the rows."""
+        plan, seen = self._plan, None
+        shared: dict[str, Any] = {
+            "protocol": plan.protocol,
+            "reg_dim": plan.reg_dim,
+            "missing": plan.missing,
+            "seed": plan.seed,
+            "kinds": plan.kinds,
+            "warned": set(),
+        }
+        if self._sums:
+            seen = seen_of(frame, next(iter(self._sums.values())))
+            scores, reasons = sums_scores(frame, self._sums, self._options(), **shared)
+            found |= scores
+            left_out |= reasons
+        if self._counts:
+            counted = Counted(frame, self._counts)
+            scores, reasons = counted.scores(self._tables, self._options(), **shared)
+            found |= scores
+            left_out |= reasons
+            seen = counted.seen()
+        return seen
+
+    def _sampled_names(self) -> list[str]:
+        """Return the metrics that are computed from the rows kept."""
+        return [name for name in self._plan.names if name not in self._tables and name not in self._sums]
+
     def _evaluation(
         self,
         found: Mapping[str, Score],
         left_out: Mapping[str, LeftOut],
         about: Evaluation | None,
-        counted: Counted | None,
+        seen: Seen | None,
     ) -> Evaluation:
         missing = tuple(left_out[name] for name in self._plan.names if name in left_out)
         scores = tuple(found[name] for name in self._plan.names if name in found)
-        if counted is None:
+        if seen is None:
             if about is None:
-                raise ValueError("an accumulator counts rows, or keeps some")
+                raise ValueError("an accumulator counts rows, sums them, or keeps some")
             return replace(about, scores=scores, left_out=missing, n=self.n)
-        return counted.evaluation(scores, missing, self._plan.protocol, () if about is None else about.dependency)
-
-
-def _listed(reg_dim: object) -> object:
-    """Return codes in one form, so that settings compare as equal when they are."""
-    if isinstance(reg_dim, np.ndarray):
-        return reg_dim.tolist()
-    return list(reg_dim) if isinstance(reg_dim, tuple) else reg_dim
-
-
-def _comparable(plan: _Plan) -> tuple[str, ...]:
-    return tuple(repr(getattr(plan, name)) for name in _Plan.__slots__)
-
-
-def _difference(first: _Plan, second: _Plan) -> str:
-    names = [name for name in _Plan.__slots__ if repr(getattr(first, name)) != repr(getattr(second, name))]
-    shown = {"names": "metrics"}
-    return ", ".join(
-        f"{shown.get(name, name)} ({getattr(first, name)!r} and {getattr(second, name)!r})" for name in names
-    )
+        return seen.evaluation(scores, missing, self._plan.protocol, () if about is None else about.dependency)

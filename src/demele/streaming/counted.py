@@ -1,7 +1,7 @@
 """Scores of what was counted: from tables under the edges of a frame, through the same functions as from rows."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,101 @@ from demele.streaming.states import CountState
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
-__all__ = ["Counted", "check_with_frame", "counted_metrics", "table_settings"]
+__all__ = ["Counted", "Seen", "check_with_frame", "counted_metrics", "table_settings", "warn_of_constants"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What results say of the rows so far, of which there are states only.
+
+    Attributes
+    ----------
+    frame : Frame
+    n : int
+        Rows.
+    annotated : list of int
+        Rows annotated for each factor.
+    clipped : int
+        Values that were moved to the ends of their ranges.
+    active : list of int
+        Factors that vary.
+    """
+
+    frame: Frame
+    n: int
+    annotated: list[int]
+    clipped: int
+    active: list[int]
+
+    def subject(self) -> Subject:
+        """Return the representation without its rows."""
+        codes, factors = self.frame.described(self.n, self.annotated)
+        varying = Factors(tuple(factors.columns[index] for index in self.active), factors.missing)
+        notes = []
+        for index, factor in enumerate(factors.columns):
+            if index not in self.active:
+                message = f"factor {factor.name!r} is constant and was left out"
+                if not factor.constant:
+                    message = f"factor {factor.name!r} stays in one bin of its range and was left out"
+                notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
+            if not factor.complete:
+                message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {self.n} rows"
+                notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
+        constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
+        if constant:
+            listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
+            message = f"constant codes ({listed}) carry no information and no importance"
+            notes.append(Note(code="constant-code", message=message, subject=constant))
+        if self.clipped:
+            message = f"{self.clipped:,} values outside the frame's ranges were counted in the first or last bin"
+            notes.append(Note(code="clipped", message=message, severity="warning"))
+        return Subject(codes, factors, tuple(self.active), Data(codes, varying), tuple(notes))
+
+    def nothing_varies(self, metric: str) -> LeftOut:
+        """Say that a metric has no value, since no factor varies."""
+        listed = ", ".join(map(repr, self.frame.factors[:6]))
+        reason = f"factors: none of them varies in the {self.n} rows so far: {listed}"
+        return LeftOut(metric=metric, reason=reason)
+
+    def framed(self, score: Score) -> Score:
+        """Return a score whose signature says which frame it was computed under."""
+        signature = score.signature
+        context = {**signature.context, "frame": self.frame.digest()}
+        return replace(score, signature=Signature(signature.metric, signature.arguments, context))
+
+    def evaluation(
+        self,
+        scores: tuple[Score, ...],
+        left_out: tuple[LeftOut, ...],
+        protocol: str,
+        dependency: tuple[Dependency, ...],
+    ) -> Evaluation:
+        """Return scores with what is known of the representation."""
+        return Evaluation(
+            scores=scores,
+            left_out=left_out,
+            protocol=protocol,
+            name="codes",
+            n=self.n,
+            code_names=self.frame.codes,
+            factors=self.summaries(),
+            dependency=dependency,
+            notes=self.subject().notes,
+            version=__version__,
+        )
+
+    def summaries(self) -> tuple[FactorSummary, ...]:
+        """Say of each factor what an evaluation does."""
+        return tuple(
+            FactorSummary(
+                name=column.name,
+                kind=column.kind,
+                n_levels=len(column.levels) if column.kind == "categorical" else None,
+                n_annotated=known,
+                constant=index not in self.active,
+            )
+            for index, (column, known) in enumerate(zip(self.frame.columns, self.annotated, strict=True))
+        )
 
 
 class Counted:
@@ -58,28 +152,23 @@ class Counted:
         missing: Missing,
         seed: int,
         kinds: object,
+        warned: set[str],
     ) -> tuple[dict[str, Score], dict[str, LeftOut]]:
-        """Return scores by metric, and why others have none."""
+        """Return scores by metric, and why others have none; ``warned`` are messages that need not come again."""
         run = Run.checked(seed=seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=1, missing=missing)
         found: dict[str, Score] = {}
         left_out: dict[str, LeftOut] = {}
-        warned: set[str] = set()
         for name, settings in tables.items():
             counts = self.states[settings.binning].counted
             if counts is None:
                 raise ValueError("a settled state with rows has counts")
             active = self.varying(counts)
+            seen = self.seen(active)
             if not active:
-                listed = ", ".join(map(repr, self.frame.factors[:6]))
-                left_out[name] = LeftOut(
-                    metric=name, reason=f"factors: none of them varies in the {self.n} rows so far: {listed}"
-                )
+                left_out[name] = seen.nothing_varies(name)
                 continue
-            subject = self._subject(active)
-            for note in subject.notes:
-                if note.code == "constant-factor" and note.message not in warned:
-                    warned.add(note.message)
-                    warn_user(note.message, UndefinedFactorWarning)
+            subject = seen.subject()
+            warn_of_constants(subject, warned)
             try:
                 request = request_for(CATALOGUE[name], options[name], subject, reg_dim)
             except NotEnoughData as error:
@@ -88,78 +177,27 @@ class Counted:
             table = information_table(_only(counts, active), settings.correction)
             native = native_of(name, table, request.reg_dim)
             outcome = Outcome(native=native, notes=assumed_codes(request, table))
-            score = score_of(request, outcome, subject, run, protocol, kinds)
-            context = {**score.signature.context, "frame": self.frame.digest()}
-            found[name] = replace(score, signature=Signature(name, score.signature.arguments, context))
+            found[name] = seen.framed(score_of(request, outcome, subject, run, protocol, kinds))
         return found, left_out
-
-    def evaluation(
-        self,
-        scores: tuple[Score, ...],
-        left_out: tuple[LeftOut, ...],
-        protocol: str,
-        dependency: tuple[Dependency, ...],
-    ) -> Evaluation:
-        """Return scores with what is known of the representation."""
-        return Evaluation(
-            scores=scores,
-            left_out=left_out,
-            protocol=protocol,
-            name="codes",
-            n=self.n,
-            code_names=self.frame.codes,
-            factors=self.summaries(),
-            dependency=dependency,
-            notes=self.notes(),
-            version=__version__,
-        )
 
     def varying(self, counts: JointCounts) -> list[int]:
         """Return the factors that fall into more than one bin."""
         return [index for index, table in enumerate(counts.tables) if (table[0].sum(axis=0) > 0).sum() > 1]
 
-    def summaries(self) -> tuple[FactorSummary, ...]:
-        """Say of each factor what an evaluation does."""
-        counts = next(iter(self.states.values())).counted
-        active = [] if counts is None else self.varying(counts)
-        return tuple(
-            FactorSummary(
-                name=column.name,
-                kind=column.kind,
-                n_levels=len(column.levels) if column.kind == "categorical" else None,
-                n_annotated=known,
-                constant=index not in active,
-            )
-            for index, (column, known) in enumerate(zip(self.frame.columns, self.annotated, strict=True))
-        )
+    def seen(self, active: list[int] | None = None) -> Seen:
+        """Return what results say of the rows; the factors that vary are those under the first rule, if not given."""
+        if active is None:
+            counts = next(iter(self.states.values())).counted
+            active = [] if counts is None else self.varying(counts)
+        return Seen(self.frame, self.n, self.annotated, self.clipped, active)
 
-    def notes(self) -> tuple[Note, ...]:
-        """Return the notes of the representation."""
-        counts = next(iter(self.states.values())).counted
-        return self._subject([] if counts is None else self.varying(counts)).notes
 
-    def _subject(self, active: list[int]) -> Subject:
-        codes, factors = self.frame.described(self.n, self.annotated)
-        varying = Factors(tuple(factors.columns[index] for index in active), factors.missing)
-        notes = []
-        for index, factor in enumerate(factors.columns):
-            if index not in active:
-                message = f"factor {factor.name!r} is constant and was left out"
-                if not factor.constant:
-                    message = f"factor {factor.name!r} stays in one bin of its range and was left out"
-                notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
-            if not factor.complete:
-                message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {self.n} rows"
-                notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
-        constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
-        if constant:
-            listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
-            message = f"constant codes ({listed}) carry no information and no importance"
-            notes.append(Note(code="constant-code", message=message, subject=constant))
-        if self.clipped:
-            message = f"{self.clipped:,} values outside the frame's ranges were counted in the first or last bin"
-            notes.append(Note(code="clipped", message=message, severity="warning"))
-        return Subject(codes, factors, tuple(active), Data(codes, varying), tuple(notes))
+def warn_of_constants(subject: Subject, warned: set[str]) -> None:
+    """Warn of factors that do not vary, of each once."""
+    for note in subject.notes:
+        if note.code == "constant-factor" and note.message not in warned:
+            warned.add(note.message)
+            warn_user(note.message, UndefinedFactorWarning)
 
 
 def _only(counts: JointCounts, active: list[int]) -> JointCounts:
@@ -189,7 +227,9 @@ def counted_metrics() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Under an estimator other than histograms they are computed from a sample of the rows, as the others are.
+        Under an estimator other than histograms they are computed from a sample of the rows, as the others are. With
+        a frame, SAP of continuous factors and IRS are of every row too; they sum floats, and so are exact to rounding,
+        not to the bit: :func:`demele.streaming.accumulator.accumulated_metrics`.
 
     Examples
     --------

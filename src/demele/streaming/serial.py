@@ -11,12 +11,13 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from demele.streaming.plan import Plan, comparable
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState, InputError, InputTypeError
 from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
-from demele.streaming.accumulator import Accumulator, _comparable, _Plan
+from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import Frame
 from demele.streaming.plain import frame_as_dict, frame_from_dict
 from demele.streaming.states import CountState, SampleState, _Part, row_keys
@@ -57,7 +58,7 @@ def to_bytes(accumulator: Accumulator) -> bytes:
     """
     pack = _Pack()
     plan = accumulator._plan
-    settings = {name: _encoded(getattr(plan, name)) for name in _Plan.__slots__}
+    settings = {name: _encoded(getattr(plan, name)) for name in Plan.__slots__}
     frame = None if accumulator.frame is None else frame_as_dict(accumulator.frame)
     about = {"settings": settings, "stream": accumulator._stream, "frame": frame, **_packed_state(accumulator, pack)}
     return pack.written(about)
@@ -81,7 +82,7 @@ def from_bytes(data: bytes) -> Accumulator:
     """
     about, pack = _opened(data)
     with _Refusal():
-        given = {name: _decoded(about["settings"][name]) for name in _Plan.__slots__}
+        given = {name: _decoded(about["settings"][name]) for name in Plan.__slots__}
         names, single = given.pop("names"), given.pop("single")
         given["options"] = dict(given["options"])
         frame = None if about["frame"] is None else frame_from_dict(about["frame"])
@@ -102,7 +103,7 @@ def state_to_bytes(accumulator: Accumulator) -> bytes:
         For :func:`with_state`; they say which settings they belong to, but do not hold them.
     """
     pack = _Pack()
-    own = {"plan": list(_comparable(accumulator._plan)), "frame": _digest(accumulator.frame)}
+    own = {"plan": list(comparable(accumulator._plan)), "frame": _digest(accumulator.frame)}
     return pack.written({**own, **_packed_state(accumulator, pack)})
 
 
@@ -129,12 +130,12 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
     about, pack = _opened(data)
     with _Refusal():
         theirs, digest = [str(value) for value in about["plan"]], about["frame"]
-        mine = list(_comparable(accumulator._plan))
+        mine = list(comparable(accumulator._plan))
         if theirs == mine and digest == _digest(accumulator.frame):
             return _unpacked_state(accumulator, about, pack)
     differing = [
         f"{'metrics' if name == 'names' else name} ({own[:80]} here, {other[:80]} there)"
-        for name, own, other in zip(_Plan.__slots__, mine, theirs, strict=False)
+        for name, own, other in zip(Plan.__slots__, mine, theirs, strict=False)
         if own != other
     ]
     told = ", ".join(differing) or "their frames: other columns, ranges or levels"
@@ -147,7 +148,11 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
 def _packed_state(accumulator: Accumulator, pack: "_Pack") -> dict[str, Any]:
     counts = [_packed_counts(state.settled(), pack) for state in accumulator._counts.values()]
     sample = None if accumulator._sample is None else _packed_sample(accumulator._sample.sifted(), pack)
-    return {"columns": accumulator._columns, "counts": counts, "sample": sample}
+    sums = {
+        metric: {name: pack.put(one) for name, one in state.arrays().items()}
+        for metric, state in accumulator._sums.items()
+    }
+    return {"columns": accumulator._columns, "counts": counts, "sums": sums, "sample": sample}
 
 
 def _unpacked_state(accumulator: Accumulator, about: Mapping[str, Any], pack: "_Arrays") -> Accumulator:
@@ -155,12 +160,20 @@ def _unpacked_state(accumulator: Accumulator, about: Mapping[str, Any], pack: "_
     if about["columns"] is not None:
         codes, factors = (tuple(str(name) for name in names) for names in about["columns"])
         found._columns = (codes, factors)
-    if len(about["counts"]) != len(found._counts) or (about["sample"] is None) != (found._sample is None):
+    same = len(about["counts"]) == len(found._counts) and about["sums"].keys() == found._sums.keys()
+    if not same or (about["sample"] is None) != (found._sample is None):
         raise FormatError("accumulator: the parts of this state are not those of its settings")
     found._counts = {
         rule: _unpacked_counts(state, one, pack)
         for (rule, state), one in zip(found._counts.items(), about["counts"], strict=True)
     }
+    found._sums = {
+        metric: state.restored({name: pack.get(index) for name, index in about["sums"][metric].items()})
+        for metric, state in found._sums.items()
+    }
+    rows = {state.n for state in (*found._counts.values(), *found._sums.values())}
+    if len(rows) > 1:
+        raise FormatError(f"accumulator: the parts of this state are of different numbers of rows, {sorted(rows)}")
     if found._sample is not None:
         n_columns = None if found._columns is None else sum(len(names) for names in found._columns)
         found._sample = _unpacked_sample(found._sample, about["sample"], pack, n_columns)

@@ -9,7 +9,6 @@ The general forms of IRS are no metrics of an accumulator; their state,
 :class:`demele.estimation.cells.FactorCells`, merges too.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,43 +20,14 @@ from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.extremes import CellExtremes, summarise_extremes
 from demele.estimation.moments import CodeMoments
+from demele.streaming.centred import Arrays, Counts, Floats, Scale, centred_columns, check_arrays, shares, squares
 from demele.streaming.frame import Frame
 from demele.streaming.rows import Rows
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
-__all__ = ["ExtremeState", "MomentState", "Scale", "Sums", "accumulated_metrics", "sums_for"]
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Arrays = Mapping[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scale:
-    """Where columns are counted from, and in which unit: (value - reference) 2^-exponent; all of shape (n_columns,)."""
-
-    reference: Floats
-    exponent: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, low: Floats, high: Floats) -> Self:
-        """Count from the middle of ranges, in units of about half of them."""
-        half = high / 2 - low / 2
-        exponent = np.where(half > 0, np.frexp(half)[1], 0).astype(np.intp)
-        return cls(low / 2 + high / 2, exponent)
-
-    def scaled(self, values: NDArray[Any]) -> Floats:
-        """Return values, (n, n_columns), in this unit."""
-        # scaled before they are subtracted: the difference of values near the largest floats would overflow
-        found: Floats = np.ldexp(np.asarray(values, dtype=np.float64), -self.exponent)
-        found -= np.ldexp(self.reference, -self.exponent)
-        return found
-
-    def same(self, other: "Scale") -> bool:
-        """Whether two are equal."""
-        return np.array_equal(self.reference, other.reference) and np.array_equal(self.exponent, other.exponent)
+__all__ = ["ExtremeState", "MomentState", "Sums", "merged"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,10 +72,14 @@ class MomentState:
     def empty(cls, frame: Frame) -> Self:
         """Return the state of no rows, for a frame whose factors are all continuous."""
         ends = np.array([(column.low, column.high) for column in frame.columns])
-        d, m = len(frame.codes), len(frame.columns)
+        return cls._without_rows(Scale.of(frame.low, frame.high), Scale.of(ends[:, 0], ends[:, 1]))
+
+    @classmethod
+    def _without_rows(cls, codes: Scale, factors: Scale) -> Self:
+        d, m = len(codes.reference), len(factors.reference)
         return cls(
-            codes=Scale.of(frame.low, frame.high),
-            factors=Scale.of(ends[:, 0], ends[:, 1]),
+            codes=codes,
+            factors=factors,
             n=0,
             count=np.zeros(m, dtype=np.int64),
             **{name: np.zeros(d) for name in ("mean", "square")},
@@ -116,6 +90,10 @@ class MomentState:
             factor_low=np.full(m, np.inf),
             factor_high=np.full(m, -np.inf),
         )
+
+    def cleared(self) -> Self:
+        """Return the state of no rows, the identity of :meth:`merge`."""
+        return self._without_rows(self.codes, self.factors)
 
     @property
     def clipped(self) -> int:
@@ -141,22 +119,22 @@ class MomentState:
         known = ~np.isnan(values)
         count = known.sum(axis=0)
         scaled, own = self.codes.scaled(rows.codes), self.factors.scaled(values)
-        mean, centred = _centred(scaled)
-        square = _squares(centred)
+        mean, centred = centred_columns(scaled)
+        square = squares(centred)
         d, m = self.cross.shape
         code_mean, code_square, cross = np.zeros((d, m)), np.zeros((d, m)), np.zeros((d, m))
         factor_mean, factor_square = np.zeros(m), np.zeros(m)
         complete = count == rows.n
         if complete.any():
             code_mean[:, complete], code_square[:, complete] = mean[:, None], square[:, None]
-            factor_mean[complete], values_centred = _centred(own[:, complete])
-            factor_square[complete] = _squares(values_centred)
+            factor_mean[complete], values_centred = centred_columns(own[:, complete])
+            factor_square[complete] = squares(values_centred)
             cross[:, complete] = centred.T @ values_centred
         for index in np.flatnonzero(~complete & (count > 0)):
             here = known[:, index]
-            code_mean[:, index], of_codes = _centred(scaled[here])
-            (factor_mean[index],), of_factor = _centred(own[here, index : index + 1])
-            code_square[:, index], factor_square[index] = _squares(of_codes), _squares(of_factor)[0]
+            code_mean[:, index], of_codes = centred_columns(scaled[here])
+            (factor_mean[index],), of_factor = centred_columns(own[here, index : index + 1])
+            code_square[:, index], factor_square[index] = squares(of_codes), squares(of_factor)[0]
             cross[:, index] = of_codes.T @ of_factor[:, 0]
         part = replace(
             self,
@@ -186,8 +164,8 @@ class MomentState:
         """
         if not (self.codes.same(other.codes) and self.factors.same(other.factors)):
             raise IncompatibleState("the two sum about other references: give both the same frame")
-        share, both = _shares(np.array(self.n), np.array(other.n))
-        own_share, own_both = _shares(self.count, other.count)
+        share, both = shares(np.array(self.n), np.array(other.n))
+        own_share, own_both = shares(self.count, other.count)
         moved, factor_moved = other.code_mean - self.code_mean, other.factor_mean - self.factor_mean
         step = other.mean - self.mean
         return replace(
@@ -227,14 +205,17 @@ class MomentState:
         """
         away = self.code_mean - self.mean[:, None]
         code_varies = self.code_square > threshold * (self.code_square + self.count * away**2)
-        code_varies &= (self.low < self.high)[:, None]
+        constant = ~(self.low < self.high)
+        code_varies[constant] = False
         middle = self.factor_mean + np.ldexp(self.factors.reference, -self.factors.exponent)
         factor_varies = self.factor_square > threshold * (self.factor_square + self.count * middle**2)
         lengths = np.sqrt(np.where(code_varies, self.code_square, 1.0))
         lengths *= np.sqrt(np.where(factor_varies, self.factor_square, 1.0))
         # Rounding can leave a perfect correlation a bit above 1.
         squares = np.minimum(np.square(self.cross / lengths), 1.0)
-        return np.where(factor_varies, np.where(code_varies, squares, 0.0), np.nan)
+        found: Floats = np.where(factor_varies, np.where(code_varies, squares, 0.0), np.nan)
+        found[constant] = 0.0
+        return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what a state holds besides its frame, by name."""
@@ -249,8 +230,8 @@ class MomentState:
         FormatError
             If they are not those of such a state.
         """
-        _check(self.arrays(), arrays, at_least_zero=("n", "count", "square", "code_square", "factor_square"))
-        given = dict(arrays)
+        check_arrays(self.arrays(), arrays, at_least_zero=("n", "count", "square", "code_square", "factor_square"))
+        given: dict[str, Any] = dict(arrays)
         n = int(given.pop("n"))
         if (given["count"] > n).any() or (n and not (given["low"] <= given["high"]).all()):
             raise FormatError("accumulator: the moments of this state contradict one another")
@@ -304,6 +285,12 @@ class ExtremeState:
         zeros = np.zeros(d)
         return cls(Scale.of(frame.low, frame.high), bins, n_levels, CellExtremes.empty(d, n_levels), zeros, zeros)
 
+    def cleared(self) -> Self:
+        """Return the state of no rows, the identity of :meth:`merge`."""
+        d = len(self.mean)
+        zeros = np.zeros(d)
+        return replace(self, cells=CellExtremes.empty(d, self.n_levels), mean=zeros, square=zeros, clipped=0)
+
     @property
     def n(self) -> int:
         """Rows."""
@@ -335,9 +322,9 @@ class ExtremeState:
                 clipped += int(((raw != values) & ~np.isnan(raw)).sum())
         labels[labels >= np.array(self.n_levels)] = -1
         scaled = self.codes.scaled((rows.unclipped or rows).codes)
-        mean, centred = _centred(scaled)
+        mean, centred = centred_columns(scaled)
         cells = summarise_extremes(scaled, labels, self.n_levels, reference=np.zeros(len(self.mean)))
-        return self.merge(replace(self, cells=cells, mean=mean, square=_squares(centred), clipped=clipped))
+        return self.merge(replace(self, cells=cells, mean=mean, square=squares(centred), clipped=clipped))
 
     def merge(self, other: "ExtremeState") -> "ExtremeState":
         """Return the extremes of the rows of both.
@@ -353,7 +340,7 @@ class ExtremeState:
         )
         if not same or not self.codes.same(other.codes):
             raise IncompatibleState("the two have other bins or references: give both the same frame and the same bins")
-        share, both = _shares(np.array(self.n), np.array(other.n))
+        share, both = shares(np.array(self.n), np.array(other.n))
         step = other.mean - self.mean
         return replace(
             self,
@@ -406,7 +393,7 @@ class ExtremeState:
         FormatError
             If they are not those of such a state.
         """
-        _check(self.arrays(), arrays, at_least_zero=("n", "clipped", "square", "count", "code_squares"))
+        check_arrays(self.arrays(), arrays, at_least_zero=("n", "clipped", "square", "count", "code_squares"))
         n = int(arrays["n"])
         offsets = self.cells.offsets
         counts = [part.sum() for part in np.split(arrays["count"], offsets[1:-1])]
@@ -415,8 +402,9 @@ class ExtremeState:
         if max(counts) > n or not ordered or (n and not (arrays["code_low"] <= arrays["code_high"]).all()):
             raise FormatError("accumulator: the extremes of this state contradict one another")
         zeros = np.zeros(len(self.mean))
-        moments = CodeMoments(n, zeros, *(arrays[f"code_{name}"] for name in ("total", "squares", "low", "high")))
-        cells = CellExtremes(offsets, *(arrays[name] for name in ("count", "total", "low", "high")), moments)
+        totals, squares, low, high = (arrays[f"code_{name}"] for name in ("total", "squares", "low", "high"))
+        moments = CodeMoments(n, zeros, totals, squares, low, high)
+        cells = CellExtremes(offsets, arrays["count"], arrays["total"], arrays["low"], arrays["high"], moments)
         clipped = int(arrays["clipped"])
         return replace(self, cells=cells, mean=arrays["mean"], square=arrays["square"], clipped=clipped)
 
@@ -424,85 +412,16 @@ class ExtremeState:
 Sums = MomentState | ExtremeState
 
 
-def sums_for(name: str, options: Mapping[str, Any], frame: Frame) -> Sums | None:
-    """Return the empty state of sums of a metric; None, if it is computed otherwise.
+def merged(mine: Sums, theirs: Sums) -> Sums:
+    """Return the sums of the rows of both.
 
-    Parameters
-    ----------
-    name : str
-        Registered.
-    options : mapping
-        All options of the metric.
-    frame : Frame
-
-    Returns
-    -------
-    MomentState, ExtremeState or None
-        None for SAP with a categorical factor, and for IRS with a quantile below 1 or with bins that look at values
-        which the frame has not seen: these need rows.
+    Raises
+    ------
+    IncompatibleState
+        If they are other sums.
     """
-    if name == "sap" and all(column.kind == "continuous" for column in frame.columns):
-        return MomentState.empty(frame)
-    if name == "irs" and options["quantile"] == 1.0:
-        rule = options["bins"]
-        return None if rule.needs_values and rule not in frame.exact else ExtremeState.empty(frame, rule)
-    return None
-
-
-def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
-    """Return the metrics that an accumulator sums over every row of a frame: exact, to rounding.
-
-    Parameters
-    ----------
-    frame : Frame
-
-    Returns
-    -------
-    tuple of str
-        Under the default options. IRS with a quantile below 1 needs rows, and is computed from a sample of them.
-
-    Examples
-    --------
-    >>> from demele import Frame
-    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
-    ('sap', 'irs')
-    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
-    ('irs',)
-    """
-    continuous = all(column.kind == "continuous" for column in frame.columns)
-    return ("sap", "irs") if continuous else ("irs",)
-
-
-def _centred(values: Floats) -> tuple[Floats, Floats]:
-    """Return the means of columns, and the columns about them."""
-    mean = values.mean(axis=0)
-    centred = values - mean
-    rest = centred.mean(axis=0)  # what rounding left
-    return mean + rest, centred - rest
-
-
-def _squares(centred: Floats) -> Floats:
-    found: Floats = np.einsum("ij,ij->j", centred, centred)
-    return found
-
-
-def _shares(mine: NDArray[Any], theirs: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return the second's share of the rows, and the number that a squared difference of means counts for."""
-    share = np.divide(theirs, mine + theirs, out=np.zeros(mine.shape), where=theirs > 0)
-    return share, mine * share
-
-
-def _check(expected: Arrays, given: Arrays, *, at_least_zero: tuple[str, ...]) -> None:
-    """Refuse arrays with other names, types or shapes, with numbers that are not finite, or counts below 0."""
-    fits = given.keys() == expected.keys() and all(
-        given[name].shape == one.shape and given[name].dtype == one.dtype for name, one in expected.items()
-    )
-    if not fits:
-        raise FormatError("accumulator: the sums of this state do not have the columns of its frame")
-    for name, one in given.items():
-        extreme = name.endswith(("low", "high"))  # infinite where there are no rows
-        if not (np.isnan(one) if extreme else ~np.isfinite(one)).any() and (
-            name not in at_least_zero or one.min() >= 0
-        ):
-            continue
-        raise FormatError(f"accumulator: the sums of this state hold impossible numbers ({name})")
+    if isinstance(mine, MomentState) and isinstance(theirs, MomentState):
+        return mine.merge(theirs)
+    if isinstance(mine, ExtremeState) and isinstance(theirs, ExtremeState):
+        return mine.merge(theirs)
+    raise IncompatibleState(f"one holds {type(mine).__name__}, the other {type(theirs).__name__}")
