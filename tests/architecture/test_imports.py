@@ -34,7 +34,10 @@ ALLOWED = {
     "cli": {"core", "runtime", "data", "report", "metrics", "labels", "evaluation", "bench", "streaming"},
 }
 #: These, and everything that they would bring, are imported where they are used.
-HEAVY = {"scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "matplotlib", "cleanlab", "rich", "joblib", "torch", "keras", "dask"}
+HEAVY = {
+    *("scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "matplotlib", "rich", "joblib"),
+    *("cleanlab", "torch", "keras", "dask"),
+}
 
 
 def package(path: Path) -> str:
