@@ -574,6 +574,13 @@ def test_a_factor_with_too_many_values_for_the_tables() -> None:
         )
 
 
+def test_a_factor_in_a_single_bin_has_no_entropy_to_be_relative_to() -> None:
+    codes, _ = sparse_case()
+    factors = np.random.default_rng(0).random((len(codes), 2))
+    found = demele.evaluate_sparse(sp.csr_array(codes), factors, "jemmig", factor_bins=(0.0, 5.0, 10.0))
+    assert [one.relative for one in found.top_codes("v1", 3)] == [0.0, 0.0, 0.0]
+
+
 def test_evaluate_names_the_way_for_matrices_too_large_to_be_dense() -> None:
     with pytest.raises(demele.InputError, match=re.escape("score it with demele.evaluate_sparse")):
         demele.evaluate(sp.csr_array((100_000, 65_536)), np.zeros(100_000))

@@ -305,6 +305,33 @@ def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
     assert mine == theirs
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.float32(1e30) * np.array([1, -2, 3, 1, -2, 3], np.float32),
+        np.array([0, 1, 2, 0, 1, 2], np.uint64) + np.uint64(2**63),
+        np.array([1e300, 1e300, 1e300, 1e300, 2e300, 1e300]),
+        np.array([2.0**53, 0.0, 2.0**53, 0.0, -(2.0**53), 0.0]),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 6])
+def test_whole_numbers_beyond_the_integers_of_a_machine(
+    values: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece of a few rows, whose numbers lie close to each other however large they are."""
+    monkeypatch.setattr(chunks, "ROWS_PER_READ", size)
+    codes, factors = (
+        np.random.default_rng(0).random((60, 2)),
+        pd.DataFrame({"v": np.tile(values, 10), "w": [0, 1] * 30}),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AmbiguousKindWarning)
+        expected = demele.evaluate(codes, factors, ["mig"])
+        found = evaluate_in_pieces(codes, factors, ["mig"])
+    assert found.factors == expected.factors
+    assert_exact(found["mig"].matrix, expected["mig"].matrix)
+
+
 def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:
     """Each part of the rows holds few whole numbers, all rows hold many: a quantity."""
     rows = make_rows(900)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import IncompatibleState
-from demele.streaming.states import CountState, SampleState, row_keys
+from demele.streaming.states import WAITING, CountState, SampleState, row_keys
 from tests.tolerances import assert_exact, assert_mean, assert_rate_at_most
 
 
@@ -200,6 +200,22 @@ def test_rows_wait_to_be_counted_together_and_nobody_sees_it(monkeypatch: pytest
         tables.append(settled.counted.tables)
     assert_exact(tables[0], tables[1])
     assert_exact(tables[0], tables[2])
+
+
+def test_batches_of_one_row_do_not_make_a_long_list() -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = rng.random((700, 2)), rng.random((700, 2))
+    frame = demele.Frame.of(codes, factors)
+    empty = CountState(frame.bins(demele.EqualWidth(4)))
+    state = empty
+    for row in range(700):
+        state = state.update(frame.read(codes[row : row + 1], factors[row : row + 1]))
+        assert len(state.waiting) <= WAITING
+    one, whole = state.settled(), empty.update(frame.read(codes, factors)).settled()
+    assert one.counted is not None
+    assert whole.counted is not None
+    assert_exact(one.counted.tables, whole.counted.tables)
+    assert (one.n, one.n_waiting) == (700, 0)
 
 
 def test_counts_of_other_bins_do_not_merge() -> None:

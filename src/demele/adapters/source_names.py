@@ -23,6 +23,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.modularity import DEAD_CODE
 from demele.metrics.options import regularising_codes
 from demele.streaming.accumulator import Accumulator
+from demele.streaming.sums import MomentState
 
 __all__ = [
     "BUNDLE",
@@ -191,7 +192,10 @@ def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Array]:
 
 
 def code_variances(accumulator: Accumulator) -> Array | None:
-    """Return the variances of the codes over the rows that an accumulator keeps; None where it keeps none."""
+    """Return the variances of the codes over the rows that an accumulator sums or keeps; None where it does neither."""
+    sums = accumulator._sums.get("sap")
+    if isinstance(sums, MomentState) and sums.n:
+        return sums.code_variances()
     kept = accumulator._sample
     if kept is None or kept.n == 0 or accumulator._columns is None:
         return None

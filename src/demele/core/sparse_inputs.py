@@ -141,7 +141,7 @@ def _names(given: Sequence[str] | None, d: int) -> tuple[str, ...]:
 
 
 def _canonical(matrix: Any) -> Any:
-    """Return compressed columns with sorted rows, no duplicates and no stored zeros; never the caller's own arrays."""
+    """Return compressed columns with sorted rows, no duplicates and no stored zeros; the caller's stay as they are."""
     if matrix.dtype.itemsize not in (1, 4, 8) and matrix.dtype.kind == "f":  # SciPy computes with neither
         matrix = matrix.astype(np.float32 if matrix.dtype.itemsize == 2 else np.float64)
     columns = matrix.tocsc()

@@ -30,7 +30,7 @@ class TopCode:
     information : float
         Mutual information in nats.
     relative : float
-        The same in units of the factor's entropy.
+        The same in units of the factor's entropy; 0 for a factor that falls into a single bin.
     activity : float
         Share of the rows in which the code is not zero.
     direction : str

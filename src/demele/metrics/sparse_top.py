@@ -25,7 +25,7 @@ def top_codes(codes: SparseCodes, factors: Factors, table: InformationTable, mos
                     rank=rank,
                     code=codes.names[int(code)],
                     information=float(information[code]),
-                    relative=float(information[code]) / entropy,
+                    relative=float(information[code]) / entropy if entropy > 0 else 0.0,
                     activity=float(activity[code]),
                     direction=direction,
                     activity_there=there,

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from demele.streaming.plan import Plan, comparable, difference, listed
 from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
@@ -21,6 +20,7 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.requests import chosen_metrics, given_options, merged_options
 from demele.streaming.counted import Counted, Seen, check_with_frame, counted_metrics, table_settings
 from demele.streaming.frame import Frame
+from demele.streaming.plan import Plan, comparable, difference, listed
 from demele.streaming.rows import Rows
 from demele.streaming.sampled import Names, applying, as_tables, mixed, of_sample, read_deviations, read_rows
 from demele.streaming.states import CountState, SampleState

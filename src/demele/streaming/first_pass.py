@@ -29,6 +29,8 @@ __all__ = ["Seen", "SeenCode", "SeenFactor", "look", "merged"]
 #: Distinct numbers that are kept where a column may hold classes, and where it was said to.
 MOST_DETECTED = MAX_LEVELS_OF_WHOLE_FLOATS + 1
 MOST_CLASSES = 1_000_000
+#: Below this, floats hold every whole number, and so do the integers of a machine.
+LARGEST_WHOLE = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def _floats(values: NDArray[Any], name: str, given: Kind | None) -> SeenFactor:
     whole = not ((np.trunc(known[:1000]) != known[:1000]).any() or (np.trunc(known) != known).any())
     distinct = None
     if given == "categorical" or (given is None and whole):
-        small = whole and high - low < 1 << 16
+        small = whole and max(-low, high) < LARGEST_WHOLE and high - low < 1 << 16
         distinct = _distinct(known.astype(np.int64), int(low), int(high)) if small else np.unique(known)
         distinct = distinct.astype(values.dtype)
     seen = SeenFactor("whole" if whole else "real", False, low, high, len(known), first, distinct)
@@ -187,7 +189,7 @@ def _floats(values: NDArray[Any], name: str, given: Kind | None) -> SeenFactor:
 
 def _distinct(values: NDArray[Any], low: int, high: int) -> NDArray[Any]:
     """Return the distinct integers, sorted."""
-    if high - low >= 1 << 16:
+    if max(-low, high) >= LARGEST_WHOLE or high - low >= 1 << 16:
         return np.unique(values)
     shifted = values.astype(np.intp)
     shifted -= low

@@ -1,5 +1,6 @@
 """What accumulators compute, and with which settings: the same for those that merge."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,13 +37,23 @@ def listed(reg_dim: object) -> object:
 
 def comparable(plan: Plan) -> tuple[str, ...]:
     """Return settings as texts that are equal for equal settings only."""
-    return tuple(repr(getattr(plan, name)) for name in Plan.__slots__)
+    return tuple(repr(_plain(getattr(plan, name))) for name in Plan.__slots__)
 
 
 def difference(first: Plan, second: Plan) -> str:
     """Say in which settings two differ."""
-    names = [name for name in Plan.__slots__ if repr(getattr(first, name)) != repr(getattr(second, name))]
+    differs = [mine != theirs for mine, theirs in zip(comparable(first), comparable(second), strict=True)]
+    names = [name for name, other in zip(Plan.__slots__, differs, strict=True) if other]
     shown = {"names": "metrics"}
     return ", ".join(
         f"{shown.get(name, name)} ({getattr(first, name)!r} and {getattr(second, name)!r})" for name in names
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return arrays within settings as lists: the text of a long array leaves out its middle."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_plain, value))
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -11,7 +11,6 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from demele.streaming.plan import Plan, comparable
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, IncompatibleState, InputError, InputTypeError
@@ -20,6 +19,7 @@ from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualW
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import Frame
 from demele.streaming.plain import frame_as_dict, frame_from_dict
+from demele.streaming.plan import Plan, comparable
 from demele.streaming.states import CountState, SampleState, _Part, row_keys
 
 __all__ = ["from_bytes", "state_to_bytes", "to_bytes", "with_state"]

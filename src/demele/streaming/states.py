@@ -15,6 +15,8 @@ __all__ = ["CountState", "SampleState", "row_keys"]
 
 #: Binned rows kept uncounted: counting many at once costs less than counting each batch.
 BUFFERED = 1 << 16
+#: Batches that wait side by side: longer lists cost more to add to than a batch of few rows does to bin.
+WAITING = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +54,12 @@ class CountState:
         annotated = np.count_nonzero(part[1] < sizes, axis=1).astype(np.int64)
         if self.annotated is not None:
             annotated = annotated + self.annotated
+        waiting = (*self.waiting, part)
+        if len(waiting) > WAITING:
+            waiting = (_side_by_side(waiting),)
         grown = replace(
             self,
-            waiting=(*self.waiting, part),
+            waiting=waiting,
             n=self.n + rows.n,
             n_waiting=self.n_waiting + rows.n,
             annotated=annotated,
@@ -66,8 +71,7 @@ class CountState:
         """Return the same state with all rows counted."""
         if not self.waiting:
             return self
-        codes = np.concatenate([part[0] for part in self.waiting], axis=1).astype(np.intp)
-        factors = np.concatenate([part[1] for part in self.waiting], axis=1).astype(np.intp)
+        codes, factors = (columns.astype(np.intp) for columns in _side_by_side(self.waiting))
         sizes = np.array(self.binned.n_levels, dtype=np.intp)
         incomplete = (factors == sizes[:, None]).any(axis=1)
         rows = BinnedRows(codes, factors, self.binned.code_bins, sizes, incomplete)
@@ -97,6 +101,11 @@ class CountState:
             annotated=mine.annotated + theirs.annotated,
             clipped=mine.clipped + theirs.clipped,
         )
+
+
+def _side_by_side(parts: tuple[tuple[NDArray[Any], NDArray[Any]], ...]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Join the binned columns of successive batches."""
+    return np.concatenate([part[0] for part in parts], axis=1), np.concatenate([part[1] for part in parts], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

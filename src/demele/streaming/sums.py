@@ -2,8 +2,8 @@
 
 Sums of floats round, so that batches and merges in another order agree to rounding, not to the bit. Digits are kept:
 values are counted from the middle of the frame's range, in units of about half of it (a power of two, which does not
-round), and squares are taken about the mean of the rows themselves (Chan, Golub and LeVeque 1983), so that neither
-codes far from 0 nor a frame much wider than the data cost any.
+round), and squares are taken about the mean of the rows themselves (Chan, Golub and LeVeque 1983). Codes far from 0
+cost none; data that are a small part of their frame's range cost as many as a mean in the unit of the frame does.
 
 The general forms of IRS are no metrics of an accumulator; their state,
 :class:`demele.estimation.cells.FactorCells`, merges too.

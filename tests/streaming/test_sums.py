@@ -1,0 +1,421 @@
+"""SAP of continuous factors and IRS from sums: of every row, equal to one call on all rows to rounding."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import demele
+from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData, UndefinedFactorWarning
+from demele.streaming.accumulator import accumulated_metrics
+from demele.streaming.frame import Frame
+from demele.streaming.serial import MAGIC, _checksum
+from demele.streaming.sums import ExtremeState, MomentState, merged
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning"),
+    pytest.mark.filterwarnings("ignore::demele.AmbiguousKindWarning"),
+]
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+N = 3000
+RNG = np.random.default_rng(4)
+FACTORS: Array = RNG.random((N, 3)) * [1.0, 5.0, 0.01]
+#: Of a few binary digits, so that adding a large whole number does not round them.
+CODES: Array = (
+    np.round(
+        np.column_stack([FACTORS @ RNG.random((3, 2)), FACTORS[:, 2] * 100 + FACTORS[:, 0], RNG.standard_normal(N)])
+        * 2**16
+    )
+    / 2**16
+)
+METRICS = ["sap", "irs"]
+KINDS = "continuous"
+
+
+def evaluated(codes: Array, factors: Array, **keywords: Any) -> list[float]:
+    kinds = [KINDS] * factors.shape[1]
+    return numbers(demele.evaluate(codes, factors, METRICS, kinds=kinds, **keywords))
+
+
+def numbers(scores: Any) -> list[float]:
+    found: list[float] = []
+    for score in scores:
+        found += [score.n, score.value, *score.native.values(), *score.matrix.to_numpy().ravel().tolist()]
+    return found
+
+
+def framed(codes: Array, factors: Array, **keywords: Any) -> Frame:
+    return Frame.of(codes, factors, kinds=[KINDS] * factors.shape[1], **keywords)
+
+
+def fed(frame: Frame, codes: Array, factors: Array, cuts: Any = 7, **keywords: Any) -> demele.Accumulator:
+    """Batches go to three accumulators in turn, which are merged from the last to the first."""
+    parts = [demele.Accumulator(METRICS, frame=frame, bound=50, stream=index, **keywords) for index in range(3)]
+    for index, rows in enumerate(np.array_split(np.arange(len(codes)), cuts)):
+        parts[index % 3] = parts[index % 3].update(codes[rows], factors[rows])
+    return parts[2].merge(parts[1]).merge(parts[0])
+
+
+# Equality with all rows -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cuts", [1, 2, 7, 400])
+def test_of_every_row_however_they_come(cuts: int) -> None:
+    accumulator = fed(framed(CODES, FACTORS), CODES, FACTORS, cuts)
+    assert accumulator.n == N  # 60 times what the sample of other metrics would keep
+    assert repr(accumulator) == f"Accumulator(sap, irs; n={N}, counted: nothing, summed: sap, irs)"
+    evaluation = accumulator.compute()
+    assert_close(numbers(evaluation), evaluated(CODES, FACTORS), ROUNDING)
+    assert not [note for score in evaluation for note in score.notes if note.code == "sampled"]
+
+
+def test_sap_by_hand() -> None:
+    values = np.array([[0.0], [1.0], [2.0], [3.0]])
+    codes = np.array([[5.0, 0.0, 7.0], [3.0, 1.0, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.0, 7.0]])
+    frame = Frame.fixed([(-6, 6), (0, 2), (0, 9)], {"v": (0.0, 4.0)})
+    score = demele.Accumulator("sap", frame=frame).update(codes[:2], values[:2]).update(codes[2:], values[2:]).compute()
+    # the second: covariance 1/2 of sums 5 and 11/4, hence (1/2)^2 / (5 * 11/4)
+    assert_close(score.matrix.to_numpy()[:, 0], [1.0, 0.25 / (5 * 2.75), 0.0], ROUNDING)
+    assert_close(score.value, 1 - 0.25 / (5 * 2.75), ROUNDING)
+
+
+def test_irs_by_hand() -> None:
+    codes = np.array([[0.0, 5.0], [0.0, 1.0], [3.0, 2.0], [3.0, 4.0]])
+    frame = Frame.fixed([(-9, 9)] * 2, {"shape": ["disc", "square"]})
+    accumulator = demele.Accumulator("irs", frame=frame)
+    for row, shape in zip(codes, ["disc", "disc", "square", "square"], strict=True):
+        accumulator = accumulator.update(row[None], np.array([[shape]]))
+    # the second: distances 2 and 1 at the two values, and 2 from the mean of 3
+    assert_close(accumulator.compute().matrix.to_numpy()[:, 0], [1.0, 1 - 1.5 / 2], ROUNDING)
+
+
+def test_correlations_are_those_of_numpy() -> None:
+    matrix = fed(framed(CODES, FACTORS), CODES, FACTORS).compute()["sap"].matrix.to_numpy()
+    expected = np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2
+    assert_close(matrix, expected, ROUNDING)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    cuts=st.lists(st.integers(0, 120), max_size=6),
+    offset=st.sampled_from([0.0, 1e8, -3e5]),
+    unit=st.sampled_from([1.0, 2.0**-40, 2.0**300]),
+)
+def test_any_cut_in_any_order_is_one_call(seed: int, cuts: list[int], offset: float, unit: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(N)[:120]
+    codes, factors = (CODES[rows] + np.round(offset)) * unit, FACTORS[rows]
+    frame = framed(codes, factors)
+    parts = [
+        demele.Accumulator(METRICS, frame=frame).update(codes[own], factors[own])
+        for own in np.split(np.arange(120), sorted(cuts))
+    ]
+    total = parts.pop(int(rng.integers(len(parts))))
+    while parts:
+        other = parts.pop(int(rng.integers(len(parts))))
+        total = total.merge(other) if rng.integers(2) else other.merge(total)
+    assert_close(numbers(total.compute()), evaluated(CODES[rows], factors), ROUNDING)
+
+
+# Digits ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [1e8, -1e9, 2.0**36])
+def test_codes_far_from_0_lose_no_digits(offset: float) -> None:
+    far = CODES + offset
+    assert_exact(far - offset, CODES)
+    found = numbers(fed(framed(far, FACTORS), far, FACTORS).compute())
+    assert_close(found, evaluated(CODES, FACTORS), ROUNDING)
+
+
+def test_a_frame_much_wider_than_the_data_costs_few_digits() -> None:
+    far = CODES + 1e8
+    frame = Frame.fixed([(-1e9, 1e9)] * 4, dict.fromkeys(("v1", "v2", "v3"), (-100.0, 200.0)))
+    matrix = fed(frame, far, FACTORS).compute()["sap"].matrix.to_numpy()
+    assert_close(matrix, np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2, SOLVER)
+
+
+@pytest.mark.parametrize("unit", [2.0**700, 2.0**-700])
+def test_units_change_no_bit(unit: float) -> None:
+    codes, factors = CODES * unit, FACTORS * unit
+    found = numbers(fed(framed(codes, factors), codes, factors).compute())
+    assert_exact(found, numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute()))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
+def test_codes_of_any_type(dtype: Any) -> None:
+    codes = (CODES * 100).astype(dtype)
+    found = numbers(fed(framed(codes, FACTORS), codes, FACTORS).compute())
+    assert_close(found, evaluated(codes.astype(np.float64), FACTORS), ROUNDING)
+
+
+# Missing annotations, and columns that do not vary --------------------------------------------------------------------
+
+
+def test_every_factor_has_the_rows_it_is_annotated_on() -> None:
+    factors = FACTORS.copy()
+    factors[RNG.random(N) < 0.3, 0] = np.nan
+    factors[:900, 1] = np.nan  # none in the first batches
+    frame = framed(CODES, factors, missing="omit")
+    evaluation = fed(frame, CODES, factors).compute()
+    assert_close(numbers(evaluation), evaluated(CODES, factors, missing="omit"), ROUNDING)
+    known = ~np.isnan(factors[:, 0])
+    expected = [np.corrcoef(code[known], factors[known, 0])[0, 1] ** 2 for code in CODES.T]
+    assert_close(evaluation["sap"].matrix.to_numpy()[:, 0], expected, ROUNDING)
+    assert [factor.n_annotated for factor in evaluation.factors] == [int(known.sum()), N - 900, N]
+
+
+def test_a_code_that_is_constant_where_a_factor_is_annotated() -> None:
+    codes = np.column_stack([CODES, np.where(np.arange(N) < 1000, 0.1, CODES[:, 0])])
+    factors = FACTORS.copy()
+    factors[1000:, 0] = np.nan
+    evaluation = fed(framed(codes, factors, missing="omit"), codes, factors).compute()
+    assert evaluation["sap"].matrix.to_numpy()[4, 0] == 0.0
+    assert_close(numbers(evaluation), evaluated(codes, factors, missing="omit"), ROUNDING)
+
+
+def test_what_is_constant_in_every_batch_may_vary_over_all() -> None:
+    factors = np.repeat(np.arange(10.0), 30)[:, None]
+    codes = np.column_stack([factors, RNG.random(300)])
+    found = numbers(fed(framed(codes, factors), codes, factors, 10).compute())
+    assert_close(found, evaluated(codes, factors), ROUNDING)
+    assert found[2] > 0.9
+
+
+def test_constant_codes_tell_nothing() -> None:
+    codes = np.column_stack([CODES, np.full(N, 0.1)])
+    evaluation = fed(framed(codes, FACTORS), codes, FACTORS).compute()
+    assert_exact(evaluation["sap"].matrix.to_numpy()[4], [0.0] * 3)
+    assert np.isnan(evaluation["irs"].matrix.to_numpy()[4]).all()
+    assert_close(numbers(evaluation), evaluated(codes, FACTORS), ROUNDING)
+    assert [note.subject for note in evaluation.notes if note.code == "constant-code"] == [("z5",)]
+
+
+def test_constant_factors_are_left_out() -> None:
+    factors = np.column_stack([FACTORS, np.full(N, 2.5)])
+    with pytest.warns(UndefinedFactorWarning, match="factor 'v4' is constant and was left out") as caught:
+        evaluation = fed(framed(codes=CODES, factors=factors), CODES, factors).compute()
+    assert len(caught) == 1
+    with pytest.warns(UndefinedFactorWarning, match="'v4'"):
+        expected = evaluated(CODES, factors)
+    assert_close(numbers(evaluation), expected, ROUNDING)
+    assert [factor.constant for factor in evaluation.factors] == [False, False, False, True]
+
+
+def test_a_value_needs_a_factor_that_varies() -> None:
+    frame = framed(CODES, FACTORS)
+    one = demele.Accumulator(METRICS, frame=frame).update(CODES[:1], FACTORS[:1])
+    with pytest.raises(NotEnoughData, match=r"none of them varies in the 1 rows so far: 'v1', 'v2', 'v3'"):
+        one.compute()
+    with pytest.raises(NotEnoughData, match="no rows yet"):
+        one.reset().compute()
+
+
+# What is summed, and what is not --------------------------------------------------------------------------------------
+
+
+def summed(metrics: Any, **keywords: Any) -> list[str]:
+    return list(demele.Accumulator(metrics, **keywords)._sums)
+
+
+def test_a_frame_with_continuous_factors_is_needed() -> None:
+    frame = framed(CODES, FACTORS)
+    mixed = Frame.fixed([(-1, 1)], {"shape": ["disc", "square"], "size": (0.0, 1.0)})
+    assert accumulated_metrics(frame) == ("sap", "irs")
+    assert accumulated_metrics(mixed) == ("irs",)
+    assert summed(METRICS, frame=frame) == METRICS
+    assert summed(METRICS, frame=mixed) == ["irs"]
+    assert summed(METRICS) == []
+    assert not set(accumulated_metrics(frame)) & set(demele.counted_metrics())
+    sampled = demele.Accumulator("irs", bound=50).update(CODES, FACTORS).compute()
+    assert [note.message for note in sampled.notes if note.code == "sampled"] == [
+        "of a random sample of 50 of 3,000 rows (bound=50)"
+    ]
+
+
+def test_quantiles_and_unknown_edges_need_rows() -> None:
+    rule = demele.EqualFrequency(10)
+    plain, exact = framed(CODES, FACTORS), framed(CODES, FACTORS, bins=rule)
+    assert summed("irs", frame=plain, options={"irs": {"quantile": 0.99}}) == []
+    assert summed("irs", frame=plain, bins=rule) == []
+    assert summed("irs", frame=exact, bins=rule) == ["irs"]
+    found = numbers(fed(exact, CODES, FACTORS, bins=rule).compute())
+    assert_close(found, evaluated(CODES, FACTORS, bins=rule), ROUNDING)
+
+
+@pytest.mark.parametrize("options", [{"weights": "uniform"}, {"value_weights": "uniform"}, {"bins": 4}])
+def test_options_of_irs(options: dict[str, Any]) -> None:
+    found = numbers(fed(framed(CODES, FACTORS), CODES, FACTORS, options={"irs": options}).compute())
+    assert_close(found, evaluated(CODES, FACTORS, options={"irs": options}), ROUNDING)
+    assert found != numbers(fed(framed(CODES, FACTORS), CODES, FACTORS).compute())
+
+
+def test_beside_metrics_that_are_counted_and_sampled() -> None:
+    names = ["irs", "mig", "z_diff", "sap"]
+    options = {"z_diff": {"n_train": 50, "n_test": 50, "batch_size": 4}}
+    frame = framed(CODES, FACTORS)
+    accumulator = demele.Accumulator(names, frame=frame, options=options).update(CODES, FACTORS)
+    assert repr(accumulator).endswith(f"n={N}, counted: mig, summed: irs, sap, {N} rows kept)")
+    evaluation = accumulator.compute()
+    expected = demele.evaluate(CODES, FACTORS, names, options=options, kinds=frame.kinds)
+    assert [score.metric for score in evaluation] == names
+    assert_close([score.value for score in evaluation], [score.value for score in expected], ROUNDING)
+    assert_exact(evaluation["mig"].value, expected["mig"].value)
+
+
+def test_a_score_says_what_a_score_of_rows_says() -> None:
+    frame = framed(CODES, FACTORS)
+    expected = demele.evaluate(CODES, FACTORS, METRICS, kinds=frame.kinds)
+    for score in fed(frame, CODES, FACTORS).compute():
+        wanted = expected[score.metric]
+        assert score.signature.arguments == wanted.signature.arguments
+        assert score.signature.context == {**wanted.signature.context, "frame": frame.digest()}
+        assert (score.matrix_of, score.code_names, score.factor_names) == (
+            wanted.matrix_of,
+            wanted.code_names,
+            wanted.factor_names,
+        )
+        assert [note.code for note in score.notes] == [note.code for note in wanted.notes]
+
+
+def test_few_rows_are_noted_as_from_rows() -> None:
+    score = demele.Accumulator("irs", frame=framed(CODES, FACTORS)).update(CODES[:40], FACTORS[:40]).compute()
+    assert [note.code for note in score.notes] == ["few-rows"]
+
+
+def test_values_outside_a_frame() -> None:
+    factors = {"v1": (0.1, 0.9), "v2": (0.0, 6.0), "v3": (0.0, 0.01)}
+    frame = Frame.fixed([(-2, 2)] * 4, factors)
+    with pytest.raises(InputError, match="outside the frame's ranges"):
+        demele.Accumulator(METRICS, frame=frame).update(CODES, FACTORS)
+    evaluation = fed(frame, CODES, FACTORS, outside="clip").compute()
+    assert_close(evaluation["sap"].matrix.to_numpy(), np.corrcoef(CODES.T, FACTORS.T)[:4, 4:] ** 2, ROUNDING)
+    assert not [note for note in evaluation["sap"].notes if note.code == "clipped"]
+    moved = int(((FACTORS[:, 0] < 0.1) | (FACTORS[:, 0] > 0.9)).sum())
+    assert [note.message for note in evaluation["irs"].notes if note.code == "clipped"] == [
+        f"{moved:,} values outside the frame's ranges were counted in the first or last bin"
+    ]
+    low, high = np.array(list(factors.values())).T
+    bins = np.minimum((np.clip(FACTORS, low, high) - low) / (high - low) * 10, 9).astype(int)
+    expected = demele.evaluate(CODES, bins, ["irs"], kinds=["categorical"] * 3)["irs"]
+    assert_close(numbers([evaluation["irs"]]), numbers([expected]), ROUNDING)
+
+
+# States ---------------------------------------------------------------------------------------------------------------
+
+
+def test_states_of_other_frames_do_not_merge() -> None:
+    frames = [framed(CODES, FACTORS), framed(2 * CODES, FACTORS), framed(CODES, 2 * FACTORS)]
+    moments = [MomentState.empty(frame) for frame in frames]
+    extremes = [ExtremeState.empty(frame, demele.EqualWidth(10)) for frame in frames]
+    for state in (moments, extremes):
+        for other in state[1:]:
+            with pytest.raises(IncompatibleState, match="give both the same frame"):
+                state[0].merge(other)  # type: ignore[arg-type]
+    with pytest.raises(IncompatibleState, match="give both the same frame and the same bins"):
+        extremes[0].merge(ExtremeState.empty(frames[0], demele.EqualWidth(9)))
+    with pytest.raises(IncompatibleState, match="one holds MomentState, the other ExtremeState"):
+        merged(moments[0], extremes[0])
+    with pytest.raises(IncompatibleState, match="other frames"):
+        fed(frames[0], CODES, FACTORS).merge(demele.Accumulator(METRICS, frame=frames[2], bound=50))
+
+
+def test_empty_is_the_identity() -> None:
+    full = fed(framed(CODES, FACTORS), CODES, FACTORS)
+    for state in full._sums.values():
+        for both in (merged(state, state.cleared()), merged(state.cleared(), state)):
+            for name, array in state.arrays().items():
+                assert_exact(both.arrays()[name], array)
+        assert state.cleared().n == 0
+
+
+def test_variances_of_codes() -> None:
+    far = CODES * 0.125 + 1e6
+    state = fed(framed(far, FACTORS), far, FACTORS)._sums["sap"]
+    assert isinstance(state, MomentState)
+    assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)
+
+
+def test_bytes_hold_every_bit() -> None:
+    full = fed(framed(CODES, FACTORS), CODES, FACTORS)
+    again = demele.Accumulator.from_bytes(full.to_bytes())
+    assert repr(again) == repr(full)
+    assert again.to_bytes() == full.to_bytes()
+    assert_exact(numbers(again.compute()), numbers(full.compute()))
+    assert_exact(
+        numbers(again.update(CODES[:9], FACTORS[:9]).compute()), numbers(full.update(CODES[:9], FACTORS[:9]).compute())
+    )
+    empty = demele.Accumulator.from_bytes(full.reset().to_bytes())
+    assert empty.n == 0
+    assert_exact(numbers(empty.merge(full).compute()), numbers(full.compute()))
+
+
+def forged(data: bytes, metric: str, name: str, change: Any) -> bytes:
+    """Change one array of the sums, with a checksum that is right."""
+    body = data[len(MAGIC) + 16 :]
+    end = 8 + int.from_bytes(body[:8], "little")
+    header, arrays = json.loads(body[8:end]), body[end:]
+    at = header["sums"][metric][name]
+    start = sum(one.get("size", 0) for one in header["arrays"][:at])
+    about = header["arrays"][at]
+    values = np.frombuffer(arrays[start : start + about["size"]], about["dtype"]).reshape(about["shape"]).copy()
+    values = np.asarray(change(values))
+    data = values.tobytes()
+    arrays = arrays[:start] + data + arrays[start + about["size"] :]
+    about.update(dtype=values.dtype.str, shape=list(values.shape), size=len(data))
+    text = json.dumps(header).encode()
+    body = len(text).to_bytes(8, "little") + text + arrays
+    return MAGIC + _checksum(body) + body
+
+
+def first(value: float) -> Any:
+    def change(values: Array) -> Array:
+        values.flat[0] = value
+        return values
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "change", "message"),
+    [
+        ("sap", "mean", first(np.nan), r"impossible numbers \(mean\)"),
+        ("sap", "cross", first(np.inf), r"impossible numbers \(cross\)"),
+        ("sap", "square", first(-1.0), r"impossible numbers \(square\)"),
+        ("sap", "factor_low", first(np.nan), r"impossible numbers \(factor_low\)"),
+        ("sap", "count", first(N + 1), "moments of this state contradict one another"),
+        ("sap", "low", first(1e9), "moments of this state contradict one another"),
+        ("sap", "cross", lambda values: values[:, :1], "do not have the columns of its frame"),
+        ("sap", "mean", lambda values: values.astype(np.float32), "do not have the columns of its frame"),
+        ("sap", "n", lambda values: values + 1, "of different numbers of rows"),
+        ("irs", "count", first(-1), r"impossible numbers \(count\)"),
+        ("irs", "count", first(N + 1), "extremes of this state contradict one another"),
+        ("irs", "low", first(1e9), "extremes of this state contradict one another"),
+        ("irs", "code_high", first(-1e9), "extremes of this state contradict one another"),
+        ("irs", "total", lambda values: values[:, :5], "do not have the columns of its frame"),
+        ("irs", "clipped", lambda values: values - 1, r"impossible numbers \(clipped\)"),
+    ],
+)
+def test_forged_sums_are_refused(metric: str, name: str, change: Any, message: str) -> None:
+    data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
+    assert demele.Accumulator.from_bytes(forged(data, metric, name, lambda values: values)).n == N
+    with pytest.raises(FormatError, match=f"accumulator: .*{message}"):
+        demele.Accumulator.from_bytes(forged(data, metric, name, change))
+
+
+def test_sums_of_other_metrics_are_refused() -> None:
+    data = fed(framed(CODES, FACTORS), CODES, FACTORS).to_bytes()
+    body = data[len(MAGIC) + 16 :]
+    end = 8 + int.from_bytes(body[:8], "little")
+    header = json.loads(body[8:end])
+    del header["sums"]["sap"]
+    text = json.dumps(header).encode()
+    body = len(text).to_bytes(8, "little") + text + body[end:]
+    with pytest.raises(FormatError, match="the parts of this state are not those of its settings"):
+        demele.Accumulator.from_bytes(MAGIC + _checksum(body) + body)
