@@ -24,7 +24,8 @@ from tests.adapters.rows import KINDS, OPTIONS, A, Z
 CUT = 150
 #: Rows of a batch, by rank: other numbers of batches, and uneven last ones.
 BATCH = (40, 70)
-SAMPLED = ["sap", "irs", "explicitness", "z_min_variance", "dci_lasso_compactness"]
+#: All registered metrics but those of counts; RMIG, which needs standard deviations, has a case of its own.
+SAMPLED = [name for name in demele.metric_names() if name not in (*demele.counted_metrics(), "rmig")]
 
 
 def shares(rank: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -59,6 +60,19 @@ def counted(rank: int) -> Any:
 
 def sampled(rank: int) -> Any:
     return plain(feed(TorchMetric(SAMPLED, kinds=KINDS, options=OPTIONS), rank).compute())
+
+
+def with_deviations(rank: int) -> Any:
+    metric = TorchMetric("rmig", kinds=KINDS)
+    z, a = shares(rank)
+    metric.update(z, a, torch.full_like(z, 0.1))
+    return plain(metric.compute())
+
+
+def summed(rank: int) -> Any:
+    own = demele.Frame.of(Z.numpy(), A.numpy(), kinds="continuous")
+    metric = feed(TorchMetric(["sap", "irs"], frame=own), rank)
+    return {"values": plain(metric.compute()), "local": metric.accumulator.n}
 
 
 def bounded(rank: int) -> Any:
@@ -165,7 +179,7 @@ def lightning(rank: int) -> Any:
 CASES: dict[str, Callable[[int], Any]] = {
     case.__name__: case
     for case in (
-        *(counted, sampled, bounded, one_without_rows, none_with_rows, on_step, forward, not_on_compute),
+        *(counted, sampled, with_deviations, summed, bounded, one_without_rows, none_with_rows, on_step, forward, not_on_compute),
         *(collection, by_hand, a_group, of_latte, other_settings, same_streams, lightning),
     )
 }

@@ -13,6 +13,7 @@ import pytest
 import demele
 from tests.adapters.one_process import CUT, SAMPLED
 from tests.adapters.rows import KINDS, OPTIONS, A, D, N, Z
+from tests.tolerances import ROUNDING, assert_close
 
 ROOT = Path(__file__).parents[2]
 Found = tuple[dict[str, Any], dict[str, Any]]
@@ -72,6 +73,23 @@ def test_counted_metrics_have_the_same_bits_and_the_local_state_is_kept(found: F
 
 def test_sampled_metrics_have_the_value_of_the_rows_in_the_order_of_ranks(found: Found) -> None:
     assert both(found, "sampled") == direct(SAMPLED, options=OPTIONS)
+
+
+def test_standard_deviations_travel_with_the_rows(found: Found) -> None:
+    deviations = np.full(Z.shape, 0.1, Z.numpy().dtype)
+    assert both(found, "with_deviations") == direct("rmig", codes_std=deviations)["rmig"]
+
+
+def test_summed_metrics_have_the_value_of_all_rows_to_rounding(found: Found) -> None:
+    expected = direct(["sap", "irs"], kinds="continuous")
+    assert found[0]["summed"]["values"] == found[1]["summed"]["values"]  # the order of ranks in both
+    for name, value in expected.items():
+        assert_close(found[0]["summed"]["values"][name], value, ROUNDING)
+    assert [one["summed"]["local"] for one in found] == [CUT, N - CUT]
+
+
+def test_every_registered_metric_is_among_them() -> None:
+    assert {*SAMPLED, *demele.counted_metrics(), "rmig"} == set(demele.metric_names())
 
 
 def test_a_bound_below_the_rows_keeps_the_sample_of_merged_accumulators(found: Found) -> None:

@@ -301,7 +301,10 @@ def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
         assert found is expected
         return
     assert found.factors == expected.factors
-    assert_exact(found["mig"].matrix, expected["mig"].matrix)
+    mine, theirs = found["mig"].matrix, expected["mig"].matrix
+    assert mine is not None
+    assert theirs is not None
+    assert_exact(mine, theirs)
     assert mine == theirs
 
 
@@ -329,7 +332,10 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
         expected = demele.evaluate(codes, factors, ["mig"])
         found = evaluate_in_pieces(codes, factors, ["mig"])
     assert found.factors == expected.factors
-    assert_exact(found["mig"].matrix, expected["mig"].matrix)
+    mine, theirs = found["mig"].matrix, expected["mig"].matrix
+    assert mine is not None
+    assert theirs is not None
+    assert_exact(mine, theirs)
 
 
 def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:

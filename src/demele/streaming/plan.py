@@ -55,5 +55,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(_plain, value))
+        items = [_plain(item) for item in value]
+        return tuple(items) if isinstance(value, tuple) else items
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
