@@ -179,7 +179,18 @@ def lightning(rank: int) -> Any:
 CASES: dict[str, Callable[[int], Any]] = {
     case.__name__: case
     for case in (
-        *(counted, sampled, with_deviations, summed, bounded, one_without_rows, none_with_rows, on_step, forward, not_on_compute),
+        *(
+            counted,
+            sampled,
+            with_deviations,
+            summed,
+            bounded,
+            one_without_rows,
+            none_with_rows,
+            on_step,
+            forward,
+            not_on_compute,
+        ),
         *(collection, by_hand, a_group, of_latte, other_settings, same_streams, lightning),
     )
 }

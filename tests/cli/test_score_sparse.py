@@ -62,11 +62,44 @@ def test_a_table_names_the_best_code(demele: Program, sparse_folder: Path) -> No
         (("codes.npz::data", "factors.csv"), "holds one sparse matrix; leave out '::data'"),
         (("damaged.npz", "factors.csv"), "damaged.npz: not a sparse matrix that can be read"),
         (("codes.npz", "factors.csv", "--details", "--format", "csv"), "--details: is for tables"),
+        (("factors.csv", "codes.npz"), "codes.npz: holds a sparse matrix, of scipy.sparse.save_npz; only"),
+        (("factors.csv::bit", "factors.csv", "--code-names", "names.txt"), "--code-names: is for sparse codes"),
+        (("--demo", "--code-names", "names.txt"), "--demo: brings its own codes and factors"),
+        (("none.npz", "factors.csv", "--code-names", "names.txt"), "none.npz: "),
+        (
+            ("codes.npz", "factors.csv", "--code-names", "names.txt"),
+            "--code-names: expected one name for each of the 30 codes",
+        ),
+        (("codes.npz", "factors.csv", "--code-names", "hole.txt"), "expected a name for each code, got none in row 1"),
+        (("codes.npz", "factors.csv", "--code-names", "hole.csv::name"), "got none in row 2 (rows from 0)"),
+        (("codes.npz", "factors.csv", "--code-names", "hole.csv"), "expected one column of names, got 2 columns"),
+        (("codes.npz", "factors.csv", "--code-names", "latin.txt"), "latin.txt: not text in UTF-8"),
+        (("codes.npz", "factors.csv", "--code-names", "none.txt"), "none.txt: "),
     ],
 )
 def test_mistakes_are_told_in_a_line(demele: Program, sparse_folder: Path, arguments: Any, text: str) -> None:
     np.savez("damaged.npz", format=np.array("nonsense"), shape=np.array([2, 2]), data=np.ones(2))
+    Path("names.txt").write_text("a\nb\n")
+    Path("hole.txt").write_text("a\n\nb\n")
+    Path("hole.csv").write_text("number,name\n0,a\n1,b\n2,\n")
+    Path("latin.txt").write_bytes(b"caf\xe9\n")
     run = demele("score", *arguments)
     assert run.status == 2
     assert text in run.err
     assert run.err.count("\n") == 1
+
+
+def test_names_of_codes_are_lines_or_a_column(demele: Program, sparse_folder: Path) -> None:
+    names = [f"neuron {index}" for index in range(30)]
+    Path("names.txt").write_text("".join(f"{name}\n" for name in names))
+    pd.DataFrame({"number": range(30), "name": names}).to_csv("names.csv", index=False)
+    np.save("names.npy", np.array(names))
+    for file in ("names.txt", "names.csv::name", "names.npy"):
+        run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", file)
+        assert run.status == 0, run.err
+        best = {top["factor"]: top["code"] for top in json.loads(run.out)["top_codes"] if top["rank"] == 1}
+        assert best["bit"] == "neuron 4", file
+    run = demele("score", "codes.npz", "factors.csv", "--metrics", "mig", "--code-names", "names.csv::number")
+    assert '"code": "4"' in run.out
+    run = demele("score", "codes.npz", "factors.csv", "--code-names", "names.txt", "--output", "names.txt", "--force")
+    assert "it is read by the same command" in run.err

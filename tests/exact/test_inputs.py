@@ -338,6 +338,18 @@ def test_codes_of_every_library(name: str) -> None:
     assert_exact(codes.high, CODES.max(axis=0))
 
 
+def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demele.core.inputs.MANY_DENSE_ENTRIES", CODES.size - 1)
+    factor = np.arange(len(CODES)) % 2
+    with pytest.warns(demele.DemeleWarning, match=r"entries is made dense .*demele\.evaluate_sparse") as caught:
+        found = demele.evaluate(sparse.csr_array(CODES), factor, "mig")
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert_exact(found["mig"].value, demele.evaluate(CODES, factor, "mig")["mig"].value)
+    monkeypatch.setattr("demele.core.inputs.MANY_DENSE_ENTRIES", CODES.size)
+    read_codes(sparse.csr_array(CODES))  # no warning: they are errors here
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "int8", "uint16", "int64", "bool"])
 def test_codes_of_every_number_type(dtype: str) -> None:
     whole = (np.arange(12).reshape(6, 2) % 5 > 1).astype(dtype)

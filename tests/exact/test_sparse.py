@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -524,6 +525,15 @@ def spoilt(value: float) -> Any:
     [
         (np.eye(4), V, {}, demele.InputTypeError, "got ndarray; dense codes are scored by demele.evaluate, or made"),
         (None, V, {}, demele.InputTypeError, "codes: expected a SciPy sparse matrix or array, got NoneType"),
+        (pd.DataFrame(np.eye(4)), V, {}, demele.InputTypeError, "got DataFrame; dense codes are scored by"),
+        (
+            *(pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0, 0.0])}), V, {}, demele.InputTypeError),
+            "got DataFrame; convert it: codes.sparse.to_coo(), with code_names=",
+        ),
+        (
+            *(SimpleNamespace(layout="torch.sparse_csr"), V, {}, demele.InputTypeError),
+            "convert it: t = codes.detach().cpu().to_sparse_coo().coalesce()",
+        ),
         (spoilt(np.nan), V, {}, demele.InputError, "2 non-finite values (NaN or infinite) in column 'z2', first"),
         (spoilt(-np.inf), V, {}, demele.InputError, "codes: 2 non-finite values"),
         (GOOD.astype(complex), V, {}, demele.InputTypeError, "codes: expected real numbers, got complex numbers"),

@@ -301,10 +301,7 @@ def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
         assert found is expected
         return
     assert found.factors == expected.factors
-    mine, theirs = found["mig"].matrix, expected["mig"].matrix
-    assert mine is not None
-    assert theirs is not None
-    assert_exact(mine, theirs)
+    assert_exact(np.asarray(found["mig"].matrix), np.asarray(expected["mig"].matrix))
     assert mine == theirs
 
 
@@ -432,6 +429,12 @@ def test_the_index_of_a_frame_is_no_column(rows: pd.DataFrame, tmp_path: Path) -
     assert demele.scan_parquet(tmp_path, "number").names == ("number",)
 
 
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    for name in ("runn", "rows.parquet"):
+        with pytest.raises(InputError, match=f"{name}: there is no such file or folder"):
+            demele.scan_parquet(tmp_path / name)
+
+
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"scan_parquet needs pyarrow: .*demele\[parquet\]"):
@@ -456,7 +459,7 @@ def _damaged(folder: Path) -> Any:
         (lambda folder: demele.scan_parquet(folder, ["shap"]), UnknownNameError, "did you mean 'shape'"),
         (lambda folder: demele.scan_parquet(folder, []), InputError, "at least one name, got none"),
         (lambda folder: demele.scan_parquet(folder, ["z1", "z1"]), InputError, "distinct names"),
-        (lambda folder: demele.scan_parquet(folder / "none"), FileNotFoundError, "none"),
+        (lambda folder: demele.scan_parquet(folder / "none"), InputError, "none: there is no such file or folder"),
         (
             lambda folder: demele.scan_parquet(_folder(folder / "empty")),
             FormatError,

@@ -37,6 +37,8 @@ __all__ = [
 Warn = Callable[[str], None]
 
 _DELIMITERS = (",", ";", "\t")
+#: Arrays that every archive of ``scipy.sparse.save_npz`` holds.
+_OF_SPARSE = {"format", "shape", "data"}
 
 
 def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
@@ -96,6 +98,8 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
+        if not path.exists():
+            raise FormatError(f"{path}: there is no such file or folder")
         what = f"{suffix!r}" if suffix else "no suffix"
         raise FormatError(f"{path}: expected a file called .npy, .npz, .csv, .tsv, .parquet or .json, got {what}")
     if path.is_dir():
@@ -189,7 +193,7 @@ def _read_numpy(path: Path, names: tuple[str, ...], warn: Warn) -> "NDArray[Any]
         with loaded:
             return _from_archive(loaded, path, names)
     except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        if isinstance(error, InputError):
+        if isinstance(error, InputError | FormatError):
             raise
         with path.open("rb") as file:
             start = file.read(1)
@@ -206,6 +210,11 @@ def _from_archive(archive: Any, path: Path, names: tuple[str, ...]) -> "NDArray[
     held = list(archive.files)
     if not held:
         raise FormatError(f"{path}: holds no array")
+    if not names and set(held) >= _OF_SPARSE:
+        raise FormatError(
+            f"{path}: holds a sparse matrix, of scipy.sparse.save_npz; only demele score reads one, as the first file, "
+            "CODES; make other tables dense with .toarray()"
+        )
     if not names and len(held) > 1:
         raise InputError(f"{path}: holds {len(held)} arrays ({_listed(held)}); pick one, such as {path}::{held[0]}")
     chosen = names or (held[0],)
@@ -230,7 +239,7 @@ def holds_sparse(text: str) -> bool:
         return False
     with zipfile.ZipFile(path) as archive:
         held = {name.removesuffix(".npy") for name in archive.namelist()}
-    return {"format", "shape", "data"} <= held
+    return held >= _OF_SPARSE
 
 
 def read_sparse(text: str) -> Any:

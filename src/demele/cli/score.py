@@ -90,6 +90,9 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         help="of data read a piece at a time: rows for what is not counted (default: 100000)",
     )
     what.add_argument("--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")
+    what.add_argument(
+        "--code-names", metavar="FILE", help="names of sparse codes: one per line, or a column, FILE::column"
+    )
 
     trust = parser.add_argument_group("how far to trust it")
     trust.add_argument("--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
@@ -119,7 +122,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
     out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
     out.add_argument("--quiet", action="store_true", help="no progress and no warnings; the results still hold them")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=_run, told_as=({"code_names": "--code-names"}, {}))
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -129,6 +132,8 @@ def _run(arguments: argparse.Namespace) -> None:
             raise InputError("--replay: is for dense codes; the signature of sparse ones is the call that repeats them")
         score_sparse.run(arguments)
         return
+    if arguments.code_names is not None and split_name(arguments.codes)[0].exists():
+        raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
     kind = format_of(arguments.format, arguments.output)
     if arguments.details and kind != "table":
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
@@ -178,7 +183,8 @@ def _is_metric(name: str) -> bool:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    files = [text for text in (arguments.codes, arguments.factors, arguments.codes_std) if text is not None]
+    given = (arguments.codes, arguments.factors, arguments.codes_std, arguments.code_names)
+    files = [text for text in given if text is not None]
     if arguments.demo:
         if files or arguments.replay is not None:
             raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
@@ -190,9 +196,9 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.replay is not None:
         if arguments.report is not None:
             raise InputError("--report: needs whole evaluations; leave it out with --replay")
-        given = [name for name in _IN_SIGNATURE if getattr(arguments, name) is not None]
-        if given:
-            raise InputError(f"--{given[0].replace('_', '-')}: with --replay, the signature decides; leave it out")
+        repeated = [name for name in _IN_SIGNATURE if getattr(arguments, name) is not None]
+        if repeated:
+            raise InputError(f"--{repeated[0].replace('_', '-')}: with --replay, the signature decides; leave it out")
     inputs = [split_name(text)[0] for text in files]
     targets = [path for path in (arguments.report, arguments.output) if path is not None]
     if len(targets) == 2 and targets[0].resolve() == targets[1].resolve():

@@ -2,15 +2,17 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from demele.cli.catalogue import specs
 from demele.cli.files import read_sparse, read_table, split_name
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.words import in_options
-from demele.core.errors import InputError
+from demele.core.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode
@@ -20,6 +22,8 @@ __all__ = ["run"]
 #: Options that only dense codes have.
 _DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "sample")
 _ASKED = ("bins", "seed", "missing", "kinds")
+#: Files of names that are read as tables; any other is one name per line.
+_TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -40,11 +44,13 @@ def run(arguments: argparse.Namespace) -> None:
         if not arguments.quiet:
             log(f"demele: warning: {line}")
 
+    names = None if arguments.code_names is None else _names(arguments.code_names, warn=warn)
     with warnings_in_one_line(quiet=arguments.quiet):
         evaluation = demele.evaluate_sparse(
             read_sparse(arguments.codes),
             read_table(arguments.factors, warn=warn),
             arguments.metrics,
+            code_names=names,
             name=arguments.name or split_name(arguments.codes)[0].stem,
             n_jobs=arguments.jobs,
             progress=not arguments.quiet,
@@ -57,6 +63,30 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         text = _table(evaluation, arguments)
     emit(text, arguments.output)
+
+
+def _names(text: str, *, warn: Callable[[str], None]) -> list[str]:
+    """Read the names of codes: the lines of a text file, or a column of a table."""
+    path, picked = split_name(text)
+    if not picked and path.suffix.lower() not in _TABLES:
+        try:
+            names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{path}: not text in UTF-8 ({error.reason})") from error
+        while names and not names[-1]:
+            names.pop()
+        absent = [name == "" for name in names]
+    else:
+        table = read_table(text, warn=warn)
+        if table.ndim != 2 or table.shape[1] != 1:
+            held = f"{table.shape[1]} columns" if table.ndim == 2 else f"shape {tuple(table.shape)}"
+            raise InputError(f"{text}: expected one column of names, got {held}; pick one with {path}::column")
+        column = list(np.asarray(table)[:, 0])
+        names = [str(value).strip() for value in column]
+        absent = [value is None or value != value or not name for value, name in zip(column, names, strict=True)]
+    if any(absent):
+        raise FormatError(f"{text}: expected a name for each code, got none in row {absent.index(True)} (rows from 0)")
+    return names
 
 
 def _table(evaluation: "SparseEvaluation", arguments: argparse.Namespace) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
 
 __all__ = [
     "Codes",
@@ -45,6 +45,8 @@ ROWS_PER_INTEGER_LABEL = 2
 CHUNK = 1 << 18
 #: Sparse codes are made dense up to this many entries.
 MAX_DENSE_ENTRIES = 500_000_000
+#: Sparse codes of more entries than this are made dense with a warning.
+MANY_DENSE_ENTRIES = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +378,12 @@ def _from_sparse(data: object, argument: str) -> object:
         raise InputError(
             f"{argument}: a sparse matrix of {n_entries:,} entries is too large to be made dense "
             f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows"
+        )
+    if argument == "codes" and n_entries > MANY_DENSE_ENTRIES:
+        warn_user(
+            f"codes: a sparse matrix of {n_entries:,} entries is made dense ({matrix.nnz:,} of them are stored); "
+            "demele.evaluate_sparse scores it from its non-zeros, with less memory",
+            DemeleWarning,
         )
     return matrix.toarray()
 

@@ -99,8 +99,7 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     """
     if not importlib.import_module("scipy.sparse").issparse(codes):
         raise InputTypeError(
-            f"codes: expected a SciPy sparse matrix or array, got {type(codes).__name__}; dense codes are scored by "
-            "demele.evaluate, or made sparse with scipy.sparse.csc_array(codes)"
+            f"codes: expected a SciPy sparse matrix or array, got {type(codes).__name__}; {_remedy(codes)}"
         )
     matrix: Any = codes
     if matrix.ndim != 2:
@@ -124,6 +123,19 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     if len(wide):
         raise InputError(f"codes: the range of column {names[int(wide[0])]!r} exceeds the largest float; rescale it")
     return SparseCodes(n, names, values, columns.indices, columns.indptr, low, high)
+
+
+def _remedy(codes: Any) -> str:
+    """Say how to make a SciPy matrix of what was given."""
+    if str(getattr(codes, "layout", "")).startswith("torch.sparse"):
+        return (
+            "convert it: t = codes.detach().cpu().to_sparse_coo().coalesce(); "
+            "scipy.sparse.coo_array((t.values().numpy(), t.indices().numpy()), shape=tuple(t.shape))"
+        )
+    kinds = getattr(codes, "dtypes", None)
+    if kinds is not None and hasattr(codes, "columns") and all(str(kind).startswith("Sparse") for kind in kinds):
+        return "convert it: codes.sparse.to_coo(), with code_names=[str(name) for name in codes.columns]"
+    return "dense codes are scored by demele.evaluate, or made sparse with scipy.sparse.csc_array(codes)"
 
 
 def _names(given: Sequence[str] | None, d: int) -> tuple[str, ...]:

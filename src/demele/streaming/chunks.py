@@ -151,6 +151,8 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
         If there is no Parquet file, or one that cannot be read.
     UnknownNameError
         If a file does not have one of the columns.
+    InputError
+        If there is no such file or folder.
     MissingExtraError
         Without pyarrow.
 
@@ -176,8 +178,10 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
         )
         if not files:
             raise FormatError(f"{path}: holds no file called *.parquet")
-    else:
+    elif path.exists():
         files = [path]
+    else:
+        raise InputError(f"{path}: there is no such file or folder")
     if isinstance(columns, str):
         columns = [columns]
     names = None if columns is None else tuple(columns)

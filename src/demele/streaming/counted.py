@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele import __version__
-from demele.core.errors import InputError, NotEnoughData, UndefinedFactorWarning, warn_user
+from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, warn_user
 from demele.core.inputs import Factors, Missing, given_kinds
-from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score
+from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.counts import JointCounts
 from demele.estimation.information import information_table
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Counted", "Seen", "check_with_frame", "counted_metrics", "table_settings", "warn_of_constants"]
 
+#: Share of values beyond a frame's ranges from which a score says more of the frame than of the codes.
+MUCH = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -45,6 +49,8 @@ class Seen:
         Values that were moved to the ends of their ranges.
     active : list of int
         Factors that vary.
+    bins : tuple of (bins from the first to the last with rows, bins), one per code
+        Of counted metrics; else empty.
     """
 
     frame: Frame
@@ -52,6 +58,7 @@ class Seen:
     annotated: list[int]
     clipped: int
     active: list[int]
+    bins: tuple[tuple[int, int], ...] = ()
 
     def subject(self) -> Subject:
         """Return the representation without its rows."""
@@ -72,10 +79,32 @@ class Seen:
             listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
             message = f"constant codes ({listed}) carry no information and no importance"
             notes.append(Note(code="constant-code", message=message, subject=constant))
-        if self.clipped:
-            message = f"{self.clipped:,} values outside the frame's ranges were counted in the first or last bin"
-            notes.append(Note(code="clipped", message=message, severity="warning"))
+        notes += self._badly_framed()
         return Subject(codes, factors, tuple(self.active), Data(codes, varying), tuple(notes))
+
+    def _badly_framed(self) -> list[Note]:
+        """Say where the ranges of the frame do not fit the rows: what was clipped, and bins that no code reaches."""
+        notes = []
+        if self.clipped:
+            values = self.n * (len(self.frame.codes) + sum(one.kind == "continuous" for one in self.frame.columns))
+            message = f"{self.clipped:,} values outside the frame's ranges were counted in the first or last bin"
+            severity: Severity = "fragile" if self.clipped > MUCH * values else "warning"
+            notes.append(Note(code="clipped", message=message, severity=severity))
+        narrow = [
+            (name, used, bins)
+            for name, (used, bins) in zip(self.frame.codes, self.bins, strict=False)
+            if bins > 1 and used * 2 < bins
+        ]
+        if narrow:
+            told = ", ".join(f"{name!r} uses {used} of {bins}" for name, used, bins in narrow[:5])
+            more = ", ..." if len(narrow) > 5 else ""
+            message = (
+                f"the frame's ranges are wide for {len(narrow)} of {len(self.frame.codes)} codes: of its bins, {told}"
+                f"{more}; ranges that fit (Frame.of) tell more of them"
+            )
+            subject = tuple(name for name, _, _ in narrow)
+            notes.append(Note(code="wide-frame", message=message, subject=subject, severity="fragile"))
+        return notes
 
     def nothing_varies(self, metric: str) -> LeftOut:
         """Say that a metric has no value, since no factor varies."""
@@ -163,7 +192,9 @@ class Counted:
             if counts is None:
                 raise ValueError("a settled state with rows has counts")
             active = self.varying(counts)
-            seen = self.seen(active)
+            used = _reached(counts)
+            pairs = zip(used.tolist(), counts.code_bins.tolist(), strict=True)
+            seen = replace(self.seen(active), bins=tuple(pairs))
             if not active:
                 left_out[name] = seen.nothing_varies(name)
                 continue
@@ -174,7 +205,9 @@ class Counted:
             except NotEnoughData as error:
                 left_out[name] = LeftOut(metric=name, reason=str(error))
                 continue
-            table = information_table(_only(counts, active), settings.correction)
+            # A code that stays in one bin is constant for these metrics, as one without a range is.
+            kept = replace(_only(counts, active), code_bins=np.where(used > 1, counts.code_bins, 1))
+            table = information_table(kept, settings.correction)
             native = native_of(name, table, request.reg_dim)
             outcome = Outcome(native=native, notes=assumed_codes(request, table))
             found[name] = seen.framed(score_of(request, outcome, subject, run, protocol, kinds))
@@ -192,12 +225,20 @@ class Counted:
         return Seen(self.frame, self.n, self.annotated, self.clipped, active)
 
 
+def _reached(counts: JointCounts) -> NDArray[np.intp]:
+    """Count the bins of each code from the first to the last that holds rows."""
+    held = np.any([table.sum(axis=-1) > 0 for table in counts.tables], axis=0)
+    return np.asarray(held.shape[1] - held.argmax(axis=1) - held[:, ::-1].argmax(axis=1), dtype=np.intp)
+
+
 def warn_of_constants(subject: Subject, warned: set[str]) -> None:
-    """Warn of factors that do not vary, of each once."""
+    """Warn of factors that do not vary, and of a frame that does not fit, of each once."""
     for note in subject.notes:
-        if note.code == "constant-factor" and note.message not in warned:
-            warned.add(note.message)
-            warn_user(note.message, UndefinedFactorWarning)
+        fragile = note.severity == "fragile"
+        key = note.code if fragile else note.message  # the numbers of the one grow with the rows
+        if (fragile or note.code == "constant-factor") and key not in warned:
+            warned.add(key)
+            warn_user(note.message, FragileScoreWarning if fragile else UndefinedFactorWarning)
 
 
 def _only(counts: JointCounts, active: list[int]) -> JointCounts:
