@@ -33,7 +33,8 @@ def _console(command):
         words += ["--format", "table"]
     call = "import sys; from demele.cli.main import main; sys.exit(main())"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    print(subprocess.run([sys.executable, "-c", call, *words], text=True, **pipes).stdout, end="")
+    # Unbuffered, so that messages and results come in the order in which they are written.
+    print(subprocess.run([sys.executable, "-u", "-c", call, *words], text=True, **pipes).stdout, end="")
 """
 
 
