@@ -27,6 +27,7 @@ __all__ = [
     "LeftOut",
     "Note",
     "Score",
+    "ScoresByName",
     "Spread",
     "as_json",
     "plain",
@@ -305,24 +306,12 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation:
-    """Many scores of one representation.
+class ScoresByName:
+    """What several scores of one representation share: found by name, gone through, counted."""
 
-    Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
-    and why.
-    """
-
+    __slots__ = ()
     scores: tuple[Score, ...]
     left_out: tuple[LeftOut, ...]
-    protocol: str
-    name: str
-    n: int
-    code_names: tuple[str, ...]
-    factors: tuple[FactorSummary, ...]
-    dependency: tuple[Dependency, ...] = ()
-    notes: tuple[Note, ...] = ()
-    version: str = ""
 
     def __getitem__(self, metric: str) -> Score:
         for score in self.scores:
@@ -339,6 +328,26 @@ class Evaluation:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation(ScoresByName):
+    """Many scores of one representation.
+
+    Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
+    and why.
+    """
+
+    scores: tuple[Score, ...]
+    left_out: tuple[LeftOut, ...]
+    protocol: str
+    name: str
+    n: int
+    code_names: tuple[str, ...]
+    factors: tuple[FactorSummary, ...]
+    dependency: tuple[Dependency, ...] = ()
+    notes: tuple[Note, ...] = ()
+    version: str = ""
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order."""

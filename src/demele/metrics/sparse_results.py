@@ -1,6 +1,5 @@
 """What scoring sparse codes returns: scores, informations of all codes, and the top codes of each factor."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.core.results import FactorSummary, LeftOut, Note, Score, as_json, plain
+from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName, as_json, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +63,7 @@ class TopCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SparseEvaluation:
+class SparseEvaluation(ScoresByName):
     """The scores of sparse codes, and which codes hold which factor.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
@@ -101,22 +100,6 @@ class SparseEvaluation:
     screened: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     version: str = ""
-
-    def __getitem__(self, metric: str) -> Score:
-        for score in self.scores:
-            if score.metric == metric:
-                return score
-        for missing in self.left_out:
-            if missing.metric == metric:
-                raise UnknownNameError(f"{metric} has no score here: {missing.reason}")
-        known = ", ".join(score.metric for score in self.scores)
-        raise UnknownNameError(f"{metric!r} is not among the scores of this evaluation: {known}")
-
-    def __iter__(self) -> Iterator[Score]:
-        return iter(self.scores)
-
-    def __len__(self) -> int:
-        return len(self.scores)
 
     @property
     def d(self) -> int:

@@ -21,14 +21,14 @@ from demele.metrics.information.tables import TableSettings
 from demele.metrics.options import regularising_codes
 from demele.metrics.outcomes import Outcome, assumed_codes
 from demele.metrics.presented import score_of
-from demele.metrics.requests import Run, Subject, request_for
+from demele.metrics.requests import Request, Run, Subject, request_for
 from demele.streaming.frame import Frame
 from demele.streaming.states import CountState
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
-__all__ = ["Counted", "Seen", "check_with_frame", "counted_metrics", "table_settings", "warn_of_constants"]
+__all__ = ["Counted", "Seen", "Stated", "check_with_frame", "counted_metrics", "table_settings", "warn_of_constants"]
 
 #: Share of values beyond a frame's ranges from which a score says more of the frame than of the codes.
 MUCH = 0.05
@@ -184,9 +184,7 @@ class Counted:
         warned: set[str],
     ) -> tuple[dict[str, Score], dict[str, LeftOut]]:
         """Return scores by metric, and why others have none; ``warned`` are messages that need not come again."""
-        run = Run.checked(seed=seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=1, missing=missing)
-        found: dict[str, Score] = {}
-        left_out: dict[str, LeftOut] = {}
+        stated = Stated(options, protocol=protocol, reg_dim=reg_dim, missing=missing, seed=seed, kinds=kinds)
         for name, settings in tables.items():
             counts = self.states[settings.binning].counted
             if counts is None:
@@ -195,23 +193,15 @@ class Counted:
             used = _reached(counts)
             pairs = zip(used.tolist(), counts.code_bins.tolist(), strict=True)
             seen = replace(self.seen(active), bins=tuple(pairs))
-            if not active:
-                left_out[name] = seen.nothing_varies(name)
-                continue
-            subject = seen.subject()
-            warn_of_constants(subject, warned)
-            try:
-                request = request_for(CATALOGUE[name], options[name], subject, reg_dim)
-            except NotEnoughData as error:
-                left_out[name] = LeftOut(metric=name, reason=str(error))
+            request = stated.request(name, seen, warned)
+            if request is None:
                 continue
             # A code that stays in one bin is constant for these metrics, as one without a range is.
             kept = replace(_only(counts, active), code_bins=np.where(used > 1, counts.code_bins, 1))
             table = information_table(kept, settings.correction)
             native = native_of(name, table, request.reg_dim)
-            outcome = Outcome(native=native, notes=assumed_codes(request, table))
-            found[name] = seen.framed(score_of(request, outcome, subject, run, protocol, kinds))
-        return found, left_out
+            stated.add(seen, request, Outcome(native=native, notes=assumed_codes(request, table)))
+        return stated.scores, stated.left_out
 
     def varying(self, counts: JointCounts) -> list[int]:
         """Return the factors that fall into more than one bin."""
@@ -223,6 +213,51 @@ class Counted:
             counts = next(iter(self.states.values())).counted
             active = [] if counts is None else self.varying(counts)
         return Seen(self.frame, self.n, self.annotated, self.clipped, active)
+
+
+class Stated:
+    """Scores of states, as they are made: the checks, notes and signatures that scores of rows have.
+
+    Parameters
+    ----------
+    options : mapping of name to mapping
+        All options of each metric.
+    protocol, reg_dim, missing, seed, kinds
+        As in :func:`demele.evaluate`.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, dict[str, Any]],
+        *,
+        protocol: str,
+        reg_dim: object,
+        missing: Missing,
+        seed: int,
+        kinds: object,
+    ) -> None:
+        self._run = Run.checked(seed=seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=1, missing=missing)
+        self._options, self._protocol, self._reg_dim, self._kinds = options, protocol, reg_dim, kinds
+        self.scores: dict[str, Score] = {}
+        self.left_out: dict[str, LeftOut] = {}
+
+    def request(self, name: str, seen: Seen, warned: set[str]) -> Request | None:
+        """Return what is asked of a metric; None, with the reason in ``left_out``, where it does not apply."""
+        if not seen.active:
+            self.left_out[name] = seen.nothing_varies(name)
+            return None
+        subject = seen.subject()
+        warn_of_constants(subject, warned)
+        try:
+            return request_for(CATALOGUE[name], self._options[name], subject, self._reg_dim)
+        except NotEnoughData as error:
+            self.left_out[name] = LeftOut(metric=name, reason=str(error))
+            return None
+
+    def add(self, seen: Seen, request: Request, outcome: Outcome) -> None:
+        """Name, note and sign what was computed."""
+        score = score_of(request, outcome, seen.subject(), self._run, self._protocol, self._kinds)
+        self.scores[request.name] = seen.framed(score)
 
 
 def _reached(counts: JointCounts) -> NDArray[np.intp]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from demele.core.errors import NotEnoughData
 from demele.core.inputs import Missing
 from demele.core.results import LeftOut, Score
 from demele.estimation.extremes import crossed_from_extremes
@@ -11,10 +10,8 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.fragility import few_rows_notes
 from demele.metrics.native import Native
 from demele.metrics.outcomes import Outcome
-from demele.metrics.presented import score_of
-from demele.metrics.requests import Run, request_for
 from demele.metrics.runners import irs_native, sap_native
-from demele.streaming.counted import Seen, warn_of_constants
+from demele.streaming.counted import Seen, Stated
 from demele.streaming.frame import Frame
 from demele.streaming.sums import ExtremeState, MomentState, Sums
 
@@ -57,26 +54,16 @@ def sums_scores(
     scores : dict of str to Score
     left_out : dict of str to LeftOut
     """
-    run = Run.checked(seed=seed, repeats=1, bootstrap=0, level=0.95, chance=0, n_jobs=1, missing=missing)
-    found: dict[str, Score] = {}
-    left_out: dict[str, LeftOut] = {}
+    stated = Stated(options, protocol=protocol, reg_dim=reg_dim, missing=missing, seed=seed, kinds=kinds)
     for name, state in states.items():
         seen = seen_of(frame, state)
-        if not seen.active:
-            left_out[name] = seen.nothing_varies(name)
-            continue
-        subject = seen.subject()
-        warn_of_constants(subject, warned)
-        try:
-            request = request_for(CATALOGUE[name], options[name], subject, reg_dim)
-        except NotEnoughData as error:
-            left_out[name] = LeftOut(metric=name, reason=str(error))
+        request = stated.request(name, seen, warned)
+        if request is None:
             continue
         native = _native(state, seen.active, options[name])
-        few_rows = few_rows_notes(CATALOGUE[name].group, subject.data, options[name])
-        outcome = Outcome(native=native, notes=request.notes + few_rows)
-        found[name] = seen.framed(score_of(request, outcome, subject, run, protocol, kinds))
-    return found, left_out
+        few_rows = few_rows_notes(CATALOGUE[name].group, seen.subject().data, options[name])
+        stated.add(seen, request, Outcome(native=native, notes=request.notes + few_rows))
+    return stated.scores, stated.left_out
 
 
 def _native(state: Sums, active: list[int], options: Mapping[str, Any]) -> Native:
