@@ -414,6 +414,7 @@ class Accumulator:
             left_out |= reasons
         if self._counts:
             counted = Counted(frame, self._counts)
+            self._counts = counted.states  # the same rows, counted: a next call need not count them again
             scores, reasons = counted.scores(self._tables, self._options(), **shared)
             found |= scores
             left_out |= reasons
