@@ -237,8 +237,9 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
     else:
         codes = regularising_codes(reg_dim, score.code_names, score.factor_names)
         first = own[codes, np.arange(m)]
-    if d == 1:
-        return np.asarray(first)
+    if d == 1:  # the guess without a code is its partner
+        majority = score.details.get("majority", {})
+        return np.asarray(first - np.array([majority.get(name, 0.0) for name in score.factor_names]))
     own[codes, np.arange(m)] = np.where(np.isnan(first), np.nan, -np.inf)
     gaps: Array = first - own.max(axis=0)
     return gaps

@@ -18,6 +18,7 @@ __all__ = [
     "Lines",
     "linear_classifier_accuracies",
     "linear_classifier_accuracy_matrix",
+    "majority_accuracies",
     "squared_correlations",
     "svc_lines",
 ]
@@ -179,6 +180,34 @@ def linear_classifier_accuracy_matrix(
             lines = _fit_lines(train, _SortedLabels.of(factors_train[i][train.order], n_classes[i]), problem)
             row[i] = _accuracy(test, _SortedLabels.of(factors_test[i][test.order], n_classes[i]), *lines)
     return accuracies
+
+
+def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequence[IntArray]) -> FloatArray:
+    """Accuracy of the guess that each factor always has the class that is most frequent in training.
+
+    What a code that does not vary can do: its classifier has an intercept only. With balanced weights and two classes
+    that classifier is a tie, which the majority breaks here (and rounding elsewhere).
+
+    Parameters
+    ----------
+    factors_train, factors_test : sequences of (n_train,) and (n_test,) arrays of int
+        At least one row each.
+
+    Returns
+    -------
+    (n_factors,) array in [0, 1]
+        Of equally frequent classes, the first is guessed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.univariate import majority_accuracies
+    >>> majority_accuracies([np.array([0, 1, 1, 1])], [np.array([0, 0, 1, 1])])
+    array([0.5])
+    """
+    return np.array(
+        [np.mean(test == np.bincount(train).argmax()) for train, test in zip(factors_train, factors_test, strict=True)]
+    )
 
 
 def svc_lines(

@@ -683,7 +683,8 @@ def sap(
     Parameters
     ----------
     codes : array-like of shape (n_samples, n_codes), real, finite
-        Any unit: codes are standardised. Constant codes contribute 0.
+        Any unit: codes are standardised. A constant code predicts nothing: squared correlation 0, and the accuracy of
+        the most frequent class as the guess. A single code is compared with one.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
     penalty : float, default 1.0
         C of the support vector classifier (``l2_reg`` of Latte; 0.01 in disentanglement_lib).
@@ -698,7 +699,8 @@ def sap(
     Returns
     -------
     Score
-        value in [0, 1], best 1; ``per_factor``; ``matrix``: score of each code for each factor (n_codes, n_factors).
+        value in [0, 1], best 1; ``per_factor``; ``matrix``: score of each code for each factor (n_codes, n_factors);
+        ``details["majority"]``: of each categorical factor, the accuracy of its most frequent class as the guess.
 
     Raises
     ------

@@ -227,6 +227,7 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
 
     codes = data.standardised()
     matrix = np.zeros((data.codes.d, data.factors.m))
+    guesses = np.zeros(data.factors.m)
     categorical: list[int] = []
     for index, factor in enumerate(data.factors.columns):
         if factor.categorical:
@@ -238,27 +239,52 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
     shared = [index for index in categorical if data.factors.columns[index].complete]
     for group in [shared, *([index] for index in categorical if index not in shared)]:
         if group:
-            matrix[:, group] = _accuracies(data, codes, group, options, streams)
-    matrix[data.codes.constant] = 0.0
-    return {"sap": sap_native(matrix, _fewer_than_asked(data.n, options) if categorical else ())}
+            matrix[:, group], guesses[group] = _accuracies(data, codes, group, options, streams)
+    matrix[data.codes.constant] = guesses
+    names = [data.factors.names[index] for index in categorical]
+    return {
+        "sap": sap_native(
+            matrix,
+            _fewer_than_asked(data.n, options) if categorical else (),
+            majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
+            guesses=guesses,
+        )
+    }
 
 
-def sap_native(matrix: Array, notes: tuple[Note, ...] = ()) -> Native:
-    """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors)."""
-    first, second = top_two(matrix, axis=0)
+def sap_native(
+    matrix: Array,
+    notes: tuple[Note, ...] = (),
+    *,
+    majority: Mapping[str, float] | None = None,
+    guesses: Array | None = None,
+) -> Native:
+    """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors).
+
+    ``guesses`` is how well each factor is predicted without a code, 0 unless given: the partner of a single code.
+    ``majority`` are those of the categorical factors by name.
+    """
+    rivals = matrix
+    if len(matrix) == 1:
+        rivals = np.vstack([matrix, np.zeros(matrix.shape[1]) if guesses is None else guesses])
+    first, second = top_two(rivals, axis=0)
     gaps = first - second
     return Native(
         value=mean_of_defined(gaps),
         per_factor=gaps,
         matrix=matrix,
         matrix_of="squared correlation, or accuracy for categorical factors",
+        details={"majority": dict(majority)} if majority else {},
         notes=notes,
     )
 
 
-def _accuracies(data: Data, codes: Array, group: list[int], options: Options, streams: Streams) -> Array:
-    """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows."""
-    from demele.estimation.univariate import linear_classifier_accuracy_matrix
+def _accuracies(data: Data, codes: Array, group: list[int], options: Options, streams: Streams) -> tuple[Array, Array]:
+    """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows.
+
+    The second array holds the accuracy of the majority class as the guess on each factor.
+    """
+    from demele.estimation.univariate import linear_classifier_accuracy_matrix, majority_accuracies
 
     factors = [data.factors.columns[index] for index in group]
     rows = np.flatnonzero(factors[0].annotated())
@@ -267,15 +293,18 @@ def _accuracies(data: Data, codes: Array, group: list[int], options: Options, st
         parts = _split(len(rows), options, streams("rows", *group), f"factor {factors[0].name!r}")
         train, test = rows[parts[0]], rows[parts[1]]
     codes_train = codes[train]
-    return linear_classifier_accuracy_matrix(
+    labels_train = [np.asarray(factor.values[train], dtype=np.intp) for factor in factors]
+    labels_test = [np.asarray(factor.values[test], dtype=np.intp) for factor in factors]
+    accuracies = linear_classifier_accuracy_matrix(
         codes_train,
-        [np.asarray(factor.values[train], dtype=np.intp) for factor in factors],
+        labels_train,
         codes_train if test is train else codes[test],
-        [np.asarray(factor.values[test], dtype=np.intp) for factor in factors],
+        labels_test,
         n_classes=[len(factor.levels) for factor in factors],
         C=options["penalty"],
         class_weight=options["class_weight"],
     )
+    return accuracies, majority_accuracies(labels_train, labels_test)
 
 
 # Interventions ------------------------------------------------------------------------------------------

@@ -1,0 +1,113 @@
+"""SAP beside codes that do not vary: what published code says of the same arrays, by every route and protocol."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import demele
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+#: Shares of the classes.
+CLASSES = {"binary": [0.5, 0.5], "skewed": [0.9, 0.05, 0.05]}
+#: SAP of `arrays(...)` as Latte 0.0.1a6 computes it (all rows, ``discrete=True``), and as disentanglement_lib does
+#: (balanced classifier, first 2 667 rows for training), scikit-learn 1.9.1, by classes, living codes, dead codes and
+#: whether the first code knows the class.
+PUBLISHED = {
+    ("binary", 1, 4, False): (0.00000, 0.00000),
+    ("binary", 2, 3, False): (0.00075, 0.00000),
+    ("binary", 1, 1, False): (0.00200, 0.00075),
+    ("binary", 1, 4, True): (0.33050, 0.33158),
+    ("skewed", 1, 4, False): (0.00000, 0.00000),
+    ("skewed", 2, 3, False): (0.00000, 0.00000),
+    ("skewed", 1, 1, False): (0.00000, 0.00000),
+    ("skewed", 1, 4, True): (0.04200, 0.03451),
+}
+
+
+def arrays(classes: str, living: int, dead: int, informed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    factor = rng.choice(len(CLASSES[classes]), size=4000, p=CLASSES[classes])
+    codes = np.zeros((4000, living + dead))
+    codes[:, :living] = rng.normal(size=(4000, living))
+    if informed:
+        codes[:, 0] += 2 * factor
+    return codes, factor
+
+
+@pytest.mark.parametrize("case", PUBLISHED, ids=str)
+def test_values_of_published_code_on_the_same_arrays(case: tuple[str, int, int, bool]) -> None:
+    codes, factor = arrays(*case)
+    latte, dlib = PUBLISHED[case]
+    found = demele.evaluate(codes, factor, "sap", protocol="latte", kinds="categorical")["sap"]
+    assert abs(found.value - latte) < 1e-9  # training rows: nothing is drawn
+    # other rows are drawn for training: as far as two splits of 4 000 rows may be apart
+    found = demele.evaluate(codes, factor, "sap", protocol="dlib2019", kinds="categorical")["sap"]
+    assert abs(found.value - dlib) < 0.03
+
+
+@pytest.mark.parametrize("protocol", demele.protocol_names())
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize(("living", "dead"), [(1, 9), (1, 1), (2, 3), (1, 0)])
+def test_noise_beside_dead_codes_scores_nothing(protocol: str, classes: str, living: int, dead: int) -> None:
+    codes, factor = arrays(classes, living, dead)
+    codes[:, living:] = 7.5
+    found = demele.evaluate(codes, factor, "sap", protocol=protocol, kinds="categorical")["sap"]
+    assert abs(found.value) < 0.05
+
+
+def test_a_dead_code_is_the_guess_of_the_majority_of_the_training_rows() -> None:
+    codes, factor = arrays("skewed", 1, 1)
+    labels = np.array(["rare", "usual", "odd"])[[1, 0, 2]][factor]
+    found = demele.sap(codes, labels, score_on="training")
+    assert found.matrix is not None
+    share = float(np.mean(factor == 0))
+    assert_exact(found.matrix.to_numpy()[1, 0], share)
+    assert dict(found.details["majority"]) == {"v1": share}
+    unseen = demele.sap(codes, labels)
+    assert unseen.matrix is not None
+    assert unseen.matrix.to_numpy()[1, 0] == unseen.details["majority"]["v1"] != share
+
+
+def test_a_single_code_scores_as_beside_a_dead_one() -> None:
+    """A mixed set: the squared correlation of a dead code is 0, its accuracy is not."""
+    codes, factor = arrays("skewed", 1, 1, informed=True)
+    factors = pd.DataFrame({"size": codes[:, 0] ** 2, "kind": factor.astype(str)})
+    alone, beside = demele.sap(codes[:, :1], factors), demele.sap(codes, factors)
+    assert alone.per_factor is not None
+    assert beside.per_factor is not None
+    assert_close(alone.per_factor, beside.per_factor, ROUNDING)
+    assert 0 < alone.per_factor[1] < 0.1 < alone.per_factor[0]
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+def test_every_route_agrees(classes: str, tmp_path: Path) -> None:
+    codes, factor = arrays(classes, 1, 4)
+    labels = np.array(["a", "b", "c"])[factor]
+    labels[:50] = labels[50]
+    whole = demele.sap(codes, labels)
+    assert abs(whole.value) < 0.05
+    accumulator = demele.Accumulator("sap", bound=4000)
+    for start in range(0, 4000, 1000):
+        accumulator = accumulator.update(codes[start : start + 1000], labels[start : start + 1000])
+    assert abs(accumulator.compute().value) < 0.05
+    assert abs(demele.evaluate_sparse(sp.csr_array(codes), labels, "sap")["sap"].value - whole.value) == 0
+    frame = pd.DataFrame(codes, columns=[f"z{j}" for j in range(5)]).assign(kind=labels)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    path = tmp_path / "rows.parquet"
+    read = demele.evaluate(
+        demele.scan_parquet(path, [f"z{j}" for j in range(5)]), demele.scan_parquet(path, "kind"), "sap"
+    )
+    assert abs(read["sap"].value) < 0.05
+    missing = pd.Series(labels, dtype=object).mask(np.arange(4000) % 3 == 0)
+    assert abs(demele.sap(codes, missing.to_frame("kind"), missing="omit").value) < 0.05
+
+
+def test_dead_codes_are_not_ahead_of_others_for_metrics_that_fit() -> None:
+    """Where nothing can be predicted, predictors say so: no column that was dropped counts as worse than a guess."""
+    codes, factor = arrays("skewed", 1, 4)
+    names = [f"dci_{model}_explicitness" for model in ("lasso", "forest", "boosting")]
+    found = demele.evaluate(codes[:, 1:], factor.astype(str), ["explicitness", *names])
+    assert_close([score.value for score in found], [0.0] * len(found), ROUNDING)
