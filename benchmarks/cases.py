@@ -1,6 +1,7 @@
 """Shared data, timing and the place of the results."""
 
 import csv
+import io
 import os
 import platform
 import resource
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from demele.core.outputs import write_whole
 
 __all__ = ["RESULTS", "cpu_seconds", "levels", "machine", "mixing", "peak_mib", "redundant", "write_rows"]
 
@@ -77,8 +80,15 @@ def write_rows(name: str, rows: Sequence[Mapping[str, object]]) -> Path:
     """Write rows to results/NAME.csv, with the machine in results/machine.csv."""
     RESULTS.mkdir(exist_ok=True)
     for path, content in ((RESULTS / f"{name}.csv", rows), (RESULTS / "machine.csv", [machine()])):
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(content[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(content)
+        write_whole(path, csv_text(content))
     return RESULTS / f"{name}.csv"
+
+
+def csv_text(rows: Sequence[Mapping[str, object]], fields: Sequence[str] | None = None, *, head: bool = True) -> str:
+    """Return rows as CSV, with a line of names above them unless they are added to others."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(fields or rows[0]), lineterminator="\n")
+    if head:
+        writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

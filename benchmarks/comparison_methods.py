@@ -18,6 +18,7 @@ from time import perf_counter
 import pandas as pd
 
 from demele import bench
+from demele.core.outputs import write_whole
 from demele.data import label_set, label_set_names
 
 RESULTS = Path(__file__).parent / "results"
@@ -46,8 +47,8 @@ def main(report: Path | None = None) -> None:
             times.append(_time(f"{name}, {noise} noise", one, started))
             frames.append(_rows(name, one))
     rows = pd.concat(frames)[list(COLUMNS)]
-    rows.round(4).to_csv(RESULTS / "comparison_methods.csv", index=False, lineterminator="\n")
-    pd.DataFrame(times).to_csv(RESULTS / "comparison_methods_time.csv", index=False, lineterminator="\n")
+    for name, frame in (("comparison_methods", rows.round(4)), ("comparison_methods_time", pd.DataFrame(times))):
+        write_whole(RESULTS / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
     print(pd.DataFrame(times).to_string(index=False))
 
 

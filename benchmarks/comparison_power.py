@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cases import csv_text
 from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.labelled import Indices
+from demele.core.outputs import write_whole
 from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.base import Flags
 from demele.evaluation.comparison.methods import METHODS
@@ -236,12 +238,8 @@ def _done(path: Path) -> set[tuple[str, ...]]:
 
 def _append(path: Path, row: dict[str, object]) -> None:
     RESULTS.mkdir(exist_ok=True)
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(row), lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+    held = path.read_text(encoding="utf-8") if path.exists() else ""
+    write_whole(path, held + csv_text([row], head=not held))
 
 
 if __name__ == "__main__":

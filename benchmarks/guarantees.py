@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices, Labelled, Vocabulary
+from demele.core.outputs import write_whole
 from demele.core.seeds import rng_for
 from demele.core.store import Store
 from demele.evaluation.comparison.base import Question
@@ -196,7 +197,8 @@ def main() -> None:
     means = frame.groupby(["method", "noise", "rate"])[["claims", "test_sets"]].sum().reset_index()
     worst = worst.merge(means, on=["method", "noise", "rate"], suffixes=("", "_all"))
     worst["mean_rate_of_error"] = worst["claims_all"] / worst["test_sets_all"]
-    worst.sort_values(["method", "noise", "rate"]).to_csv(RESULTS / "guarantees.csv", index=False, float_format="%.5f")
+    worst = worst.sort_values(["method", "noise", "rate"])
+    write_whole(RESULTS / "guarantees.csv", worst.to_csv(index=False, float_format="%.5f"))
 
 
 if __name__ == "__main__":

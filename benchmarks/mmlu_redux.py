@@ -10,7 +10,6 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import csv
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.cases import csv_text
 from demele.core.labelled import read_labelled
+from demele.core.outputs import write_whole
 from demele.data import LabelSet, label_set
 from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
@@ -348,10 +349,7 @@ def _leaders(one: Case, hits: NDArray[Any]) -> str:
 
 def write(name: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Write rows to results/NAME.csv."""
-    with (RESULTS / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_whole(RESULTS / f"{name}.csv", csv_text(rows))
     print(pd.DataFrame(rows).to_string(), flush=True)
 
 

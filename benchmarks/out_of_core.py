@@ -18,6 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.cases import csv_text
+from demele.core.outputs import write_whole
+
 RESULTS = Path(__file__).parent / "results" / "out_of_core.csv"
 SIZES = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 METRICS = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "xmig", "dlig"]
@@ -93,10 +96,8 @@ def lines() -> list[dict[str, str]]:
 
 
 def write(rows: list[dict[str, str]]) -> None:
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda row: (int(row["rows"]), int(row["jobs"]))))
+    ordered = sorted(rows, key=lambda row: (int(row["rows"]), int(row["jobs"])))
+    write_whole(RESULTS, csv_text(ordered, FIELDS))
 
 
 def score(n: int, jobs: list[int], parent: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 import demele
 from benchmarks.cases import RESULTS, write_rows
+from demele.core.outputs import write_whole
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 
@@ -39,7 +40,7 @@ def main() -> None:
         row["line"] = round(slope * row["rows"] + intercept, 4)
     write_rows("irs_general", rows)
     title = f"{slope * 1e9:.0f} ns a row; all within {farthest:.0%} of the line; exponent from 1e5 on {exponent:.2f}"
-    (RESULTS / "irs_general.svg").write_text(picture(n, t, slope, intercept, title))
+    write_whole(RESULTS / "irs_general.svg", picture(n, t, slope, intercept, title))
     print(title)
 
 

@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from demele.core.outputs import write_whole
+
 ROOT = Path(__file__).parents[1]
 MARK = "\x1e"
 _BLOCK = re.compile(
@@ -106,7 +108,7 @@ def main() -> int:
         outdated += 1
         print(f"{target.relative_to(ROOT)} is out of date")
         if "--write" in sys.argv:
-            target.write_text(content, encoding="utf-8")
+            write_whole(target, content)
     return int(outdated > 0 and "--write" not in sys.argv)
 
 

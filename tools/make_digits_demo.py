@@ -6,6 +6,7 @@ Takes about 15 seconds. The same versions on the same machine give the same byte
 codes (of the autoencoder above all) beyond rounding. A warning, of convergence for instance, stops it.
 """
 
+import io
 import sys
 import warnings
 from pathlib import Path
@@ -17,6 +18,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF, PCA, FastICA
 from sklearn.neural_network import MLPRegressor
 
+from demele.core.outputs import write_whole
 from demele.data.demo import FULL_INK, demo_names, digit_factors
 
 Floats = NDArray[np.float64]
@@ -89,7 +91,9 @@ def main(output: Path = OUTPUT) -> None:
         )
         print(f"{learn.__name__}: R2 {share:.4f}, standard deviations {codes.std(axis=0).round(3)}")
     assert {name for name in arrays if name in demo_names()} == set(demo_names())
-    np.savez_compressed(output, **arrays)
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)
+    write_whole(output, archive.getvalue())
     print(f"{output}: {output.stat().st_size / 1000:.0f} kB")
 
 

@@ -13,12 +13,15 @@
 Files come out the same, byte by byte, for the same data.
 """
 
+import io
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from demele.core.outputs import write_whole
 
 BUNDLED = Path(__file__).parents[1] / "src" / "demele" / "data" / "bundled"
 #: Of the sets of answers, those small enough to be bundled, and what their answers are about.
@@ -44,7 +47,9 @@ def main(folder: Path) -> None:
     for name, arrays in made.items():
         file = BUNDLED / f"{name}.npz"
         file.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(file, **arrays)
+        archive = io.BytesIO()
+        np.savez_compressed(archive, **arrays)
+        write_whole(file, archive.getvalue())
         total += file.stat().st_size
         print(f"{name}: {file.stat().st_size} bytes")
     print(f"{len(made)} files, {total} bytes")

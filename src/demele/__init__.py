@@ -24,8 +24,10 @@ if TYPE_CHECKING:
         NotConvergedWarning,
         NotEnoughData,
         OutOfDomainWarning,
+        OutputError,
         UndefinedFactorWarning,
         UnknownNameError,
+        WorkerError,
     )
     from demele.core.results import DCI, Evaluation, Score
     from demele.core.spec import MetricSpec
@@ -69,7 +71,8 @@ _HOMES = {
     "demele.core.errors": (
         "AmbiguousKindWarning DemeleError DemeleWarning FormatError "
         " FragileScoreWarning IncompatibleState InputError InputTypeError MissingExtraError "
-        "NotConvergedWarning NotEnoughData OutOfDomainWarning UndefinedFactorWarning UnknownNameError"
+        "NotConvergedWarning NotEnoughData OutOfDomainWarning OutputError UndefinedFactorWarning UnknownNameError "
+        "WorkerError"
     ),
     "demele.core.results": "DCI Evaluation Score",
     "demele.core.spec": "MetricSpec",
@@ -116,10 +119,12 @@ __all__ = [
     "NotConvergedWarning",
     "NotEnoughData",
     "OutOfDomainWarning",
+    "OutputError",
     "Score",
     "SparseEvaluation",
     "UndefinedFactorWarning",
     "UnknownNameError",
+    "WorkerError",
     "__version__",
     "bench",
     "counted_metrics",

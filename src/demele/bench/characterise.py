@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -21,6 +20,7 @@ from demele.bench.run import Plan, declined, record_key, run_plan
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Verdict, judged
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.results import as_json
 from demele.core.store import Key, Store
 from demele.metrics.catalogue import CATALOGUE, suggestion
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -220,13 +220,7 @@ class Characterisation:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return (and write) what :meth:`to_dict` holds."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            try:
-                Path(path).write_text(text + "\n", encoding="utf-8")
-            except OSError as error:
-                raise InputError(f"path: cannot write {path}: {error.strerror or error}") from error
-        return text
+        return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path, *, title: str | None = None, beside: "Characterisation | None" = None) -> Path:
         """Write one self-contained interactive page.

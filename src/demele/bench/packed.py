@@ -17,6 +17,7 @@ from demele.bench.expectations import Expectation
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.core.errors import FormatError, InputError
+from demele.core.outputs import write_whole
 
 if TYPE_CHECKING:
     from demele.bench.characterise import Characterisation
@@ -51,11 +52,7 @@ def pack(found: "Characterisation", path: Path) -> Path:
         ],
     }
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    try:
-        path.write_bytes(gzip.compress(text.encode(), mtime=0))
-    except OSError as error:
-        raise InputError(f"path: cannot write {path}: {error.strerror or error}") from error
-    return path
+    return write_whole(path, gzip.compress(text.encode(), mtime=0))
 
 
 def load(path: str | Path) -> "Characterisation":

@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from demele.cli.audit_files import Answers, answers_text
 from demele.cli.files import first_row
 from demele.cli.label_options import TRUE, Warn, in_file
 from demele.core.errors import InputError
+from demele.core.outputs import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,7 +141,4 @@ def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first:
         delimiter, head = first_row(path)
         held = held if held.endswith("\n") else held + "\n"
     more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)
-    # Written beside it first: an interrupted write must not cost an expert's answers.
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(held + more, encoding="utf-8")
-    beside.replace(path)
+    write_whole(path, held + more, replace=bool(held))

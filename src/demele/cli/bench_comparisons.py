@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.words import in_options
 from demele.core.errors import InputError
 from demele.core.extras import require
+from demele.core.outputs import expect_new
 
 if TYPE_CHECKING:
     from demele.bench import MethodComparison
@@ -254,6 +256,10 @@ def _check_folder(folder: Path, taken: list[Path], arguments: argparse.Namespace
         raise InputError(f"--pictures: {folder}: there is no folder {folder.parent}; make it first")
     if folder.is_dir() and any(folder.iterdir()) and not arguments.force:
         raise InputError(f"--pictures: {folder}: holds files already; --force replaces pictures among them")
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        raise InputError(f"--pictures: {folder}: no permission to write there")
+    if not arguments.force:
+        expect_new(folder)
 
 
 def _check_rate(rate: float, rates: list[float]) -> None:

@@ -1,5 +1,6 @@
 """Columns that commands write for other programs: one row per label, in the format that the file's name says."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from demele.cli.files import read_table, split_name
 from demele.cli.label_options import Warn
 from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
+from demele.core.outputs import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,16 +35,19 @@ def check_columns_file(path: Path | None, option: str) -> None:
 def write_columns(frame: "pd.DataFrame", path: Path) -> None:
     """Write columns by name; the other commands read them back as ``FILE::name``."""
     suffix = path.suffix.lower()
+    content: bytes | str
     if suffix == ".parquet":
-        frame.to_parquet(path, index=False)
+        content = frame.to_parquet(index=False)
     elif suffix == ".json":
-        frame.to_json(path, orient="records", double_precision=15)
+        content = frame.to_json(orient="records", double_precision=15)
     elif suffix == ".npz":
         arrays: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
-        with path.open("wb") as file:
-            np.savez_compressed(file, **arrays)
+        archive = io.BytesIO()
+        np.savez_compressed(archive, **arrays)
+        content = archive.getvalue()
     else:
-        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+        content = frame.to_csv(index=False, sep="\t" if suffix == ".tsv" else ",")
+    write_whole(path, content)
 
 
 def _plain(column: "pd.Series[Any]") -> Any:

@@ -4,7 +4,6 @@ import csv
 import difflib
 import json
 import math
-import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.core.extras import require
+from demele.core.outputs import expect_new, why_not_writable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,8 +160,11 @@ def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> N
         raise InputError(f"{path}: it is read by the same command; write to another file")
     if path.exists() and not force:
         raise InputError(f"{path}: exists already; --force replaces it")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(f"{path}: no permission to write there")
+    reason = why_not_writable(path)
+    if reason is not None:
+        raise InputError(f"{path}: {reason}")
+    if not force:
+        expect_new(path)
 
 
 def check_targets(targets: Mapping[str, Path | None], *, force: bool, inputs: Sequence[Path] = ()) -> None:

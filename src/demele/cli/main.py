@@ -12,6 +12,7 @@ from demele import __version__
 from demele.cli import assess, audit, bench, catalogue, compare, noise, score
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
+from demele.core.outputs import new_files
 
 __all__ = ["main"]
 
@@ -38,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         score.check_metrics_are_one_list(sys.argv[1:] if argv is None else argv)
         _parser().parse_args(argv, arguments)
-        arguments.run(arguments)
+        with new_files():
+            arguments.run(arguments)
         sys.stdout.flush()
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else DONE

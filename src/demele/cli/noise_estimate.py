@@ -15,6 +15,7 @@ from demele.cli.noise_answers import ByItem, Read, aligned, read_answers
 from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.core.errors import InputError
+from demele.core.outputs import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +157,7 @@ def _run(arguments: argparse.Namespace) -> None:
         write_columns(frame, arguments.output)
         content.pop("items", None)  # they are in that file
     if arguments.save_transition is not None and transition is not None:
-        _named_transition(transition).to_csv(arguments.save_transition, index=False)
+        write_whole(arguments.save_transition, _named_transition(transition).to_csv(index=False))
     emit(_text(content, shown, arguments), None)
     if not arguments.quiet:
         for path, what in ((arguments.output, "labels"), (arguments.save_transition, "transition")):

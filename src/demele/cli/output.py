@@ -10,6 +10,7 @@ from typing import TextIO
 
 from demele.cli.words import in_options
 from demele.core.errors import DemeleWarning
+from demele.core.outputs import write_whole
 
 __all__ = ["FORMATS", "emit", "format_of", "log", "warnings_in_one_line"]
 
@@ -32,7 +33,7 @@ def emit(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_whole(output, text.encode("utf-8", "backslashreplace"))
 
 
 def log(message: str, *, stream: TextIO | None = None) -> None:

@@ -19,8 +19,10 @@ __all__ = [
     "NotConvergedWarning",
     "NotEnoughData",
     "OutOfDomainWarning",
+    "OutputError",
     "UndefinedFactorWarning",
     "UnknownNameError",
+    "WorkerError",
     "warn_user",
 ]
 
@@ -51,6 +53,14 @@ class IncompatibleState(InputError):  # noqa: N818 - the name reads as the sente
 
 class FormatError(DemeleError, ValueError):
     """A file that is not what it should be."""
+
+
+class OutputError(InputError, OSError):
+    """A file that cannot be written: no permission, no folder, a full disk. A file that was there is untouched."""
+
+
+class WorkerError(DemeleError, RuntimeError):
+    """A process that worked for this one ended before its work was done: killed, or out of memory."""
 
 
 class MissingExtraError(DemeleError, ImportError):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError
+from demele.core.outputs import write_whole
 from demele.core.signature import Signature
 
 if TYPE_CHECKING:
@@ -401,7 +402,7 @@ def as_json(data: Mapping[str, Any], path: str | Path | None = None) -> str:
     """Write what a result's ``to_dict`` gives to a JSON file, if one is named, and return its text."""
     text = json.dumps(data, indent=1, allow_nan=False)
     if path is not None:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        write_whole(path, text + "\n")
     return text
 
 

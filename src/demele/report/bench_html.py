@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.extras import require
+from demele.core.outputs import write_whole
 from demele.report.bench_cards import cards
 from demele.report.bench_sections import added, curves, lead, run, verdicts
 from demele.report.bench_tables import evidence, printed
@@ -49,8 +50,7 @@ def write_bench_report(characterisation: Mapping[str, Any], path: Path, *, title
     plotly_js: str = require("plotly.offline", purpose="the HTML report").get_plotlyjs()
     page = _page(view, title or _title(view), plotly_js)
     # The title may hold what UTF-8 cannot; names were freed of it before, so that those of page and data agree.
-    path.write_bytes(page.encode("utf-8", "replace"))
-    return path
+    return write_whole(path, page.encode("utf-8", "replace"))
 
 
 def _title(view: BenchView) -> str:

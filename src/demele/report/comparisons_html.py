@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from demele.core.outputs import write_whole
 from demele.report.comparisons_drawn import COLOURS, FIGURES, curve_picture, line_key, matrix_png, packed
 from demele.report.comparisons_view import CELLS, ComparisonView, MethodLook, cells_of, comparison_view, rate_text
 from demele.report.comparisons_words import asked_text, share, spread, verdict
@@ -72,10 +73,8 @@ def write_comparisons(content: Mapping[str, Any], path: Path, title: str | None 
             "data": embedded(_data(view)),
         },
     )
-    path = Path(path)
     # The title may hold what UTF-8 cannot; names were freed of it before, so that those of page and data agree.
-    path.write_bytes(page.encode("utf-8", "replace"))
-    return path
+    return write_whole(path, page.encode("utf-8", "replace"))
 
 
 def _data(view: ComparisonView) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """Pictures for print of comparison methods: coloured matrices (figure 6.6 of the source) and curves (figure 6.7)."""
 
 import io
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, OutputError
 from demele.core.extras import require
+from demele.core.outputs import write_whole
 from demele.report.comparisons_drawn import COLOURS, FIGURES
 from demele.report.comparisons_view import (
     CELLS,
@@ -99,17 +99,11 @@ def _checked_formats(formats: Any) -> tuple[str, ...]:
 
 def _written(drawn: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
     """Write files that are already made; each appears whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, content in drawn.items():
-        path, partial = folder / name, folder / f".{name}.{os.getpid()}.partial"
-        try:
-            partial.write_bytes(content)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-        paths.append(path)
-    return tuple(paths)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    return tuple(write_whole(folder / name, content) for name, content in drawn.items())
 
 
 def _figures(view: ComparisonView, new_figure: Callable[..., Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from demele.core.errors import InputError
 from demele.core.extras import require
+from demele.core.outputs import write_whole
 from demele.report.appendix import inputs, legend, made, notes
 from demele.report.figure_sections import dependency, matrices, natives
 from demele.report.figures import matrix_figures, native_figures, shortened
@@ -62,8 +63,7 @@ def write_report(
     view = View([shortened(evaluation) for evaluation in evaluations], Catalogue(specs or {}))
     page = _page(view, title or _title(view), plotly_js)
     # Names may hold what UTF-8 cannot, such as the lone surrogates of undecodable file names.
-    path.write_bytes(page.encode("utf-8", "replace"))
-    return path
+    return write_whole(path, page.encode("utf-8", "replace"))
 
 
 def _title(view: View) -> str:

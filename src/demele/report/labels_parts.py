@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError
+from demele.core.outputs import write_whole
 from demele.report.labels_words import (
     Span,
     digits_for,
@@ -96,8 +97,7 @@ def write(
         },
     )
     # The title may hold what UTF-8 cannot; names were freed of it before, so that those of page and data agree.
-    path.write_bytes(page.encode("utf-8", "replace"))
-    return path
+    return write_whole(path, page.encode("utf-8", "replace"))
 
 
 def lead(headline: str, sentences: Sequence[str], *, tone: str = "") -> str:

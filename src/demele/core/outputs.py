@@ -1,0 +1,226 @@
+"""Files are written beside their place and then renamed: what is there is the old one or the new one, whole."""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextvars import ContextVar
+from pathlib import Path
+
+from demele.core.errors import OutputError
+
+__all__ = ["expect_new", "new_files", "why_not_writable", "write_whole"]
+
+#: Longest name, in bytes, that is repeated in the name of the file beside: file systems allow 255 in all.
+_LONGEST = 200
+#: As many links are followed as systems do.
+_MOST_LINKS = 40
+
+#: Files that were not there when a command began and must not be replaced when it ends; None outside of a command.
+_EXPECTED_NEW: "ContextVar[set[Path] | None]" = ContextVar("expected_new", default=None)
+
+
+def write_whole(path: str | Path, content: bytes | str, *, replace: bool = True) -> Path:
+    r"""Write a file so that a kill or a full disk leaves the old one or the new one, never a part of either.
+
+    The content goes to ``.NAME.tmp-xxxxxxxx`` in the same folder, then to the disk, then takes the name. What ends the
+    process before leaves that file behind, which may be deleted; an exception removes it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Through a link, the file that it points to is replaced. Its permissions and, where that is allowed,
+        its owner stay. Pipes, devices and streams such as ``/dev/stdout`` are written to as they are.
+    content : bytes or str
+        Text is written as UTF-8, as it is: ends of lines are not translated.
+    replace : bool
+        False never replaces a file, not even one that was made while the content was computed.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written. A file that was there is untouched.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele.core.outputs import write_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(f"{folder}/scores.csv", "metric,value\n").read_text()
+    'metric,value\n'
+    """
+    path, untouched = Path(path), ""
+    try:
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        target = _target(path)
+        held = _status(target)
+        if held is not None and stat.S_ISDIR(held.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if _is_stream(target, held):
+            target.write_bytes(data)
+        else:
+            untouched = "; the file that was there is untouched" if held is not None else ""
+            _replaced(target, data, held, replace=replace and not _is_expected_new(target))
+    except BrokenPipeError:  # nobody reads any more: no fault of the file
+        raise
+    except FileExistsError as error:
+        made = "a file of that name was made meanwhile; it is untouched"
+        raise _failure(path, f"{made}, and what was to be written is in {error.filename}", error) from error
+    except UnicodeEncodeError as error:
+        raise _failure(path, f"{error.object[error.start]!r} is no character that UTF-8 can store", error) from error
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _failure(path, f"{reason}{untouched}", error) from error
+    return path
+
+
+@contextlib.contextmanager
+def new_files() -> Iterator[None]:
+    """Hold a command to what it found: files named by :func:`expect_new` are not replaced until this ends."""
+    token = _EXPECTED_NEW.set(set())
+    try:
+        yield
+    finally:
+        _EXPECTED_NEW.reset(token)
+
+
+def expect_new(path: Path) -> None:
+    """Note that a file, or a folder and all files in it, must not be replaced by this command."""
+    expected = _EXPECTED_NEW.get()
+    if expected is not None:
+        expected.add(path.resolve())
+
+
+def why_not_writable(path: Path) -> str | None:
+    """Return what is in the way of writing a file, None if nothing is seen; to be told before long work, not after.
+
+    A file is replaced by one beside it, so its folder must be writable too.
+    """
+    try:
+        target = _target(path)
+        held = _status(target)
+    except OSError as error:
+        return error.strerror or str(error)
+    if held is not None and not os.access(target, os.W_OK):
+        return "no permission to write there"
+    if _is_stream(target, held):
+        return None
+    folder = target.parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}; make it first"
+    if not os.access(folder, os.W_OK):
+        return f"no permission to write in its folder {folder}"
+    if held is not None and _is_of_others(held.st_uid, folder):
+        return f"it is another user's file, which cannot be replaced in {folder}"
+    return None
+
+
+def _is_of_others(owner: int, folder: Path) -> bool:
+    """Whether a file must not be replaced though its folder is writable: in folders such as /tmp, owners may only."""
+    if not hasattr(os, "geteuid"):
+        return False
+    about = folder.stat()
+    return bool(about.st_mode & stat.S_ISVTX) and os.geteuid() not in (0, owner, about.st_uid)
+
+
+def _is_expected_new(target: Path) -> bool:
+    expected = _EXPECTED_NEW.get()
+    if not expected:
+        return False
+    place = target.resolve()
+    return place in expected or not expected.isdisjoint(place.parents)
+
+
+def _target(path: Path) -> Path:
+    """Return the file that a name stands for: links are followed, but for those that stand for open streams."""
+    for _ in range(_MOST_LINKS):
+        if _in_streams(path) or not path.is_symlink():
+            return path
+        path = path.parent / os.readlink(path)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _in_streams(path: Path) -> bool:
+    folder = os.path.realpath(path.parent)
+    return folder == "/dev/fd" or folder.startswith("/proc/")
+
+
+def _status(target: Path) -> os.stat_result | None:
+    try:
+        return target.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _is_stream(target: Path, held: os.stat_result | None) -> bool:
+    return held is not None and (_in_streams(target) or not stat.S_ISREG(held.st_mode))
+
+
+def _replaced(target: Path, data: bytes, held: os.stat_result | None, *, replace: bool) -> None:
+    if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
+    beside = target.with_name(f".{name}.tmp-{secrets.token_hex(4)}")
+    try:
+        _write(beside, data, held)
+        if replace:
+            os.replace(beside, target)
+        else:
+            _take_name(beside, target)
+    except FileExistsError as error:
+        error.filename = os.fspath(beside)  # complete, and perhaps an hour's work
+        raise
+    except BaseException:
+        with contextlib.suppress(OSError):  # what went wrong first is what is told
+            beside.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _write(beside: Path, data: bytes, held: os.stat_result | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
+        if held is not None and hasattr(os, "fchmod"):
+            if (held.st_uid, held.st_gid) != (os.geteuid(), os.getegid()):
+                with contextlib.suppress(OSError):  # only a superuser may give files away
+                    os.fchown(file.fileno(), held.st_uid, held.st_gid)
+            os.fchmod(file.fileno(), stat.S_IMODE(held.st_mode) & 0o777)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _take_name(beside: Path, target: Path) -> None:
+    """Rename, unless there is a file of that name: the system decides, so that no other program can come between."""
+    try:
+        os.link(beside, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: the name is taken first
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        os.replace(beside, target)
+    else:
+        beside.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power failure, where folders can be synchronised."""
+    with contextlib.suppress(OSError):
+        file = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def _failure(path: Path, reason: str, error: Exception) -> OutputError:
+    failure = OutputError(f"cannot write {path}: {reason}")
+    failure.errno = getattr(error, "errno", None)
+    return failure

@@ -1,0 +1,250 @@
+"""Files that are written whole: through links, over files of others, onto a full disk, into pipes, against a race."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import demele
+from demele.core.outputs import expect_new, new_files, why_not_writable, write_whole
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def as_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let permissions count, though the tests may run as root."""
+
+    def access(path: str | Path, mode: int) -> bool:
+        return bool(os.stat(path).st_mode & (0o222 if mode == os.W_OK else 0o444))
+
+    monkeypatch.setattr(os, "access", access)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+
+
+def test_a_new_file_and_an_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    assert write_whole(path, "ä\n") == path
+    assert path.read_bytes() == b"\xc3\xa4\n"
+    write_whole(str(path), b"second")
+    assert path.read_bytes() == b"second"
+    assert names(tmp_path) == ["scores.csv"]
+
+
+def test_permissions_are_those_of_the_umask_or_of_the_old_file(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "new", b"1")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+    (tmp_path / "new").chmod(0o604)
+    write_whole(tmp_path / "new", b"2")
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o604
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only a superuser may give files away")
+def test_the_owner_stays(tmp_path: Path) -> None:
+    path = tmp_path / "theirs"
+    path.write_bytes(b"1")
+    os.chown(path, 1234, 2345)
+    write_whole(path, b"2")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path, there: bool) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "out").mkdir()
+    file, first, second = tmp_path / "kept" / "real.csv", tmp_path / "out" / "first", tmp_path / "out" / "second"
+    if there:
+        file.write_text("old")
+    second.symlink_to("../kept/real.csv")
+    first.symlink_to("second")
+    write_whole(first, "new")
+    assert first.is_symlink()
+    assert second.is_symlink()
+    assert file.read_text() == "new"
+    assert names(tmp_path / "kept") == ["real.csv"]
+    assert names(tmp_path / "out") == ["first", "second"]
+
+
+def test_a_loop_of_links_a_folder_and_a_null_byte_are_told(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    for path, reason in [
+        (loop, os.strerror(errno.ELOOP)),
+        (tmp_path, os.strerror(errno.EISDIR)),
+        (tmp_path / "none" / "x", os.strerror(errno.ENOENT)),
+        (tmp_path / ("x" * 300), os.strerror(errno.ENAMETOOLONG)),
+    ]:
+        with pytest.raises(demele.OutputError) as caught:
+            write_whole(path, b"")
+        assert str(caught.value) == f"cannot write {path}: {reason}"
+    with pytest.raises(demele.OutputError, match="null"):
+        write_whole(f"{tmp_path}/a\0b", b"")
+    with pytest.raises(demele.OutputError, match=r"'\\ud800' is no character that UTF-8 can store"):
+        write_whole(tmp_path / "x", "a\ud800")
+    assert names(tmp_path) == ["loop"]
+
+
+def test_the_longest_name_that_a_folder_takes(tmp_path: Path) -> None:
+    path = tmp_path / ("ä" * 127)
+    write_whole(path, b"1")
+    write_whole(path, b"2")
+    assert path.read_bytes() == b"2"
+
+
+def test_the_error_is_of_both_kinds_and_keeps_the_number(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="cannot write") as caught:
+        write_whole(tmp_path, b"")
+    assert caught.value.errno == errno.EISDIR
+    assert isinstance(caught.value, demele.InputError)
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "fdopen"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_what_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: BaseException
+) -> None:
+    path = tmp_path / "out.json"
+    path.write_bytes(b"old")
+    real = getattr(os, call)
+
+    def fails(*arguments: object, **_: object) -> None:
+        if call == "fdopen":
+            os.close(arguments[0])  # type: ignore[arg-type]
+        raise error
+
+    monkeypatch.setattr(os, call, fails)
+    expected = "cannot write .*No space left on device; the file that was there is untouched"
+    if isinstance(error, OSError):
+        with pytest.raises(demele.OutputError, match=expected):
+            write_whole(path, b"new")
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            write_whole(path, b"new")
+    monkeypatch.setattr(os, call, real)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["out.json"]
+
+
+def test_a_limit_of_the_size_is_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "big"
+    path.write_bytes(b"old")
+    program = (
+        "import resource, signal, sys\n"
+        "from demele.core.errors import OutputError\n"
+        "from demele.core.outputs import write_whole\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n"
+        "    write_whole(sys.argv[1], b'new' * 1000)\n"
+        "except OutputError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"cannot write {path}: File too large; the file that was there is untouched\n"
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["big"]
+
+
+def test_a_file_made_meanwhile_is_kept_and_so_is_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    write_whole(path, b"first", replace=False)
+    assert names(tmp_path) == ["out"]
+    with pytest.raises(demele.OutputError, match=r"made meanwhile; it is untouched.*\.out\.tmp-[0-9a-f]{8}$"):
+        write_whole(path, b"second", replace=False)
+    assert path.read_bytes() == b"first"
+    beside, _ = names(tmp_path)
+    assert (tmp_path / beside).read_bytes() == b"second"
+
+
+def test_without_hard_links_nothing_is_replaced_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    write_whole(tmp_path / "out", b"first", replace=False)
+    with pytest.raises(demele.OutputError, match="made meanwhile"):
+        write_whole(tmp_path / "out", b"second", replace=False)
+    assert (tmp_path / "out").read_bytes() == b"first"
+
+
+def test_a_command_replaces_only_what_it_was_told_to(tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    with new_files():
+        for name in ("out", "pictures"):
+            expect_new(tmp_path / name)
+        (tmp_path / "out").write_bytes(b"theirs")
+        (tmp_path / "pictures" / "a.png").write_bytes(b"theirs")
+        for name in ("out", "pictures/a.png"):
+            with pytest.raises(demele.OutputError, match="made meanwhile"):
+                write_whole(tmp_path / name, b"ours")
+            assert (tmp_path / name).read_bytes() == b"theirs"
+        write_whole(tmp_path / "other", b"1")
+        write_whole(tmp_path / "other", b"2")
+    write_whole(tmp_path / "out", b"ours")
+    expect_new(tmp_path / "out")  # outside of a command it says nothing
+    write_whole(tmp_path / "out", b"ours again")
+
+
+def test_what_cannot_be_written_is_told_before(tmp_path: Path, as_a_user: None) -> None:
+    path = tmp_path / "file"
+    assert why_not_writable(path) is None
+    path.write_bytes(b"old")
+    assert why_not_writable(path) is None
+    path.chmod(0o444)
+    assert why_not_writable(path) == "no permission to write there"
+    with pytest.raises(demele.OutputError, match=r"Permission denied; the file that was there is untouched"):
+        write_whole(path, b"new")
+    path.chmod(0o644)
+    tmp_path.chmod(0o555)
+    assert why_not_writable(path) == f"no permission to write in its folder {tmp_path}"
+    tmp_path.chmod(0o1777)
+    assert why_not_writable(path) == f"it is another user's file, which cannot be replaced in {tmp_path}"
+    tmp_path.chmod(0o755)
+    assert "there is no folder" in str(why_not_writable(tmp_path / "none" / "x"))
+    assert path.read_bytes() == b"old"
+
+
+def test_pipes_and_devices_are_written_to_as_they_are(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert why_not_writable(pipe) is None
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_whole(pipe, b"through")
+    reader.join(timeout=30)
+    assert read == [b"through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    write_whole("/dev/null", b"gone")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert names(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
+def test_a_full_device_is_told() -> None:
+    with pytest.raises(demele.OutputError, match=r"cannot write /dev/full: No space left on device$"):
+        write_whole("/dev/full", b"x")
+
+
+def test_streams_of_the_process_are_written_to_as_they_are(tmp_path: Path) -> None:
+    program = "from demele.core.outputs import write_whole\nwrite_whole('/dev/stdout', b'said\\n')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"said\n"
+    path = tmp_path / "file"
+    with path.open("wb") as file:
+        subprocess.run([sys.executable, "-c", program], stdout=file, check=True)
+        same = os.fstat(file.fileno()).st_ino == path.stat().st_ino
+    assert same
+    assert path.read_bytes() == b"said\n"
+    assert names(tmp_path) == ["file"]
