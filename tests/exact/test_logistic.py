@@ -82,7 +82,7 @@ def test_multinomial_equals_scikit_learn(kind: str, C: float, balanced: bool) ->
     X, labels, n_classes = problem(kind)
     coef, intercept = multinomial_logistic(X, labels, n_classes, C=C, balanced=balanced)
     weight = "balanced" if balanced else None
-    reference = LogisticRegression(C=C, class_weight=weight, solver="lbfgs", tol=1e-9, max_iter=20000)
+    reference = LogisticRegression(C=C, class_weight=weight, solver="newton-cg", tol=1e-9, max_iter=20000)
     reference.fit(X, labels)
     ours = np.exp(X @ coef.T + intercept)
     assert_close(ours / ours.sum(axis=1, keepdims=True), reference.predict_proba(X), SOLVER)

@@ -273,7 +273,7 @@ def with_stored_zeros(codes: Any) -> Any:
 
 def doubled(codes: Any) -> Any:
     """Every value as two halves, and a pair that adds up to zero."""
-    rows, columns = codes.coords
+    rows, columns = codes.row, codes.col
     data = np.concatenate([codes.data / 2, codes.data / 2, [3.0, -3.0]])
     coords = (np.concatenate([rows, rows, [0, 0]]), np.concatenate([columns, columns, [11, 11]]))
     return sp.coo_array((data, coords), shape=codes.shape)
@@ -537,7 +537,12 @@ def spoilt(value: float) -> Any:
         (spoilt(np.nan), V, {}, demele.InputError, "2 non-finite values (NaN or infinite) in column 'z2', first"),
         (spoilt(-np.inf), V, {}, demele.InputError, "codes: 2 non-finite values"),
         (GOOD.astype(complex), V, {}, demele.InputTypeError, "codes: expected real numbers, got complex numbers"),
-        (sp.coo_array(np.arange(4)), V, {}, demele.InputError, "(n_samples, n_codes), got shape (4,)"),
+        pytest.param(
+            *(sp.coo_array(np.arange(4)), V, {}, demele.InputError, "(n_samples, n_codes), got shape (4,)"),
+            marks=pytest.mark.skipif(
+                sp.coo_array(np.arange(4)).ndim != 1, reason="SciPy before 1.13 has no sparse arrays of one dimension"
+            ),
+        ),
         (sp.csr_array((4, 0)), V, {}, demele.NotEnoughData, "codes: expected at least 1 column, got none"),
         (sp.csr_array((0, 3)), [], {}, demele.NotEnoughData, "codes: expected at least 2 rows, got none"),
         (sp.csr_array((1, 3)), [1], {}, demele.NotEnoughData, "codes: expected at least 2 rows, got 1"),
