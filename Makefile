@@ -1,14 +1,24 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Of the oldest versions that demele promises to run with.
+OLDEST := .venv-oldest
 # A user's site packages and environment must not leak into the project's.
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo test test-fast lint format types docs bench clean
+.PHONY: demo test test-fast test-oldest test-oldest-short lint format types docs bench clean
+
+# Says what is missing on the machine, before half an environment is made that the next call would trust.
+define check_python
+	@$(PYTHON) -c '' || { echo "make: there is no '$(PYTHON)': install Python 3.11 or later, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: demele needs Python 3.11 or later, and '$(PYTHON)' is $$($(PYTHON) -V); say where a later one is: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' || { echo "make: '$(PYTHON)' cannot make virtual environments: install what is missing, on Debian and Ubuntu with  apt install python3-venv" >&2; exit 1; }
+endef
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	$(check_python)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[report]'
@@ -26,6 +36,33 @@ test: lint types docs test-fast  ## Everything that CI runs
 
 test-fast: $(VENV)/.dev  ## The test suite alone
 	$(BIN)/python -m pytest -n 2
+
+# The wheels of these releases are for Python 3.11.
+$(OLDEST)/bin/python:
+	$(check_python)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: the oldest versions have wheels for Python 3.11 only: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(OLDEST) || { rm -rf $(OLDEST); exit 1; }
+
+OLDEST_INSTALL = $(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt
+OLDEST_TOOLS = hypothesis krippendorff packaging polars pytest pytest-xdist statsmodels
+
+$(OLDEST)/.short: pyproject.toml constraints-oldest.txt | $(OLDEST)/bin/python
+	$(OLDEST_INSTALL) --editable '.[report,parquet,cleaning,pictures,dask]' $(OLDEST_TOOLS)
+	touch $@
+
+$(OLDEST)/.all: pyproject.toml constraints-oldest.txt | $(OLDEST)/bin/python
+	$(OLDEST_INSTALL) --editable '.[all]' $(OLDEST_TOOLS)
+	touch $@ $(OLDEST)/.short
+
+# tests/docs: pages print what the versions of constraints.txt print; test_pins.py: of those versions.
+OLDEST_PYTEST = $(OLDEST)/bin/python -m pytest -n 2 --ignore tests/docs --ignore tests/install/test_pins.py
+
+test-oldest: $(OLDEST)/.all  ## The test suite with the oldest versions of everything that demele needs
+	$(OLDEST_PYTEST)
+
+# What touches other packages: data frames, sparse codes, files, predictors, plots.
+test-oldest-short: $(OLDEST)/.short
+	$(OLDEST_PYTEST) tests/architecture tests/cli tests/data tests/exact tests/install tests/reference
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -45,4 +82,4 @@ bench: $(VENV)/.dev  ## Measure speed and scale; writes benchmarks/results
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(OLDEST) site .mypy_cache .ruff_cache .pytest_cache
