@@ -11,6 +11,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled
 from demele.core.results import Note
 from demele.evaluation.audit_interval import AuditTarget, audited_estimate, class_estimates
+from demele.evaluation.audit_plausibility import audit_notes
 from demele.evaluation.average_bounds import average_bounds
 from demele.evaluation.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
 from demele.evaluation.bias_bounds import correct_bounds
@@ -264,7 +265,7 @@ class _Audited(LabelKnowledge):
             "The expert is right on all of them.",
             *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
         )
-        self.notes = (audit.changes(data.labels), *self._contradiction(wrong, rate))
+        self.notes = (audit.changes(data.labels), *audit_notes(data, audit), *self._contradiction(wrong, rate))
 
     def _contradiction(self, wrong: int, rate: float | None) -> tuple[Note, ...]:
         """Warn of a rate under which a uniform audit would hardly have found so many wrong labels."""

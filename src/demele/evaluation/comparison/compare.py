@@ -11,6 +11,7 @@ from demele.core.errors import InputError
 from demele.core.labelled import Labelled
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.evaluation.audit_plausibility import audit_notes
 from demele.evaluation.comparison.asking import Knowledge, ask, two_names
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
 from demele.evaluation.comparison.methods import MethodSpec
@@ -265,9 +266,11 @@ def decision(
 
 
 def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
-    """Say what the audit found, what was given and is not looked at, and who does no better than a constant."""
+    """Say what the audit found, if it can be a random one; what is not looked at; who is no better than a constant."""
     audit = question.audit
-    found = () if audit is None or spec.name not in _AUDITED else (audit.changes(question.data.labels),)
+    found: tuple[Note, ...] = ()
+    if audit is not None and spec.name in _AUDITED:
+        found = (audit.changes(question.data.labels), *audit_notes(question.data, audit))
     by_noise = ("prudent-v1", "bounded", "sequential")
     uses = {
         "noise": (*by_noise, "audited") if audit is not None and audit.design == "selective" else by_noise,
