@@ -123,15 +123,15 @@ def audit_of(cell: Cell, data: Labelled, truth: NDArray[np.int32], rng: np.rando
         return CodedAudit(rows, truth[rows], np.full(rows.size, rows.size / n), "uniform", n)
     weights = doubt(data.predictions)
     plan = draw_audit(n, k, doubt=weights, seed=seed)
-    rows, chances = plan.rows, plan.probabilities
+    rows, chances = plan.rows, np.asarray(plan.probabilities)
     if cell.chosen not in (AS_DECLARED, "probabilities halved"):
         # The probabilities that a draw would have given to these rows.
         rows = _chosen(cell, data, truth, rng)
         scaled = 0.4 + 0.6 * weights / weights.mean()
         chances = np.minimum(k * scaled / scaled.sum(), 1.0)[rows]
     if cell.chosen == "probabilities halved":
-        chances = chances / 2  # type: ignore[operator]
-    return CodedAudit(rows, truth[rows], np.asarray(chances), "weighted", n)
+        chances = chances / 2
+    return CodedAudit(rows, truth[rows], chances, "weighted", n)
 
 
 def _chosen(cell: Cell, data: Labelled, truth: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.intp]:
