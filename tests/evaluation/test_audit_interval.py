@@ -24,7 +24,6 @@ from demele.evaluation.audit_interval import (
     cell_interval,
     class_cells,
     class_estimates,
-    total_bounds,
     weighted_interval,
     weighted_sample,
 )
@@ -198,27 +197,16 @@ def _sums(labels: Any, predictions: Any, measure: str, of: int) -> tuple[Any, An
 
 
 def test_a_weighted_audit_allows_for_one_unseen_row_as_heavy_as_the_heaviest_drawn() -> None:
-    # No label of 4 changes, the heaviest has a weight of 10: each bound of the total is (10 - 1) ln(1 / tail) away.
+    # No label of 4 changes, the heaviest was drawn with probability 0.1: m wrong ones as heavy are all missed with
+    # probability 0.9^m.
     data = labelled([0] * 60 + [1] * 40, [0] * 100, 2)
     audit = CodedAudit(
         np.array([0, 1, 2, 70]), np.array([0, 0, 0, 1], np.int32), np.array([0.1, 0.5, 1, 1]), "weighted", 100
     )
     value, interval = audited_estimate(data, audit, "accuracy", None, 0.5, target="sample")
     assert value == 0.6
-    reach = 9 * math.log(4) / 100
+    reach = math.log(0.25) / math.log(0.9) / 100
     assert_close([interval.low, interval.high], [0.6 - reach, 0.6 + reach], SOLVER)
-
-
-def test_total_bounds_are_exact_for_equal_weights() -> None:
-    # Counts of a Poisson variable: Garwood's limits, from gamma quantiles.
-    from scipy.stats import gamma
-
-    counts = np.array([0.0, 1.0, 7.0])
-    low, high = total_bounds(3 * counts, 9 * counts, np.full(3, 3.0), 0.01)
-    assert_close(low[1:], 3 * gamma.ppf(0.01, counts[1:]), SOLVER)
-    assert low[0] == 0
-    assert_close(high, 3 * gamma.ppf(0.99, counts + 1), SOLVER)
-    assert_close(high[0], 3 * math.log(100), SOLVER)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from demele.core.labelled import Indices, Labelled
 from demele.core.results import Interval
 from demele.evaluation.comparison.base import as_value
 from demele.evaluation.intervals import checked_level, normal_quantile
+from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 from demele.labels.limits import hypergeometric_limit
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = [
     "cell_interval",
     "class_cells",
     "class_estimates",
-    "total_bounds",
     "weighted_interval",
     "weighted_sample",
 ]
@@ -175,9 +175,9 @@ def audited_estimate(
     -----
     Uniform audits: rows are split by whether they are predicted, and whether they are labelled, as the class; each cell
     gets Jeffreys bounds of its share of true instances. Weighted audits: difference estimator; the losses and the gains
-    get gamma bounds (Fay and Feuer 1997), which allow for one unseen row as heavy as the heaviest audited one. Rows
-    that were not drawn may be heavier, but their probabilities are not known. Both find the values that are not
-    rejected, with the distances combined in quadrature. The ends of an average are the averages of the ends, which
+    get the bounds of :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited
+    one. Rows that were not drawn may be heavier, but their probabilities are not known. Both find the values that are
+    not rejected, with the distances combined in quadrature. The ends of an average are the averages of the ends, which
     covers more than the level.
     """
     level = checked_level(level)
@@ -200,7 +200,7 @@ def audited_estimate(
         else:
             found = found[int(of or 0)]
         value, low, high = (float(end) for end in found)
-    method = _METHODS[False] if audit.design == "uniform" else "weighted audit, gamma bounds in quadrature"
+    method = _METHODS[False] if audit.design == "uniform" else "weighted audit, binomial bounds in quadrature"
     return value, Interval(low=low, high=high, level=level, method=method, kind=kind)
 
 
@@ -448,34 +448,6 @@ def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Fl
 # --- weighted audits: totals of rows drawn with unequal probabilities -----------------------------------------------
 
 
-def total_bounds(y: Floats, v: Floats, largest: Floats, tail: float | Floats) -> tuple[Floats, Floats]:
-    """Bounds of a sum of rare non-negative amounts, from a weighted sample of them.
-
-    Parameters
-    ----------
-    y, v : arrays of the same shape
-        Sum of the sampled amounts over their inclusion probabilities, and of its squared terms (its variance).
-    largest : array of the same shape
-        Largest term that an unseen row could have had.
-    tail : float or array
-        Error of each bound.
-
-    Notes
-    -----
-    Source: Fay and Feuer 1997, gamma bounds of a weighted sum of Poisson counts: the lower one fits a gamma
-    distribution to (y, v), the upper one to (y + largest, v + largest^2). With no event seen the upper bound is
-    largest x ln(1 / tail).
-    """
-    from scipy.special import gammaincinv
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(y > 0, v / y * gammaincinv(y * y / v, tail), 0.0)
-        more, spread = y + largest, v + largest**2
-        high = np.where(more > 0, spread / more * gammaincinv(more * more / spread, 1 - tail), 0.0)
-    exact = v <= 0  # every row of weight was drawn surely
-    return np.where(exact, y, low), np.where(exact & (largest <= 0), y, high)
-
-
 @dataclass(frozen=True, slots=True)
 class WeightedSample:
     """Rows drawn with unequal probabilities, and by how much each changes T and U of a measure T / U.
@@ -540,24 +512,27 @@ def weighted_interval(
 ) -> tuple[Floats, Floats]:
     """Interval of T / U: the values that the audit does not reject; leading axes of the sample are kept.
 
-    Losses and gains get gamma bounds, with one unseen row as heavy as the heaviest drawn one. Rows that were not drawn
-    may be heavier, up to one over the least probability of the design, but only the probabilities of drawn rows are
-    known.
+    Losses and gains get the bounds of :mod:`demele.evaluation.rare_sums`, with one unseen row as heavy as the heaviest
+    drawn one. Rows that were not drawn may be heavier, up to one over the least probability of the design, but only the
+    probabilities of drawn rows are known.
     """
     tail = (1 - level) / 2
     weight = 1 / sample.inclusion
-    # A row drawn surely has no unseen like: its weight of 1 leaves nothing to add.
-    largest = weight.max(axis=-1) - 1
+    guard = Guard(weight.max(axis=-1), np.ones(weight.shape[:-1]))
 
     def distance(theta: Floats, side: int) -> Floats:
         change = side * (sample.t_change - theta[..., None] * sample.u_change)
         squared = np.zeros_like(theta)
         for index, amount in enumerate((np.maximum(change, 0), np.maximum(-change, 0))):
-            term = amount * weight
-            y, v = term.sum(axis=-1), (term**2 * (1 - sample.inclusion)).sum(axis=-1)
-            low, high = total_bounds(y, v, largest, tail)
+            square = amount**2 * weight
+            y = (amount * weight).sum(axis=-1)
+            seen = SampledSum(y, (square * (weight - 1)).sum(axis=-1), square.sum(axis=-1))
+            if index == 0:
+                squared += (y - np.maximum(lower_bound(seen, tail), amount.sum(axis=-1))) ** 2
+                continue
+            high = upper_bound(seen, guard, tail)
             high = high if wrong is None else np.minimum(high, np.maximum(wrong, y))  # each moves it by 1 at most
-            squared += (y - low if index == 0 else high - y) ** 2
+            squared += (high - y) ** 2
         return squared
 
     return _inverted(*sample.totals, distance, tail if target == "population" else None)

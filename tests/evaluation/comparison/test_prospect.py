@@ -30,9 +30,10 @@ def asked(lost: int, won: int, neither: int, n: int, **options: Any) -> Question
 
 
 def test_by_hand_without_errors() -> None:
-    # One unseen error of 2 rows, each standing for 1000 / 100 - 1 others, at ln 40; in quadrature with the sampling.
+    # A tenth of all rows misses so many wrong labels, of 2 rows each, with probability 2.5%; the sampling is added in
+    # quadrature.
     rows = prospect(asked(100, 200, 0, 1000, target="population"), sizes=(100,))
-    unseen = 2 * 9 / 1000 * math.log(40)
+    unseen = 2 / 1000 * math.log(0.025) / math.log(1 - 0.1)
     sampling = (Z * math.sqrt(300) + 1) / 1000
     assert rows[0]["labels"] == 100
     assert_close(rows[0]["half_width"], math.hypot(unseen, sampling), ROUNDING)

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from demele.evaluation.comparison.audited import Claim
+from demele.evaluation.comparison.audit_claims import Claim, Evidence
 from demele.evaluation.comparison.base import Question
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.rare_sums import Guard, SampledSum
 
 __all__ = ["prospect"]
 
@@ -55,16 +56,19 @@ def prospect(
     for size in sizes:
         if size > n:
             continue
-        unseen = n / size - 1
+        weight = n / size
         found = []
         for share in rates:
             # Per row: what its label's error takes from the claim or adds to it, and the squares.
             small, large, square = share * neither * other, share * (1 + other), share * (1 + 3 * other)
+            # At worst, a row with the label of the one that leads loses 2, one with neither label 1; and the contrary.
+            against = _evidence(won * large + small, won * square + small, 2 * won + neither, n, weight)
+            favour = _evidence(lost * large + small, lost * square + small, 2 * lost + neither, n, weight)
             losses, gains = won * large + small, lost * large + small
             claim = Claim(
-                against=(_one(losses / n), _one((won * square + small) * unseen / n**2)),
-                favour=(_one(gains / n), _one((lost * square + small) * unseen / n**2)),
-                guard=_one(2 * unseen / n if won + lost + neither > 0 else 0.0),
+                against=against,
+                favour=favour,
+                guard=Guard(_one(weight), _one(2 / n if won + lost + neither > 0 else 0.0)),
                 sampling=None
                 if question.target != "population"
                 else (_one((lost + won + neither) / n**2), _one(1 / n)),
@@ -96,6 +100,12 @@ def _rate(question: Question) -> float | None:
 
     budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
     return budget.wrong / question.data.n
+
+
+def _evidence(rows: float, squares: float, largest: float, n: int, weight: float) -> Evidence:
+    """Return what an audit with this weight shows, if errors are met as often as they occur; sums in rows."""
+    sampled = SampledSum(_one(rows / n), _one(squares * (weight - 1) / n**2), _one(squares / n**2))
+    return Evidence(sampled, _one(rows / weight / n), _one(largest * (1 - 1 / weight) / n))
 
 
 def _one(value: float) -> Any:

@@ -1,0 +1,146 @@
+"""How often the audited comparison errs where it is weakest: few wrong labels, equal classifiers, all targets, designs.
+
+``benchmarks.guarantees`` draws test sets at random over a grid. Here the candidate is exactly as good as the other (or
+leads by the most that is still no claim), and a few wrong labels repeat its errors: on all disagreements alike, or in
+one tenth of their doubt. Every claim is an error. Rows are in the order of their error rates, the worst first.
+
+    python -m benchmarks.guarantee_corners [JOBS]    runs all cells, or goes on where it stopped
+    python -m benchmarks.guarantee_corners summary   writes results/guarantee_corners.csv and audited_power.csv
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.audit_worlds import Corner, drawn
+from benchmarks.cases import write_rows
+from demele.core.seeds import rng_for
+from demele.core.store import Store
+from demele.evaluation.comparison.audit_claims import Claim
+from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.intervals import exact_interval
+from demele.runtime.work import completed
+
+RESULTS = Path(__file__).parent / "results"
+REPEATS = 2000
+POWER_REPEATS = 400
+
+
+def corners() -> list[Corner]:
+    """All corners in which every claim is an error."""
+    two = {"n": 2000, "apart": 260}
+    pool: dict[str, Any] = {**two, "others": 4}
+    found = [
+        # Those of the specification.
+        *(Corner(**two, copies=copies) for copies in (4, 2, 8, 20)),
+        Corner(**two, neither=6),
+        Corner(**two, copies=8, neither=8),
+        *(Corner(**pool, copies=copies) for copies in (20, 25)),
+        Corner(**pool, copies=20, place="least"),
+        Corner(n=2000, apart=80, copies=6, size=100),
+        Corner(n=200, apart=60, copies=6, size=50),
+        Corner(n=20_000, apart=2600, copies=60, size=500),
+        # Beyond overlap, with few wrong labels.
+        *(Corner(**two, copies=copies, target="overlap") for copies in (0, 4, 20)),
+        *(Corner(**pool, copies=copies, target="overlap") for copies in (4, 20)),
+        Corner(**pool, copies=20, target="overlap", place="least"),
+        *(Corner(**two, copies=copies, target="overlap", design="uniform") for copies in (4, 20, 60)),
+        # One tenth of the doubt.
+        *(Corner(**pool, copies=11, place=f"decile {tenth}") for tenth in range(1, 11)),
+        *(Corner(**pool, copies=copies, place=place) for copies in (5, 10, 40) for place in ("least", "most")),
+        # Weights above and below 2.
+        *(Corner(**two, copies=copies, size=size) for copies in (4, 20) for size in (100, 150, 190, 380)),
+        Corner(**two, both=20),
+        Corner(**two, copies=8, both=20, size=150),
+        # Other designs and targets.
+        *(Corner(**two, copies=copies, size=130, design="simple") for copies in (4, 20)),
+        *(Corner(**two, copies=copies, design="uniform", size=size) for copies in (4, 20, 60) for size in (100, 300)),
+        *(Corner(**two, copies=copies, target="population") for copies in (0, 4, 20)),
+        *(Corner(**pool, copies=copies, target="population") for copies in (4, 20)),
+        *(Corner(**two, copies=copies, target="population", design="uniform") for copies in (4, 60)),
+    ]
+    assert len({corner.name for corner in found}) == len(found)
+    return found
+
+
+def leads() -> list[Corner]:
+    """Return corners in which the candidate is better: how often is it found?"""
+    two = {"n": 2000, "apart": 260}
+    return [
+        Corner(**two, noise=100, gap=20),
+        Corner(**two, noise=100, size=100, gap=40),
+        Corner(**two, both=20, size=100, gap=40),
+        Corner(**two, noise=100, others=4, gap=40),
+        Corner(**two, noise=100, others=4, gap=60),
+        Corner(**two, noise=100, others=4, size=500, gap=40),
+        Corner(n=20_000, apart=2600, noise=1000, size=500, gap=200),
+        Corner(n=2000, apart=80, size=100, gap=6),
+        Corner(n=2000, apart=80, size=400, gap=6),
+    ]
+
+
+def measured(corner: Corner) -> dict[str, Any]:
+    """Count the claims in a corner, with the mean distance between estimate and lower end, in rows."""
+    repeats = REPEATS if corner.gap == 0 else POWER_REPEATS
+    claims, distance, leads = 0, 0.0, 0.0
+    # Nobody reads the p-value here, and it takes a third of the time.
+    Claim.p_value = lambda self, excess: np.full(excess.shape, np.nan)  # type: ignore[method-assign]
+    for repeat in range(repeats):
+        rng = rng_for(0, "guarantee corners", corner.name, repeat)
+        test_set = drawn(corner, rng, repeat)
+        found = METHODS["audited"](test_set.question)
+        claims += int(found.candidate[0])
+        distance += float(found.difference[0] - found.low[0]) * corner.n
+        leads += test_set.true_gap
+    return {"claims": claims, "repeats": repeats, "distance": distance / repeats, "true_gap": leads / repeats}
+
+
+def main() -> None:
+    """Measure what the store does not hold yet, with progress on stderr."""
+    everything = {corner.name: corner for corner in [*corners(), *leads()]}
+    path = RESULTS / "guarantee_corners.jsonl"
+    if sys.argv[1:] != ["summary"]:
+        with Store(path, {"what": "guarantee corners"}) as store:
+            todo = [corner for name, corner in everything.items() if (name,) not in store]
+            print(f"{len(everything) - len(todo)} of {len(everything)} cells are done", file=sys.stderr)
+            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 2
+            for done, (name, row) in enumerate(completed(_named, todo, n_jobs=n_jobs), 1):
+                store.append([((name,), row)])
+                print(f"\r{done} of {len(todo)} cells", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+    _, records = Store.read(path)
+    summary({name: records[(name,)] for name in everything if (name,) in records}, everything)
+
+
+def _named(corner: Corner) -> tuple[str, dict[str, Any]]:
+    return corner.name, measured(corner)
+
+
+def summary(records: dict[str, dict[str, Any]], everything: dict[str, Corner]) -> None:
+    """Write the tables: errors, the worst first, and power."""
+    rows: dict[bool, list[dict[str, object]]] = {False: [], True: []}
+    ordered = sorted(records.items(), key=lambda item: -item[1]["claims"] / item[1]["repeats"])
+    for name, record in ordered:
+        share, repeats = record["claims"] / record["repeats"], record["repeats"]
+        low, high = exact_interval(record["claims"], repeats, level=0.95)
+        power = everything[name].gap > 0
+        rows[power].append(
+            {
+                "cell": name,
+                "power_percent" if power else "error_percent": f"{100 * share:.2f}",
+                "standard_error": f"{100 * np.sqrt(share * (1 - share) / repeats):.2f}",
+                "low": f"{100 * float(low):.2f}",
+                "high": f"{100 * float(high):.2f}",
+                "test_sets": repeats,
+                "mean_distance_rows": f"{record['distance']:.1f}",
+            }
+        )
+    write_rows("guarantee_corners", rows[False])
+    if rows[True]:
+        write_rows("audited_power", rows[True])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""From what an audit shows of errors to how far an estimated difference, or a measure, may be off."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
+from demele.evaluation.comparison.audit_views import View
+from demele.evaluation.intervals import score_interval
+from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
+
+if TYPE_CHECKING:
+    from demele.labels.audit import CodedAudit
+
+__all__ = ["Claim", "Drawn", "Evidence", "claims_of", "margins"]
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+#: Numbers that an estimate takes from the audit: two weights and the mean.
+FITTED = 3
+#: However sure the guess, an error is taken to be this likely, when the weight of unseen errors is judged by it.
+DISTRUST = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Errors of the guess on one side, against a claim or for it; arrays of the same shape.
+
+    Attributes
+    ----------
+    sampled : SampledSum
+    certain : array
+        Sum of the errors met, without weights: the sum over all rows is at least this.
+    room : array
+        The most that the rows which were not audited can add to it.
+    """
+
+    sampled: SampledSum
+    certain: Floats
+    room: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Estimated sum over all rows, within what is certain."""
+        return np.clip(self.sampled.total, self.certain, self.certain + self.room)
+
+    def high(self, guard: Guard, tail: float | Floats) -> Floats:
+        """Upper bound of the sum over all rows."""
+        return np.clip(upper_bound(self.sampled, guard, tail), self.total, self.certain + self.room)
+
+    def low(self, tail: float | Floats) -> Floats:
+        """Lower bound of the sum over all rows."""
+        return np.clip(lower_bound(self.sampled, tail), self.certain, self.total)
+
+    def at(self, where: Any) -> "Evidence":
+        """Return that of some pairs."""
+        return Evidence(self.sampled.at(where), self.certain[where], self.room[where])
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What speaks against a claim and for it, from the audit; and the sampling of the test set, or None."""
+
+    against: Evidence
+    favour: Evidence
+    guard: Guard
+    sampling: tuple[Floats, Floats] | None
+
+    def distance(self, tail: float | Floats) -> Floats:
+        """How far below its estimate the difference may be, at an error of ``tail``."""
+        from scipy.special import ndtri
+
+        squared = (self.against.high(self.guard, tail) - self.against.total) ** 2
+        squared += (self.favour.total - self.favour.low(tail)) ** 2
+        if self.sampling is not None:
+            variance, step = self.sampling
+            squared += (-ndtri(tail) * np.sqrt(variance) + step) ** 2
+        found: Floats = np.sqrt(squared)
+        return found
+
+    def p_value(self, excess: Floats) -> Floats:
+        """Smallest error at which the claim would be made; 1 where the estimate itself speaks against it."""
+        from scipy.special import ndtr
+
+        result = np.ones_like(excess)
+        open_ = np.flatnonzero(excess > 0)
+        claim, beyond = self.at(open_), excess[open_]
+        made, unmade = np.zeros_like(beyond), np.full_like(beyond, 9.0)
+        for _ in range(30):
+            middle = (made + unmade) / 2
+            stands = claim.distance(ndtr(-middle)) < beyond
+            made, unmade = np.where(stands, middle, made), np.where(stands, unmade, middle)
+        result[open_] = np.where(made > 0, ndtr(-made), 0.5)
+        return result
+
+    def at(self, where: Any) -> "Claim":
+        """Return those of some pairs."""
+        guard = Guard(self.guard.weight[where], self.guard.amount[where])
+        sampling = None if self.sampling is None else (self.sampling[0][where], self.sampling[1][where])
+        return Claim(self.against.at(where), self.favour.at(where), guard, sampling)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How the audited rows were drawn: weight = 1 / inclusion probability, shape (k,)."""
+
+    weight: Floats
+    uniform: bool
+
+    @classmethod
+    def of(cls, audit: "CodedAudit") -> "Drawn":
+        """Read it from an audit."""
+        return cls(1 / audit.inclusion, audit.design == "uniform")
+
+    def evidence(self, errors: Floats, capacity: Floats, threat: Floats) -> Evidence:
+        """Gather errors >= 0, shape (pairs, k); ``capacity`` and ``threat``: largest possible, of all and of these."""
+        k = self.weight.size
+        spare = k / (k - FITTED) if k > 2 * FITTED else 2.0
+        room = np.maximum(capacity - threat.sum(axis=-1), 0.0)
+        return Evidence(SampledSum.of(errors, self.weight, spare=spare), errors.sum(axis=-1), room)
+
+    def guard(self, loss: Floats, largest: Floats, chance: Floats | None = None) -> Guard:
+        """Return the weight and the size of one unseen error.
+
+        Uniform audits: the largest there is. Weighted ones: means over the audited rows that could have had one,
+        ``loss`` > 0 of shape (pairs, k), each as likely (or by ``chance``): a wrong label that repeats one of the two
+        classifiers sits anywhere among their disagreements, where a pool doubts and where it does not.
+        """
+        heaviest = np.full(largest.shape, self.weight.max())
+        if self.uniform:
+            return Guard(heaviest, largest)
+        each = loss if chance is None else (chance + DISTRUST) * loss
+        spread = self.weight * (self.weight - 1)
+        size = each @ spread
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.where(size > 0, (each @ (spread * self.weight)) / size, heaviest)
+            amount = np.where(size > 0, (each * loss) @ spread / size, largest)
+        return Guard(weight, amount)
+
+
+def claims_of(
+    view: View, drawn: Drawn, first: Positions, second: Positions, sampling: tuple[Floats, Floats] | None
+) -> tuple[Claim, Claim]:
+    """Return the claims that the second, and that the first, of each pair is better; each ordered pair is done once."""
+    models = view.value.size
+    asked = np.concatenate([first * models + second, second * models + first])
+    codes, places = np.unique(asked, return_inverse=True)
+    columns: list[tuple[Floats, ...]] = []
+    size = max(1, CELLS_AT_ONCE // drawn.weight.size)
+    for start in range(0, codes.size, size):
+        one, other = np.divmod(codes[start : start + size], models)
+        error = view.error[other] - view.error[one]
+        loss, gain = view.threat(one, other)[0], view.threat(other, one)[0]
+        against = drawn.evidence(np.maximum(-error, 0), view.capacity(one, other), loss)
+        favour = drawn.evidence(np.maximum(error, 0), view.capacity(other, one), gain)
+        guard = drawn.guard(loss, view.largest(one, other))
+        columns.append((*_parts(against), *_parts(favour), guard.weight, guard.amount))
+    every = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
+    whole = Claim(_evidence(every[:5]), _evidence(every[5:10]), Guard(every[10], every[11]), None)
+
+    def claim(at: Positions) -> Claim:
+        found = whole.at(at)
+        return Claim(found.against, found.favour, found.guard, sampling)
+
+    return claim(places[: first.size]), claim(places[first.size :])
+
+
+def _parts(one: Evidence) -> tuple[Floats, ...]:
+    return one.sampled.total, one.sampled.variance, one.sampled.squares, one.certain, one.room
+
+
+def _evidence(parts: list[Floats]) -> Evidence:
+    return Evidence(SampledSum(*parts[:3]), parts[3], parts[4])
+
+
+def margins(view: View, drawn: Drawn, *, level: float, sampled: bool) -> tuple[Floats, Floats]:
+    """Interval of each model's measure, shape (m,) each end; unseen errors are as likely as the guess says, plus 3%."""
+    ends = []
+    value, tail = view.value, (1 - level) / 2
+    largest = np.full(value.size, np.nanmax(np.r_[0.0, 1 / np.maximum(view.trials, 1)]))
+    for side in (1, -1):
+        error = side * view.error
+        (loss, chance), (gain, _) = view.own_threat(side), view.own_threat(-side)
+        claim = Claim(
+            drawn.evidence(np.maximum(-error, 0), view.own_capacity(side), loss),
+            drawn.evidence(np.maximum(error, 0), view.own_capacity(-side), gain),
+            drawn.guard(loss, largest, chance),
+            None,
+        )
+        ends.append(claim.distance(tail))
+    if sampled:
+        low, high = score_interval(value * view.trials, view.trials, level=level)
+        ends = [np.hypot(ends[0], value - low), np.hypot(ends[1], high - value)]
+    return np.clip(value - ends[0], 0, 1), np.clip(value + ends[1], 0, 1)

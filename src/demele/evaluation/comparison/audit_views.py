@@ -1,0 +1,256 @@
+"""Every classifier as the guess of the true classes and an audit show it: measures, and what each row can change."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.labelled import Indices
+from demele.evaluation.comparison.audit_guess import fitted_guess
+from demele.evaluation.comparison.base import Question
+
+if TYPE_CHECKING:
+    from demele.labels.audit import CodedAudit
+
+__all__ = ["View", "view_of"]
+
+Floats = NDArray[np.float64]
+Positions = NDArray[np.intp]
+
+
+class View(Protocol):
+    """Every model as guess and audit show it."""
+
+    @property
+    def value(self) -> Floats:
+        """Estimated measure, shape (m,)."""
+        ...
+
+    @property
+    def trials(self) -> Floats:
+        """Estimated denominator of it, shape (m,)."""
+        ...
+
+    @property
+    def error(self) -> Floats:
+        """What each audited row adds to the value beyond the guess, per unit of weight, shape (m, k)."""
+        ...
+
+    def threat(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        """Largest error against "second is better" that each audited row could have had, and how likely it seemed.
+
+        Both of shape (pairs, k).
+        """
+        ...
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        """Largest that any row could have, shape (pairs,)."""
+        ...
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        """Sum of the largest errors of all rows, audited or not, shape (pairs,)."""
+        ...
+
+    def own_threat(self, side: int) -> tuple[Floats, Floats]:
+        """Largest error by which each audited row could lower (side 1) or raise (-1) a value, and how likely it seemed.
+
+        Both of shape (m, k).
+        """
+        ...
+
+    def own_capacity(self, side: int) -> Floats:
+        """Sum of the largest of these of all rows, shape (m,)."""
+        ...
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyView:
+    """Accuracies.
+
+    ``guessed``: mean guess of the predictions of all rows, shape (m,). ``at`` and ``guess``: predictions of shape
+    (m, k) on audited rows, and the probability guessed for them. ``apart``: rows on which two models differ, shape
+    (m, m).
+    """
+
+    value: Floats
+    trials: Floats
+    error: Floats
+    guessed: Floats
+    at: Indices
+    guess: Floats
+    apart: Floats
+
+    def threat(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        # At worst the first is right.
+        loss = 1 + self.guess[second] - self.guess[first]
+        return np.where(self.at[first] != self.at[second], loss, 0.0) / self.trials[0], self.guess[first]
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        found: Floats = np.where(self.apart[first, second] > 0, 2.0, 0.0) / self.trials[0]
+        return found
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        # Where the two agree, their guesses do.
+        found: Floats = self.apart[first, second] / self.trials[0] + self.guessed[second] - self.guessed[first]
+        return found
+
+    def own_capacity(self, side: int) -> Floats:
+        return self.guessed if side == 1 else 1 - self.guessed
+
+    def own_threat(self, side: int) -> tuple[Floats, Floats]:
+        parts = (self.guess, 1 - self.guess) if side == 1 else (1 - self.guess, self.guess)
+        return parts[0] / self.trials[0], parts[1]
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        n = float(self.trials[0])
+        variance: Floats = self.apart[first, second] / n**2
+        return variance, np.full(first.size, 1 / n)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassView:
+    """Precisions, recalls or F1 of one class, linearised: a row adds ``effect[model, truly so, predicted so]``.
+
+    ``at``: whether the audited rows are predicted so, shape (m, k); ``guess``: probability that they truly are, shape
+    (k,). ``rows`` and ``true``: rows, and the guessed number truly so, by (first predicts it, second predicts it),
+    shape (2, 2, m, m).
+    """
+
+    value: Floats
+    trials: Floats
+    error: Floats
+    at: NDArray[np.intp]
+    guess: Floats
+    effect: Floats
+    rows: Floats
+    true: Floats
+    measure: str
+
+    def _surprise(self, models: Positions, truth: int) -> Floats:
+        """Return what the audited rows would add beyond the guess, were they all truly so, or all not."""
+        column = self.at[models]
+        spread = self.effect[models, 1] - self.effect[models, 0]
+        found: Floats = (truth - self.guess) * np.take_along_axis(spread, column, axis=1)
+        return found
+
+    def threat(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        losses = [self._surprise(first, truth) - self._surprise(second, truth) for truth in (0, 1)]
+        return self._worst(losses[0], losses[1])
+
+    def _worst(self, untrue: Floats, true: Floats) -> tuple[Floats, Floats]:
+        chance = np.where(true > untrue, self.guess, 1 - self.guess)
+        return np.maximum(np.maximum(untrue, true), 0.0), chance
+
+    def largest(self, first: Positions, second: Positions) -> Floats:
+        spread = self.effect[:, 1] - self.effect[:, 0]
+        found = np.zeros(first.size)
+        for a in (0, 1):
+            for b in (0, 1):
+                here = np.abs(spread[second, b] - spread[first, a])
+                found = np.where(self.rows[a, b, first, second] > 0, np.maximum(found, here), found)
+        return found
+
+    def capacity(self, first: Positions, second: Positions) -> Floats:
+        spread = self.effect[:, 1] - self.effect[:, 0]
+        found = np.zeros(first.size)
+        for a in (0, 1):
+            for b in (0, 1):
+                cell = self.rows[a, b, first, second], self.true[a, b, first, second]
+                found += _hurt(spread[first, a] - spread[second, b], *cell)
+        return found
+
+    def own_capacity(self, side: int) -> Floats:
+        every = np.arange(self.value.size)
+        spread = self.effect[:, 1] - self.effect[:, 0]
+        cells = ((self.rows[a, a, every, every], self.true[a, a, every, every]) for a in (0, 1))
+        parts = [_hurt(-side * spread[:, a], *cell) for a, cell in enumerate(cells)]
+        return parts[0] + parts[1]
+
+    def own_threat(self, side: int) -> tuple[Floats, Floats]:
+        every = np.arange(self.value.size)
+        return self._worst(-side * self._surprise(every, 0), -side * self._surprise(every, 1))
+
+    def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
+        weight = self.trials[first], self.trials[second]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            common = (self.value[first] * weight[0] + self.value[second] * weight[1]) / (weight[0] + weight[1])
+        tables = [_effects(self.measure, common, trials) for trials in weight]
+        variance, step = np.zeros(first.size), np.zeros(first.size)
+        for a in (0, 1):
+            for b in (0, 1):
+                true = self.true[a, b, first, second]
+                for truth, rows in ((1, true), (0, self.rows[a, b, first, second] - true)):
+                    moved = tables[1][:, truth, b] - tables[0][:, truth, a]
+                    variance += rows * moved**2
+                    step = np.where(rows > 0, np.maximum(step, np.abs(moved)), step)
+        return variance, step
+
+
+def _hurt(change: Floats, rows: Floats, true: Floats) -> Floats:
+    """Sum over rows of the largest loss beyond the guess, if being truly of the class costs ``change`` more."""
+    return np.where(change > 0, rows - true, true) * np.abs(change)
+
+
+def _effects(measure: str, value: Floats, trials: Floats) -> Floats:
+    """Return what one row adds to a ratio near its value: shape (m, 2, 2), [truly of the class, predicted so]."""
+    numerator, denominator = {
+        "precision": ([[0, 0], [0, 1]], [[0, 1], [0, 1]]),
+        "recall": ([[0, 0], [0, 1]], [[0, 0], [1, 1]]),
+        "f1": ([[0, 0], [0, 2]], [[0, 1], [1, 2]]),
+    }[measure]
+    slope = np.asarray(numerator, float) - value[:, None, None] * np.asarray(denominator, float)
+    found: Floats = np.where((trials > 0)[:, None, None], slope / np.where(trials > 0, trials, 1)[:, None, None], 0.0)
+    return np.where(np.isfinite(value)[:, None, None], found, 0.0)
+
+
+def view_of(question: Question, audit: "CodedAudit", models: Positions) -> View:
+    """Look at some models as guess and audit show them: their accuracies, or a measure of one class."""
+    seen = _accuracy_view if question.measure == "accuracy" else _class_view
+    return seen(question, audit, models)
+
+
+def _accuracy_view(question: Question, audit: "CodedAudit", models: Positions) -> AccuracyView:
+    data = question.data
+    fitted = fitted_guess(data, audit)
+    sums, same = np.zeros(models.size), np.zeros((models.size, models.size))
+    for rows, guess in fitted.everywhere():
+        block = data.predictions[np.ix_(models, rows)]
+        sums += guess[np.arange(rows.size), block].sum(axis=1)
+        for k in np.unique(block):
+            here = (block == k).astype(np.float32)
+            same += here @ here.T
+    at = data.predictions[np.ix_(models, audit.rows)]
+    own = fitted.of(audit.rows)[np.arange(audit.k), at]
+    error = ((at == audit.labels) - own) / data.n
+    guessed = sums / data.n
+    value = np.clip(guessed + error @ (1 / audit.inclusion), 0, 1)
+    return AccuracyView(value, np.full(models.size, float(data.n)), error, guessed, at, own, data.n - same)
+
+
+def _class_view(question: Question, audit: "CodedAudit", models: Positions) -> ClassView:
+    data, of = question.data, int(question.of or 0)
+    q = np.concatenate([guess[:, of] for _, guess in fitted_guess(data, audit).everywhere()])
+    predicted = (data.predictions[models] == of).astype(np.float64)
+    at, truth, q_at = predicted[:, audit.rows].astype(np.intp), audit.labels == of, q[audit.rows]
+    news = (truth - q_at) / audit.inclusion
+    both, says = predicted @ q + at @ news, predicted.sum(axis=1)
+    true = np.full(models.size, max(q.sum() + news.sum(), 0.0))
+    numerator, trials = {
+        "precision": (both, says),
+        "recall": (both, true),
+        "f1": (2 * both, says + true),
+    }[question.measure]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(trials > 0, np.clip(numerator / trials, 0, 1), np.nan)
+    effect = _effects(question.measure, value, trials)
+    spread = effect[:, 1] - effect[:, 0]
+    error = (truth - q_at) * np.take_along_axis(spread, at, axis=1)
+    sides = 1 - predicted, predicted
+    rows = np.array([[a @ b.T for b in sides] for a in sides])
+    truly = np.array([[(a * q) @ b.T for b in sides] for a in sides])
+    return ClassView(value, trials, error, at, q_at, effect, rows, truly, question.measure)
