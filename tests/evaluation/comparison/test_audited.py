@@ -361,6 +361,7 @@ def test_an_audit_of_all_disagreements_knows_the_difference(gap: int) -> None:
         apart = predictions[0] != predictions[1]
         if np.isin(np.flatnonzero(apart), audit.rows).all():
             break
+    assert audit is not None
     assert audit.inclusion[apart[audit.rows]].max() < 1
     found = audited(test_set.question)
     for end in (found.difference, found.low, found.high):
