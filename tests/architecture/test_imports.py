@@ -29,7 +29,7 @@ ALLOWED = {
     "streaming": {"core", "runtime", "estimation", "metrics"},
     "adapters": {"core", "metrics", "streaming"},
     "labels": {"core", "runtime"},
-    "evaluation": {"core", "labels"},
+    "evaluation": {"core", "runtime", "labels"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "labels", "evaluation"},
     "cli": {"core", "runtime", "data", "report", "metrics", "labels", "evaluation", "bench", "streaming"},
 }

@@ -20,6 +20,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.evaluation.intervals import checked_level
 from demele.evaluation.results import Verdict
+from demele.runtime.workers import Watched, lost_workers_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -520,6 +521,7 @@ def _cross_validate(
     training_scores: bool,
 ) -> _Run:
     from sklearn.base import clone
+    from sklearn.metrics import check_scoring
     from sklearn.model_selection import check_cv, cross_validate
 
     parameters = estimator.get_params(deep=True)
@@ -529,16 +531,19 @@ def _cross_validate(
         splits = _Splits(check_cv(cv, y, classifier=True))
     except ValueError as error:
         raise InputError(f"cv: expected a splitter of scikit-learn or pairs of indices, got {cv!r}: {error}") from error
-    scores = cross_validate(
-        clone(estimator).set_params(**seeds),
-        X,
-        y,
-        cv=splits,
-        scoring=scoring,
-        n_jobs=n_jobs,
-        return_train_score=training_scores,
-        error_score="raise",
-    )
+    # The scorer is what we can give to processes of scikit-learn: where it arrives, they begin to look after this one.
+    scorer = scoring if n_jobs in (None, 1) else Watched(check_scoring(estimator, scoring=scoring))
+    with lost_workers_told("n_jobs"):
+        scores = cross_validate(
+            clone(estimator).set_params(**seeds),
+            X,
+            y,
+            cv=splits,
+            scoring=scorer,
+            n_jobs=n_jobs,
+            return_train_score=training_scores,
+            error_score="raise",
+        )
     training = scores["train_score"] if training_scores else np.empty(0)
     return _Run(np.asarray(scores["test_score"], dtype=np.float64), np.asarray(training, dtype=np.float64), splits)
 

@@ -12,6 +12,7 @@ from demele.core.labelled import Indices
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.labels.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
+from demele.runtime.work import ordered
 
 __all__ = [
     "Found",
@@ -116,8 +117,6 @@ def partitioning(
     n_jobs: int | None,
 ) -> Found:
     """Split, train a model per part, let all of them vote on every instance, drop the suspects, and begin again."""
-    from joblib import Parallel, delayed
-
     n = labels.size
     suspect, score, suggested = np.zeros(n, dtype=bool), np.full(n, np.nan), labels.copy()
     unconverged = done = 0
@@ -129,8 +128,8 @@ def partitioning(
             break
         part = dealt(here, min(folds, here.size), rng_for(seed, "clean", "partitioning", "parts", done))
         parts = range(int(part.max()) + 1)
-        answers = Parallel(n_jobs=n_jobs)(
-            delayed(answered)(
+        calls = (
+            (
                 seeded(models[0], rng_for(seed, "clean", "partitioning", "model", done, each)),
                 features[left[part == each]],
                 here[part == each],
@@ -140,6 +139,7 @@ def partitioning(
             )
             for each in parts
         )
+        answers = list(ordered(answered, calls, n_jobs=n_jobs))
         predicted = np.stack([values for values, _ in answers])
         unconverged += sum(not converged for _, converged in answers)
         # A model that never saw a class cannot vote for it: on the labels of that class it has no say.

@@ -18,6 +18,7 @@ from demele.labels.consensus import Consensus, Profiles, unlike_majority_note
 from demele.labels.gibbs import Answers, Chain, FeatureModel, run_chain
 from demele.labels.item_features import ItemFeatures, named_feature_model, read_item_features
 from demele.labels.voting import names_of_classes, vote_shares
+from demele.runtime.work import ordered
 
 __all__ = ["bayesian_consensus"]
 
@@ -190,11 +191,8 @@ def _run(
             rng=rng_for(asked.seed, "consensus", "chain", index),
         )
 
-    if n_jobs == 1 or asked.n_chains == 1:
-        return [one(index) for index in range(asked.n_chains)]
-    from joblib import Parallel, delayed
-
-    return list(Parallel(n_jobs=n_jobs)(delayed(one)(index) for index in range(asked.n_chains)))
+    jobs = 1 if asked.n_chains == 1 else n_jobs
+    return list(ordered(one, ((index,) for index in range(asked.n_chains)), n_jobs=jobs))
 
 
 def _consensus(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
+from demele.runtime.work import ordered
 
 __all__ = ["OutOfFold", "dealt", "default_model", "model_name", "out_of_fold", "read_model", "seeded", "standardised"]
 
@@ -137,8 +138,6 @@ def out_of_fold(
     InputError
         If probabilities are wanted of a model that has none.
     """
-    from joblib import Parallel, delayed
-
     fold = dealt(labels, min(folds, labels.size), rng_for(seed, "clean", identity, "folds"))
     parts = range(int(fold.max()) + 1)
     tasks = [
@@ -146,10 +145,8 @@ def out_of_fold(
         for index, model in enumerate(models)
         for part in parts
     ]
-    answers = Parallel(n_jobs=n_jobs)(
-        delayed(answered)(model, features[train], labels[train], features[test], k, want)
-        for model, train, test in tasks
-    )
+    calls = ((model, features[train], labels[train], features[test], k, want) for model, train, test in tasks)
+    answers = list(ordered(answered, calls, n_jobs=n_jobs))
     predicted = np.empty((len(models), labels.size), dtype=np.int32)
     shares = np.zeros((len(models), labels.size, k)) if want == "probabilities" else None
     for place, ((_, _, test), (values, _)) in enumerate(zip(tasks, answers, strict=True)):

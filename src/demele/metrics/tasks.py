@@ -16,6 +16,7 @@ from demele.core.seeds import rng_for
 from demele.metrics.data import Data
 from demele.metrics.native import Array, Native
 from demele.runtime.progress import Report
+from demele.runtime.work import ordered
 
 __all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
@@ -110,10 +111,7 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
                 report(done, len(tasks), task.group)
             results.append(_run(task, data))
     else:
-        from joblib import Parallel, delayed
-
-        finished = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_run)(task, data) for task in tasks)
-        for done, result in enumerate(finished):
+        for done, result in enumerate(ordered(_run, ((task, data) for task in tasks), n_jobs=n_jobs)):
             if report is not None:
                 report(done, len(tasks), tasks[done].group)
             results.append(result)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
+from demele.runtime.workers import Watched, lost_workers_told
 
 __all__ = ["is_collection", "mapped", "paired_partitions", "reduced"]
 
@@ -111,7 +112,8 @@ def mapped(function: Callable[..., Result], groups: Sequence[tuple[Any, ...]], *
     """
     dask = require("dask", purpose="Dask collections")
     common = [dask.delayed(item, traverse=False) for item in shared]
-    return [dask.delayed(function)(*group, *common) for group in groups]
+    watched = dask.delayed(Watched(function))
+    return [watched(*group, *common) for group in groups]
 
 
 def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Result:
@@ -127,6 +129,11 @@ def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Res
     Returns
     -------
     object
+
+    Raises
+    ------
+    WorkerError
+        If a process of the scheduler ends before its work is done.
     """
     dask = require("dask", purpose="Dask collections")
     level = list(results)
@@ -134,7 +141,8 @@ def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Res
         groups = [level[start : start + MERGED_AT_ONCE] for start in range(0, len(level), MERGED_AT_ONCE)]
         level = [dask.delayed(merge)(group) for group in groups]
         if len(level) == 1:
-            return dask.compute(level[0])[0]  # type: ignore[no-any-return]
+            with lost_workers_told("dask"):
+                return dask.compute(level[0])[0]  # type: ignore[no-any-return]
 
 
 def _table(data: Any, argument: str) -> tuple[Any, Any]:

@@ -6,7 +6,9 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
 from typing import Any, TypeVar
 
-__all__ = ["completed"]
+from demele.runtime.workers import Watched, lost_workers_told
+
+__all__ = ["completed", "ordered"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,13 +38,20 @@ def completed(
     object
         Results, as they come.
 
+    Raises
+    ------
+    WorkerError
+        If a process ends before its work is done. Processes of ours also end when this one does, however it ends; an
+        executor's are its owner's.
+
     Examples
     --------
     >>> sorted(completed(abs, [-2, 1]))
     [1, 2]
     """
     if executor is not None:
-        yield from _executed(function, iter(items), executor)
+        with lost_workers_told("executor"):
+            yield from _executed(function, iter(items), executor)
     elif n_jobs == 1:
         yield from map(function, items)
     else:
@@ -50,13 +59,58 @@ def completed(
 
         # one at a time: of a batch, what is finished would be lost with a kill until all of it is
         workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-        results = workers(delayed(function)(item) for item in items)
-        try:
+        watched = delayed(Watched(function))
+        yield from _closed(workers(watched(item) for item in items))
+
+
+def ordered(
+    function: Callable[..., Result], calls: Iterable[tuple[Any, ...]], *, n_jobs: int | None = 1
+) -> Generator[Result, None, None]:
+    """Yield ``function(*arguments)`` for all calls, in their order.
+
+    Parameters
+    ----------
+    function : callable
+        Its results must not depend on what ran before.
+    calls : iterable of tuples
+        Arguments.
+    n_jobs : int or None
+        Processes; 1 works in this one, -1 uses all processors, None does what joblib was told.
+
+    Yields
+    ------
+    object
+        Results.
+
+    Raises
+    ------
+    WorkerError
+        If a process ends before its work is done. They also end when this one does, however it ends.
+
+    Examples
+    --------
+    >>> list(ordered(pow, [(2, 3), (3, 2)]))
+    [8, 9]
+    """
+    if n_jobs == 1:
+        for arguments in calls:
+            yield function(*arguments)
+        return
+    from joblib import Parallel, delayed
+
+    watched = delayed(Watched(function))
+    yield from _closed(Parallel(n_jobs=n_jobs, return_as="generator")(watched(*arguments) for arguments in calls))
+
+
+def _closed(results: Generator[Result, None, None]) -> Generator[Result, None, None]:
+    """Yield results of processes; what is under way is thrown away if nobody asks for more."""
+    try:
+        with lost_workers_told("n_jobs"):
             for result in results:  # noqa: UP028 - ``yield from`` would close it before we can
                 yield result
-        finally:
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # that work was thrown away
-                results.close()
+    finally:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # that work was thrown away
+            results.close()
 
 
 def _executed(function: Callable[[Item], Result], items: Iterator[Item], executor: Executor) -> Iterator[Result]:

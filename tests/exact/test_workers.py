@@ -1,0 +1,194 @@
+"""Processes that work for this one: lost ones are told, and none outlives the process that asked, however it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.runtime.dask import mapped, reduced
+from demele.runtime.work import completed, ordered
+from demele.runtime.workers import lost_workers_told
+
+#: Seconds after which a test gives up; what it waits for takes two or three.
+PATIENCE = 120.0
+
+PROGRAM = """
+import os, sys, time
+from pathlib import Path
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+
+from demele.evaluation import repeated_scores
+from demele.runtime.dask import mapped, reduced
+from demele.runtime.work import completed, ordered
+
+what, folder = sys.argv[1], Path(sys.argv[2])
+
+def work(*_):
+    (folder / str(os.getpid())).touch()
+    if what != "idle":
+        time.sleep(1000)
+    time.sleep(0.5)
+
+class Slow(DummyClassifier):
+    def fit(self, X, y):
+        work()
+
+def main():
+    if what in ("idle", "completed"):
+        list(completed(work, range(4), n_jobs=2))
+    elif what == "ordered":
+        list(ordered(work, [(1,), (2,)], n_jobs=2))
+    elif what == "cross_validate":
+        repeated_scores(Slow(), np.zeros((60, 1)), np.arange(60) % 2, folds=2, repeats=2, n_jobs=2)
+    else:
+        import dask
+        with dask.config.set(scheduler="processes", num_workers=2):
+            reduced(mapped(work, [(i,) for i in range(14)]), list)  # several tasks go to a process at once
+    (folder / "idle").touch()
+    time.sleep(1000)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Any]:
+    """Start the program; at the end nothing of it runs any more."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "pids").mkdir()
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(what: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, str(tmp_path / "program.py"), what, str(tmp_path / "pids")]
+        with (tmp_path / "stderr").open("wb") as told:
+            started.append(subprocess.Popen(command, start_new_session=True, stderr=told))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+    for pid in workers_of(tmp_path):
+        if runs(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def workers_of(folder: Path) -> list[int]:
+    return [int(path.name) for path in (folder / "pids").iterdir() if path.name.isdecimal()]
+
+
+def runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"  # ended, though nobody has asked how
+
+
+def wait_until(condition: Any) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.05)
+
+
+on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc which processes there are")
+
+
+@on_linux
+@pytest.mark.parametrize("what", ["completed", "idle", "ordered", "cross_validate", "dask"])
+def test_workers_end_when_their_parent_is_killed(program: Any, tmp_path: Path, what: str) -> None:
+    parent = program(what)
+    wait_until(lambda: len(workers_of(tmp_path)) >= 2 and (what != "idle" or (tmp_path / "pids" / "idle").exists()))
+    workers = workers_of(tmp_path)
+    assert all(map(runs, workers))
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not any(map(runs, workers)))
+
+
+@on_linux
+def test_workers_end_when_their_parent_is_interrupted(program: Any, tmp_path: Path) -> None:
+    parent = program("completed")
+    wait_until(lambda: len(workers_of(tmp_path)) >= 2)
+    workers = workers_of(tmp_path)
+    parent.send_signal(signal.SIGINT)  # to the parent alone, unlike a terminal
+    wait_until(lambda: parent.poll() is not None)
+    assert "KeyboardInterrupt" in (tmp_path / "stderr").read_text()
+    wait_until(lambda: not any(map(runs, workers)))
+
+
+# One that is lost ----------------------------------------------------------------------------------------------------
+
+
+def dies(place: int, *_: object) -> int:
+    if place == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return place
+
+
+@pytest.mark.parametrize("how", ["completed", "ordered"])
+def test_a_killed_worker_is_told(how: str) -> None:
+    calls = [(place,) for place in range(4)]
+    results = completed(dies, range(4), n_jobs=2) if how == "completed" else ordered(dies, calls, n_jobs=2)
+    with pytest.raises(demele.WorkerError, match=r"^n_jobs: .*SIGKILL.*; give fewer n_jobs, or fewer rows\. What a"):
+        list(results)
+    assert sorted(completed(abs, [-1, 2, -3], n_jobs=2)) == [1, 2, 3]  # the next call has workers again
+
+
+def test_a_killed_worker_of_dask_is_told() -> None:
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set(scheduler="processes", num_workers=2),
+        pytest.raises(demele.WorkerError, match=r"^dask: .*partitions smaller"),
+    ):
+        reduced(mapped(dies, [(0,), (1,)]), list)
+
+
+def test_a_killed_worker_of_a_cluster_is_told() -> None:
+    distributed = pytest.importorskip("distributed")
+    lost = distributed.scheduler.KilledWorker("task", SimpleNamespace(address="here"), 3)
+    with pytest.raises(demele.WorkerError, match=r"^dask: "), lost_workers_told("dask"):
+        raise lost
+    with pytest.raises(KeyError), lost_workers_told("dask"):
+        raise KeyError("another")
+
+
+def test_an_executor_stays_its_owners() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert sorted(completed(abs, [-1, 2], executor=pool)) == [1, 2]
+        assert pool.submit(watching).result() is False
+        with pytest.raises(demele.WorkerError, match=r"^executor: .*; give the executor fewer processes"):
+            list(completed(dies, range(4), executor=pool))
+
+
+def watching() -> bool:
+    import threading
+
+    return any(thread.name == "demele-parent" for thread in threading.enumerate())
+
+
+def test_a_killed_worker_of_a_metric_is_told() -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = rng.random((50, 2)), rng.integers(0, 2, (50, 1))
+
+    def metric(codes: Any, factors: Any) -> float:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return 0.0
+
+    with pytest.raises(demele.WorkerError, match="n_jobs"):
+        demele.evaluate(codes, factors, [metric], repeats=2, chance=2, n_jobs=2)
