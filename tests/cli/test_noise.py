@@ -325,11 +325,11 @@ def test_a_file_is_replaced_if_asked(demele: Program, labels_folder: Path) -> No
 @pytest.mark.parametrize("source", ["crowd.csv", "crowd.parquet"])
 def test_labels_of_a_crowd(source: str, demele: Program, crowd: pd.DataFrame) -> None:
     content = _json(demele, "estimate", source)
-    expected = labels.dawid_skene(crowd)
+    expected = labels.consensus(crowd)
     assert [row["label"] for row in content["items"]] == expected.labels.tolist()
     assert_close([row["confidence"] for row in content["items"]], expected.confidence, ROUNDING)
     assert [row["majority"] for row in content["items"]] == expected.majority.tolist()
-    assert (content["method"], content["converged"]) == ("Dawid-Skene", True)
+    assert (content["method"], content["converged"]) == ("blend", True)
     assert content["unlike_majority"] == int((expected.labels != expected.majority).sum()) > 0
     assert [row["class"] for row in content["per_class"]] == ["no", "yes"]
     assert [row["items"] for row in content["per_class"]] == [int((expected.labels == c).sum()) for c in ("no", "yes")]
@@ -364,13 +364,22 @@ def test_a_column_per_annotator(demele: Program, crowd: pd.DataFrame) -> None:
 def test_every_method(demele: Program, crowd: pd.DataFrame) -> None:
     majority = _json(demele, "estimate", "crowd.csv", "--method", "majority")
     assert [row["label"] for row in majority["items"]] == labels.majority_vote(crowd).labels.tolist()
-    smooth = _json(demele, "estimate", "crowd.csv", "--smoothing", 0.5)
+    for method in ("blend", "one-coin", "own-prior", "dawid-skene"):
+        found = labels.consensus(crowd, method=method)
+        content = _json(demele, "estimate", "crowd.csv", "--method", method)
+        assert content["method"] == found.method
+        assert [row["label"] for row in content["items"]] == found.labels.tolist()
+        assert_close([row["confidence"] for row in content["items"]], found.confidence, ROUNDING)
+    strong = _json(demele, "estimate", "crowd.csv", "--method", "own-prior", "--strength", 50)
+    expected = labels.dawid_skene(crowd, prior="own", strength=50)
+    assert strong["log_likelihood"] == expected.log_likelihood
+    smooth = _json(demele, "estimate", "crowd.csv", "--method", "dawid-skene", "--smoothing", 0.5)
     assert smooth["log_likelihood"] == labels.dawid_skene(crowd, smoothing=0.5).log_likelihood
     options: dict[str, Any] = {"n_samples": 60, "n_warmup": 20, "n_chains": 2, "level": 0.9, "seed": 7}
     asked = ("--samples", 60, "--warmup", 20, "--chains", 2, "--level", 0.9, "--seed", 7)
     bayesian = _json(demele, "estimate", "crowd.csv", "--method", "bayesian", *asked)
-    expected = labels.bayesian_consensus(crowd, **options)
-    assert_close([row["confidence"] for row in bayesian["items"]], expected.confidence, ROUNDING)
+    drawn = labels.bayesian_consensus(crowd, **options)
+    assert_close([row["confidence"] for row in bayesian["items"]], drawn.confidence, ROUNDING)
     assert bayesian["intervals"]["proportions"][0][2] == 0.9
 
 
@@ -388,7 +397,7 @@ def test_features_label_what_nobody_answered(demele: Program, crowd: pd.DataFram
 
 
 def test_what_is_held_against_gold(demele: Program, crowd: pd.DataFrame) -> None:
-    found = labels.dawid_skene(crowd)
+    found = labels.consensus(crowd)
     truth = pd.read_csv("gold.csv")["label"].to_numpy()
     for file in ("gold.csv", "gold.csv::item,label", "column.csv"):
         content = _json(demele, "estimate", "crowd.csv", "--gold", file)["gold"]
@@ -409,7 +418,7 @@ def test_items_without_an_answer_are_left_out(demele: Program, crowd: pd.DataFra
 
 
 def test_noise_of_given_labels(demele: Program, crowd: pd.DataFrame) -> None:
-    found = labels.dawid_skene(crowd)
+    found = labels.consensus(crowd)
     given = pd.read_csv("gold.csv")["label"].to_numpy()
     run = demele("noise", "estimate", "crowd.csv", "--given", "gold.csv", "--save-transition", "noise.csv")
     assert run.err.splitlines()[-1] == "demele: transition written to noise.csv"
@@ -434,7 +443,7 @@ def test_labels_in_a_file(demele: Program, crowd: pd.DataFrame) -> None:
     run = demele("noise", "estimate", "crowd.csv", "--output", "labels.parquet")
     assert "items" not in json.loads(run.out)
     assert run.err == "demele: labels written to labels.parquet\n"
-    expected = labels.dawid_skene(crowd).to_frame()
+    expected = labels.consensus(crowd).to_frame()
     pd.testing.assert_frame_equal(pd.read_parquet("labels.parquet"), expected, check_dtype=False)
     out = demele("noise", "estimate", "crowd.csv", "--format", "csv").out
     assert list(pd.read_csv(io.StringIO(out))["label"]) == list(expected["label"])
@@ -443,7 +452,7 @@ def test_labels_in_a_file(demele: Program, crowd: pd.DataFrame) -> None:
 def test_estimates_for_eyes(demele: Program, crowd: pd.DataFrame) -> None:
     asked = ("--gold", "gold.csv", "--given", "gold.csv", "--agreement", "--annotators", "--format", "table")
     out = demele("noise", "estimate", "crowd.csv", *asked).out
-    for line in ("Dawid-Skene: 120 items", "differ from the majority's", "converged after", "Krippendorff", "a8"):
+    for line in ("blend: 120 items", "differ from the majority's", "converged after", "Krippendorff", "a8"):
         assert line in out
     lines = out.splitlines()
     consensus, majority = (
@@ -481,7 +490,7 @@ def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monke
 
 
 def test_annotators_as_a_table(demele: Program, crowd: pd.DataFrame) -> None:
-    expected = labels.dawid_skene(crowd)
+    expected = labels.consensus(crowd)
     run = demele("noise", "estimate", "crowd.csv", "--annotators", "--format", "csv", "--output", "labels.csv")
     assert run.status == 0
     frame = pd.read_csv(io.StringIO(run.out))
@@ -579,8 +588,11 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
             ("crowd.csv", "--smoothing", "1", "--method", "majority"),
             "--smoothing: is for --method dawid-skene, not majority",
         ),
-        (("crowd.csv", "--smoothing", "-1"), "--smoothing: expected"),
-        (("crowd.csv", "--samples", "5"), "--samples: is for --method bayesian, not dawid-skene"),
+        (("crowd.csv", "--method", "dawid-skene", "--smoothing", "-1"), "--smoothing: expected"),
+        (("crowd.csv", "--method", "own-prior", "--strength", "0"), "--strength: expected a finite number"),
+        (("crowd.csv", "--strength", "5"), "--strength: is for --method own-prior, not blend"),
+        (("crowd.csv", "--smoothing", "1"), "--smoothing: is for --method dawid-skene, not blend"),
+        (("crowd.csv", "--samples", "5"), "--samples: is for --method bayesian, not blend"),
         (("crowd.csv", "--method", "bayesian", "--samples", "1"), "--samples: expected 4 or more, got 1"),
         (
             ("crowd.csv", "--method", "bayesian", "--feature-model", "normal"),
@@ -865,7 +877,7 @@ def test_help(demele: Program) -> None:
     alone = demele("noise")
     assert (alone.status, alone.err) == (0, "")
     assert demele("noise", "--help").out == alone.out
-    for action, count in (("add", 4), ("estimate", 9), ("clean", 4)):
+    for action, count in (("add", 4), ("estimate", 10), ("clean", 4)):
         assert action in alone.out
         run = demele("noise", action, "--help")
         assert run.status == 0

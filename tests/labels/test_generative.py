@@ -17,7 +17,7 @@ from demele.core.errors import NotConvergedWarning
 from demele.core.seeds import rng_for
 from demele.data import crowd_set
 from demele.labels import Annotations, bayesian_consensus, dawid_skene
-from demele.labels.consensus import Consensus
+from demele.labels.consensus_result import Consensus
 from demele.labels.gibbs import Answers, CountFeatures, NormalFeatures, log_joint, run_chain, sufficient
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 

@@ -39,6 +39,37 @@ def log_likelihood(
     return posterior, total
 
 
+def shrunken(
+    answers: Sequence[Answer], n_items: int, k: int, *, iterations: int, strength: float | None
+) -> tuple[Rows, list[float], list[float]]:
+    """Posteriors of the last E step, proportions and accuracies after it; without a strength the one-coin model."""
+    annotators = sorted({w for _, w, _ in answers})
+    answered = sorted({i for i, _, _ in answers})
+    used = vote_shares(answers, n_items, k)
+    done = 0
+    while True:
+        right = {w: math.fsum(used[i][c] for i, v, c in answers if v == w) for w in annotators}
+        number = {w: sum(1 for _, v, _ in answers if v == w) for w in annotators}
+        pooled = (math.fsum(right.values()) + 1) / (sum(number.values()) + 2)
+        accuracy = {w: (right[w] + 2 * pooled) / (number[w] + 2) for w in annotators}
+        proportions = [(math.fsum(used[i][c] for i in answered) + 1) / (len(answered) + k) for c in range(k)]
+        if done == iterations:
+            return used, proportions, [accuracy[w] for w in annotators]
+        profiles = {}
+        for w in annotators:
+            for true in range(k):
+                coin = [accuracy[w] if c == true else (1 - accuracy[w]) / (k - 1) for c in range(k)]
+                if strength is None:
+                    row = coin
+                else:
+                    counts = [math.fsum(used[i][true] for i, v, a in answers if (v, a) == (w, c)) for c in range(k)]
+                    total = math.fsum(counts) + strength
+                    row = [(count + strength * share) / total for count, share in zip(counts, coin, strict=True)]
+                profiles.update({(w, true, c): row[c] for c in range(k)})
+        used, _ = log_likelihood(answers, n_items, proportions, profiles)
+        done += 1
+
+
 def dawid_skene(
     answers: Sequence[Answer], n_items: int, k: int, *, iterations: int, smoothing: float = 0.0, least: float = 1e-10
 ) -> tuple[Rows, list[float], list[float]]:

@@ -36,6 +36,7 @@ with a column per annotator. The majority is always shown beside: it can be the 
 _EXAMPLES = """\
 examples:
   demele noise estimate crowd.csv --agreement --annotators
+  demele noise estimate crowd.csv --method dawid-skene --annotators
   demele noise estimate crowd.csv --annotators --format csv --output labels.csv     (annotators to stdout)
   demele noise estimate crowd.csv --item task --annotator worker --answer label --method bayesian --output labels.csv
   demele noise estimate models.csv --wide --given data.csv::label --save-transition noise.csv
@@ -46,12 +47,13 @@ examples:
 --save-transition writes what demele assess, compare and noise add read with --transition.
 Exit status: 0 done, 2 a mistake in the arguments or the data.
 """
-_METHODS = ("dawid-skene", "majority", "bayesian")
+_METHODS = ("blend", "majority", "one-coin", "own-prior", "dawid-skene", "bayesian")
 _DEMO = "mozafari_1000"
 #: Options that make sense with the answers of annotators only, and those of one method only.
-_OF_ANSWERS = ("item", "annotator", "answer", "missing", "gold", "features", "method", "scale", "smoothing", "output")
+_OF_ANSWERS = ("item", "annotator", "answer", "missing", "gold", "features", "method", "scale", "output")
 _OF_METHOD = {
     "smoothing": "dawid-skene",
+    "strength": "own-prior",
     "features": "bayesian",
     "feature_model": "bayesian",
     "samples": "bayesian",
@@ -79,7 +81,10 @@ _HEADS = {
     "true_labels": "--true",
     "given_labels": "--given",
     "given": "--given",
-    **{name: f"--{name.replace('_', '-')}" for name in ("smoothing", "features", "feature_model", "scale", "level")},
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in ("smoothing", "strength", "features", "feature_model", "scale", "level")
+    },
 }
 
 
@@ -108,8 +113,16 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         "--classes=-1,...",
     )
     what = parser.add_argument_group("what is estimated")
-    what.add_argument("--method", choices=_METHODS, help="how answers are joined (default: dawid-skene)")
+    what.add_argument(
+        "--method",
+        choices=_METHODS,
+        help="how answers are joined (default: blend, the mean of the vote and of models that are drawn towards one "
+        "accuracy per annotator)",
+    )
     what.add_argument("--smoothing", type=float, metavar="S", help="dawid-skene: pseudo-answers (default: 0)")
+    what.add_argument(
+        "--strength", type=float, metavar="S", help="own-prior: pseudo-answers of each row of a profile (default: 5)"
+    )
     what.add_argument(
         "--features", metavar="FILE", help="bayesian: features of the items, in their order or with a column item"
     )
@@ -255,12 +268,13 @@ def _estimated(
 def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":
     from demele import labels
 
-    method = arguments.method or _METHODS[0]
-    if method == "majority":
-        return labels.majority_vote(read.answers)
-    if method == "dawid-skene":
-        given = {} if arguments.smoothing is None else {"smoothing": arguments.smoothing}
-        return labels.dawid_skene(read.answers, **given)
+    method: Any = arguments.method or _METHODS[0]
+    if method == "dawid-skene" and arguments.smoothing is not None:
+        return labels.dawid_skene(read.answers, smoothing=arguments.smoothing)
+    if method == "own-prior" and arguments.strength is not None:
+        return labels.dawid_skene(read.answers, prior="own", strength=arguments.strength)
+    if method != "bayesian":
+        return labels.consensus(read.answers, method=method)
     asked = {
         "feature_model": arguments.feature_model,
         "n_samples": arguments.samples,

@@ -140,7 +140,7 @@ def cleaned_table(content: Content, *, words: Words = str) -> str:
 
 def _state(content: Content) -> str:
     """Say whether what had to converge did."""
-    sampled = content["method"] not in ("majority", "Dawid-Skene")
+    sampled = content["method"].startswith(("Bayesian", "generative"))
     what = "sweeps" if sampled else "iterations"
     if content["converged"] is None:
         return (

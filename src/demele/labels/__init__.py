@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from demele.labels.annotations import Annotations
     from demele.labels.annotators import ArtificialAnnotators, artificial_annotators
     from demele.labels.audit import Audit, AuditPlan, CodedAudit, doubt, draw_audit
+    from demele.labels.blend import consensus
     from demele.labels.budget import NoiseBudget, noise_budget
     from demele.labels.class_noise import (
         add_class_noise,
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
         symmetric_transition,
     )
     from demele.labels.cleaning import Cleaning, simulated_cleaning
-    from demele.labels.consensus import Consensus
+    from demele.labels.consensus_result import Consensus
     from demele.labels.filters import clean
     from demele.labels.generative import bayesian_consensus
     from demele.labels.harm import Harm, cleaning_harm
-    from demele.labels.item_response import dawid_skene
+    from demele.labels.item_response import dawid_skene, one_coin
     from demele.labels.noise import NoisyLabels, add_feature_noise, add_model_noise
     from demele.labels.transition import TransitionCounts, TransitionMatrix, estimate_transition
     from demele.labels.voting import majority_vote
@@ -40,8 +41,9 @@ _HOMES = {
     "budget": "NoiseBudget noise_budget",
     "class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
     "cleaning": "Cleaning simulated_cleaning",
-    "consensus": "Consensus",
-    "item_response": "dawid_skene",
+    "blend": "consensus",
+    "consensus_result": "Consensus",
+    "item_response": "dawid_skene one_coin",
     "filters": "clean",
     "generative": "bayesian_consensus",
     "harm": "Harm cleaning_harm",
@@ -75,12 +77,14 @@ __all__ = [
     "bayesian_consensus",
     "clean",
     "cleaning_harm",
+    "consensus",
     "dawid_skene",
     "doubt",
     "draw_audit",
     "estimate_transition",
     "majority_vote",
     "noise_budget",
+    "one_coin",
     "simulated_cleaning",
     "symmetric_transition",
 ]

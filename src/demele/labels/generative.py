@@ -14,7 +14,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.labels.annotations import Annotations, read_annotations
 from demele.labels.chains import FEWEST_DRAWS, effective_samples, split_r_hat
-from demele.labels.consensus import Consensus, Profiles, unlike_majority_note
+from demele.labels.consensus_result import Consensus, Profiles, unlike_majority_note
 from demele.labels.gibbs import Answers, Chain, FeatureModel, run_chain
 from demele.labels.item_features import ItemFeatures, named_feature_model, read_item_features
 from demele.labels.voting import names_of_classes, vote_shares

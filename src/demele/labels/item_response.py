@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +11,41 @@ from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
 from demele.core.signature import Signature
 from demele.labels.annotations import Annotations, read_annotations
-from demele.labels.consensus import Consensus, Profiles, unlike_majority_note
+from demele.labels.answer_counts import AnswerCounts, answer_counts, posterior
+from demele.labels.consensus_result import Consensus, Profiles, unlike_majority_note
+from demele.labels.shrunken import Shrunken, coins, shrunken_fit
 from demele.labels.voting import names_of_classes, vote_shares
 
-__all__ = ["dawid_skene"]
+__all__ = [
+    "MAX_ITERATIONS",
+    "SETTLED",
+    "STRENGTH",
+    "dawid_skene",
+    "joined_labels",
+    "one_coin",
+    "own_profiles",
+    "signature_of",
+    "warn_unsettled",
+]
 
 Floats = NDArray[np.float64]
 
 #: Pseudo-count of the answers that an annotator ever gave, where nobody asks for smoothing.
 _LEAST = 1e-10
+#: Pseudo-answers of the own prior in each row of a profile, and how far a posterior may still move at the end.
+STRENGTH = 5.0
+SETTLED = 1e-6
+MAX_ITERATIONS = 5000
 
 
 def dawid_skene(
     annotations: object,
     *,
     smoothing: float = 0.0,
-    max_iterations: int = 5000,
-    tolerance: float = 1e-10,
+    prior: Literal["own"] | None = None,
+    strength: float | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    tolerance: float | None = None,
     classes: Sequence[object] | None = None,
     missing: object = None,
 ) -> Consensus:
@@ -51,12 +69,21 @@ def dawid_skene(
     smoothing : float
         Pseudo-count added to every cell (class, answer) of every annotator, 0 or more: the prior of each row of a
         profile is Dirichlet(1 + smoothing). 0.1 to 1 keeps annotators of few answers from looking perfect, or hopeless.
+    prior : {"own"}, optional
+        ``"own"`` draws each annotator's profile towards the annotator's own one coin: with r of n answers expected
+        right and P = (sum r + 1) / (sum n + 2) over all annotators, accuracy = (r + 2P) / (n + 2); to row k of the
+        counts come ``strength`` pseudo-answers, the share accuracy of them at k and the rest shared by the other
+        classes. p is then (sum of posteriors + 1) / (n + K). For few answers per annotator, or many classes, where the
+        profiles of the plain model have more cells than answers. It takes the place of ``smoothing``.
+    strength : float, optional
+        Of the own prior, in pseudo-answers per row, above 0; 5 by default.
     max_iterations : int
         At most so many iterations, 1 or more. One iteration is an E step and the M step after it; the M step from the
         vote shares comes before the first and is not counted. ``probabilities`` are those of the last E step, the
         other estimates those of the M step after it.
-    tolerance : float
-        Stop when an iteration raises the objective by less than this many nats per answer, 0 or more. 0 runs exactly
+    tolerance : float, optional
+        Stop when an iteration raises the objective by less than this many nats per answer, 0 or more; 1e-10 by default.
+        With the own prior: when no posterior moves by more than this; 1e-6 by default. 0 runs exactly
         ``max_iterations``, and ``converged`` is then None.
     classes : sequence, optional
         All classes, in the order of results and of ties; by default the sorted answers.
@@ -70,7 +97,9 @@ def dawid_skene(
         estimating them. ``objective``: log likelihood of the answers plus log prior (up to a constant; without
         smoothing, 1e-9 or so per cell) after each iteration, in nats; it never decreases. ``log_likelihood``: at the
         end, without the prior. ``majority``: the plain vote.
-        ``details["start"]``: objective at the vote shares.
+        ``details["start"]``: objective at the vote shares. With the own prior, which moves with the estimates, nothing
+        is maximised: ``objective`` is empty, and ``details`` holds ``"accuracies"``, the coins, and ``"change"``, the
+        last largest move of a posterior.
 
     Raises
     ------
@@ -101,64 +130,207 @@ def dawid_skene(
     >>> found.transition("eve").probabilities.round(2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    _check(smoothing, max_iterations, tolerance)
+    own = _check_prior(prior, strength, smoothing)
+    least = (1e-10 if own is None else SETTLED) if tolerance is None else tolerance
+    _check(smoothing, max_iterations, least)
     table = read_annotations(annotations, classes=classes, missing=missing)
-    shares = vote_shares(table)
-    model = _model(table, float(smoothing))
-    fit = _maximise(model, shares[model.answered].T, int(max_iterations), float(tolerance) * table.n_answers)
+    shares, answers = vote_shares(table), answer_counts(table)
+    settings: dict[str, object] = {"max_iterations": int(max_iterations), "tolerance": float(least)}
+    if own is not None:
+        start = shares[answers.answered].T
+        settings = {"prior": "own", "strength": own, **settings}
+        drawn = shrunken_fit(answers, start, strength=own, max_iterations=int(max_iterations), tolerance=float(least))
+        return _shrunken(table, answers, shares, drawn, "Dawid-Skene, own prior", "dawid_skene", settings, own)
+    model = _Model(answers, float(smoothing))
+    fit = _maximise(model, shares[answers.answered].T, int(max_iterations), float(least) * table.n_answers)
     if fit.converged is False:
         gain = (fit.trace[-1] - ([fit.start, *fit.trace])[-2]) / table.n_answers
         warn_user(
             f"Dawid-Skene had not converged after {max_iterations} iterations: the last one still raised the objective "
-            f"by {gain:.1e} nats per answer, above tolerance={tolerance}; give a higher max_iterations or tolerance",
+            f"by {gain:.1e} nats per answer, above tolerance={least}; give a higher max_iterations or tolerance",
             NotConvergedWarning,
         )
-    probabilities = np.tile(fit.proportions, (table.n_items, 1))
-    probabilities[model.answered] = fit.posterior.T
-    names = names_of_classes(table)
-    labels, majority = names[probabilities.argmax(axis=1)], names[shares.argmax(axis=1)]
     return Consensus(
-        labels=labels,
-        probabilities=probabilities,
-        majority=majority,
-        items=table.items,
-        annotators=table.annotators,
-        classes=table.classes,
-        n_answers=np.bincount(table.item, minlength=table.n_items),
-        proportions=fit.proportions,
+        **joined_labels(table, answers, shares, fit.posterior, fit.proportions),
         profiles=Profiles(
-            who=model.who,
-            what=model.what,
-            counts=np.asarray(model.transposed @ fit.posterior.T),
+            who=answers.who,
+            what=answers.what,
+            counts=np.asarray(answers.transposed @ fit.posterior.T),
             smoothing=np.full((table.k, table.k), model.smoothing),
         ),
         method="Dawid-Skene",
-        signature=_signature(table, smoothing, max_iterations, tolerance),
+        signature=signature_of("dawid_skene", table, {"smoothing": float(smoothing), **settings}),
         objective=tuple(fit.trace),
         log_likelihood=fit.log_likelihood,
         iterations=len(fit.trace),
         converged=fit.converged,
-        notes=table.remarks() + unlike_majority_note(labels[model.answered], majority[model.answered]),
         details={"start": fit.start},
+    )
+
+
+def one_coin(
+    annotations: object,
+    *,
+    max_iterations: int = MAX_ITERATIONS,
+    tolerance: float = SETTLED,
+    classes: Sequence[object] | None = None,
+    missing: object = None,
+) -> Consensus:
+    """Estimate labels, and one accuracy per annotator, from the answers alone: the one-coin model, by EM.
+
+    Each annotator is right with the same probability whatever the class, and else gives any other class alike. With r
+    of n answers of the annotator expected right, and P = (sum r + 1) / (sum n + 2) over all annotators, the accuracy is
+    (r + 2P) / (n + 2); the proportions of the classes are (sum of posteriors + 1) / (n_items + K). Posteriors start at
+    the vote shares.
+
+    It has one number per annotator where :func:`dawid_skene` has K (K - 1): the better one where answers are few or
+    classes many, the worse one where annotators mistake one class far more often than another.
+
+    Parameters
+    ----------
+    annotations : Annotations, data frame, mapping or array
+        As in :func:`dawid_skene`.
+    max_iterations : int
+        At most so many iterations, 1 or more.
+    tolerance : float
+        Stop when no posterior moves by more than this; 0 runs exactly ``max_iterations``.
+    classes : sequence, optional
+        All classes, in the order of results and of ties; by default the sorted answers.
+    missing : int, str or float, optional
+        What stands for no answer, such as -1, beside NaN and None in a table with a column or row per annotator.
+
+    Returns
+    -------
+    Consensus
+        As of :func:`dawid_skene` with its own prior: nothing is maximised, so that ``objective`` is empty.
+        ``details["accuracies"]`` holds the coins; ``profiles`` count the answers against the posteriors, class by
+        class, which the model itself does not.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        If the annotations or a setting cannot be used.
+
+    Warns
+    -----
+    NotConvergedWarning
+        If ``max_iterations`` came first.
+
+    Examples
+    --------
+    >>> from demele.labels import one_coin
+    >>> right = [0, 1, 2, 0, 1, 2]
+    >>> found = one_coin({"ann": right, "bob": right, "eve": [1, 1, 0, 2, 0, 2]})
+    >>> found.labels.tolist() == right
+    True
+    >>> found.details["accuracies"].round(2).tolist()
+    [0.94, 0.94, 0.45]
+    """
+    _check(0.0, max_iterations, tolerance)
+    table = read_annotations(annotations, classes=classes, missing=missing)
+    shares, answers = vote_shares(table), answer_counts(table)
+    settings: dict[str, object] = {"max_iterations": int(max_iterations), "tolerance": float(tolerance)}
+    drawn = shrunken_fit(
+        answers,
+        shares[answers.answered].T,
+        strength=None,
+        max_iterations=int(max_iterations),
+        tolerance=float(tolerance),
+    )
+    return _shrunken(table, answers, shares, drawn, "one-coin", "one_coin", settings, None)
+
+
+def joined_labels(
+    table: Annotations, answers: AnswerCounts, shares: Floats, found: Floats, proportions: Floats
+) -> dict[str, Any]:
+    """Return what every consensus by a model says of the items, as arguments of :class:`Consensus`.
+
+    Parameters
+    ----------
+    table, answers : Annotations, AnswerCounts
+    shares : array of shape (n_items, K)
+        Of the votes.
+    found : array of shape (K, n)
+        Posteriors of the items that have answers; the others get the proportions.
+    proportions : array of shape (K,)
+    """
+    probabilities = np.tile(proportions, (table.n_items, 1))
+    probabilities[answers.answered] = found.T
+    names = names_of_classes(table)
+    labels, majority = names[probabilities.argmax(axis=1)], names[shares.argmax(axis=1)]
+    return {
+        "labels": labels,
+        "probabilities": probabilities,
+        "majority": majority,
+        "items": table.items,
+        "annotators": table.annotators,
+        "classes": table.classes,
+        "n_answers": np.bincount(table.item, minlength=table.n_items),
+        "proportions": proportions,
+        "notes": table.remarks() + unlike_majority_note(labels[answers.answered], majority[answers.answered]),
+    }
+
+
+def own_profiles(table: Annotations, answers: AnswerCounts, found: Floats, strength: float) -> Profiles:
+    """Return profiles that are drawn towards each annotator's own coin, from posteriors of shape (K, n)."""
+    counts = np.asarray(answers.transposed @ found.T)
+    return Profiles(
+        who=answers.who,
+        what=answers.what,
+        counts=counts,
+        smoothing=np.zeros((table.k, table.k)),
+        strength=strength,
+        accuracies=coins(answers, counts),
+    )
+
+
+def warn_unsettled(drawn: Shrunken, name: str, tolerance: float) -> None:
+    """Warn where the iterations came to their end first."""
+    if drawn.converged is False:
+        warn_user(
+            f"{name} had not converged after {drawn.iterations} iterations: the last one still moved a posterior by "
+            f"{drawn.change:.1e}, above tolerance={tolerance}; give a higher max_iterations or tolerance",
+            NotConvergedWarning,
+        )
+
+
+def signature_of(function: str, table: Annotations, arguments: dict[str, object]) -> Signature:
+    """Return the signature of a way of joining answers."""
+    from demele import __version__
+
+    met = {"n": str(table.n_items), "answers": str(table.n_answers), "demele": __version__}
+    return Signature(function, {**arguments, "classes": table.classes}, met)
+
+
+def _shrunken(
+    table: Annotations,
+    answers: AnswerCounts,
+    shares: Floats,
+    drawn: Shrunken,
+    method: str,
+    function: str,
+    settings: dict[str, object],
+    strength: float | None,
+) -> Consensus:
+    warn_unsettled(drawn, method, float(str(settings["tolerance"])))
+    profiles = own_profiles(table, answers, drawn.posterior, strength or 0.0)
+    return Consensus(
+        **joined_labels(table, answers, shares, drawn.posterior, drawn.proportions),
+        profiles=profiles,
+        method=method,
+        signature=signature_of(function, table, settings),
+        log_likelihood=drawn.log_likelihood,
+        iterations=drawn.iterations,
+        converged=drawn.converged,
+        details={"accuracies": drawn.accuracies, "change": drawn.change},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """The answers as EM wants them, of the items that have any.
+    """The answers, and what is added to each count."""
 
-    ``responses`` (n, n_columns) and ``transposed`` (n_columns, n) count answers, both by rows; the columns of annotator
-    w are those from ``first[w]`` on, and ``n_own[w]`` is how many they are.
-    """
-
-    answered: NDArray[np.intp]
-    responses: Any
-    transposed: Any
-    who: NDArray[np.intp]
-    what: NDArray[np.intp]
-    first: NDArray[np.intp]
-    n_own: Floats
-    k: int
+    answers: AnswerCounts
     smoothing: float
 
     @property
@@ -179,65 +351,37 @@ class _Fit:
     converged: bool | None
 
 
-def _model(table: Annotations, smoothing: float) -> _Model:
-    found = table.responses()
-    answered = np.unique(table.item).astype(np.intp)
-    kept = found.counts if answered.size == table.n_items else found.counts[answered]
-    # Columns come sorted by annotator, and everybody has at least one.
-    first = np.searchsorted(found.who, np.arange(table.n_annotators))
-    n_own = np.bincount(found.who, minlength=table.n_annotators).astype(np.float64)
-    return _Model(
-        answered, kept.tocsr(), kept.T.tocsr(), found.who, found.what, first.astype(np.intp), n_own, table.k, smoothing
-    )
-
-
-def _maximise(model: _Model, posterior: Floats, max_iterations: int, least_gain: float) -> _Fit:
+def _maximise(model: _Model, found: Floats, max_iterations: int, least_gain: float) -> _Fit:
     """Iterate from given posteriors of shape (K, n); ``least_gain`` is that of the whole objective, in nats."""
-    proportions, log_profiles, log_prior = _m_step(model, posterior)
-    posterior, log_likelihood = _e_step(model, proportions, log_profiles)
+    proportions, log_profiles, log_prior = _m_step(model, found)
+    found, log_likelihood = posterior(model.answers, proportions, log_profiles)
     start = before = log_likelihood + log_prior
     trace: list[float] = []
     converged = None if least_gain == 0 else False
     while True:
         # The E step above was of this iteration; it also gave the objective of the one before.
-        proportions, log_profiles, log_prior = _m_step(model, posterior)
-        following, log_likelihood = _e_step(model, proportions, log_profiles)
+        proportions, log_profiles, log_prior = _m_step(model, found)
+        following, log_likelihood = posterior(model.answers, proportions, log_profiles)
         trace.append(log_likelihood + log_prior)
         if least_gain and trace[-1] - before < least_gain:
             converged = True
         if converged or len(trace) == max_iterations:
-            return _Fit(posterior, proportions, trace, start, log_likelihood, converged)
-        posterior, before = following, trace[-1]
+            return _Fit(found, proportions, trace, start, log_likelihood, converged)
+        found, before = following, trace[-1]
 
 
-def _m_step(model: _Model, posterior: Floats) -> tuple[Floats, Floats, float]:
+def _m_step(model: _Model, found: Floats) -> tuple[Floats, Floats, float]:
     """Return proportions (K,), log profiles (n_columns, K) and the log prior of the profiles."""
-    counts = np.asarray(model.transposed @ posterior.T)
+    answers = model.answers
+    counts = np.asarray(answers.transposed @ found.T)
     counts += model.pseudo
     # Cells of answers that an annotator never gave are not stored, but they have a prior too, unless it is the least.
-    n_unseen = model.k - model.n_own if model.smoothing else np.zeros_like(model.n_own)
-    log_sums = np.log(np.add.reduceat(counts, model.first, axis=0) + (n_unseen * model.pseudo)[:, None])
+    n_unseen = answers.k - answers.n_own if model.smoothing else np.zeros_like(answers.n_own)
+    log_sums = np.log(np.add.reduceat(counts, answers.first, axis=0) + (n_unseen * model.pseudo)[:, None])
     log_profiles = np.log(counts, out=counts)
-    log_profiles -= log_sums[model.who]
+    log_profiles -= log_sums[answers.who]
     unseen = (n_unseen[:, None] * (np.log(model.pseudo) - log_sums)).sum()
-    return posterior.mean(axis=1), log_profiles, model.pseudo * float(log_profiles.sum() + unseen)
-
-
-def _e_step(model: _Model, proportions: Floats, log_profiles: Floats) -> tuple[Floats, float]:
-    """Return the posterior (K, n) and the log likelihood.
-
-    Profiles are positive. Only a class without a vote has a proportion of 0, and a score of -inf; at least one class of
-    each item has a finite score.
-    """
-    scores = np.ascontiguousarray((model.responses @ log_profiles).T)
-    with np.errstate(divide="ignore"):
-        scores += np.log(proportions)[:, None]
-    top = scores.max(axis=0)
-    scores -= top
-    np.exp(scores, out=scores)
-    sums = scores.sum(axis=0)
-    scores /= sums
-    return scores, float((top + np.log(sums)).sum())
+    return found.mean(axis=1), log_profiles, model.pseudo * float(log_profiles.sum() + unseen)
 
 
 def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:
@@ -249,14 +393,19 @@ def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:
         raise InputError(f"max_iterations: expected a whole number of at least 1, got {plain_text(max_iterations)}")
 
 
-def _signature(table: Annotations, smoothing: float, max_iterations: int, tolerance: float) -> Signature:
-    from demele import __version__
-
-    arguments: dict[str, object] = {
-        "smoothing": float(smoothing),
-        "max_iterations": int(max_iterations),
-        "tolerance": float(tolerance),
-        "classes": table.classes,
-    }
-    met = {"n": str(table.n_items), "answers": str(table.n_answers), "demele": __version__}
-    return Signature("dawid_skene", arguments, met)
+def _check_prior(prior: object, strength: object, smoothing: object) -> float | None:
+    """Return the strength of the own prior, or None if it is not asked for."""
+    if prior is None:
+        if strength is not None:
+            raise InputError("strength: is of prior='own', which is not asked for; smoothing= is what prior=None has")
+        return None
+    if not isinstance(prior, str) or prior != "own":
+        raise InputError(f"prior: expected 'own' or None, got {plain_text(prior)}")
+    if smoothing != 0:
+        raise InputError(f"smoothing: prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
+    if strength is None:
+        return STRENGTH
+    number = isinstance(strength, int | float | np.number) and not isinstance(strength, bool)
+    if not number or not 0 < float(str(strength)) < np.inf:
+        raise InputError(f"strength: expected a finite number of pseudo-answers above 0, got {plain_text(strength)}")
+    return float(str(strength))

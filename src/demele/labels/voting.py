@@ -13,7 +13,7 @@ from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.labels.annotations import Annotations, read_annotations
-from demele.labels.consensus import Consensus, Profiles
+from demele.labels.consensus_result import Consensus, Profiles
 from demele.labels.transition import digest
 
 __all__ = ["majority_vote", "names_of_classes", "vote_shares"]

@@ -39,16 +39,26 @@ class Profiles:
         Expected number of times that ``who`` answered ``what`` about an item whose class is k.
     smoothing : array of shape (K, K)
         Pseudo-counts added to every annotator: row = class, column = answer.
+    strength : float
+        Pseudo-counts added to every row of an annotator as its ``accuracies`` say: that share of them on the diagonal,
+        the rest shared by the other answers.
+    accuracies : array of shape (n_annotators,) or None
     """
 
     who: NDArray[np.intp]
     what: NDArray[np.intp]
     counts: Floats
     smoothing: Floats
+    strength: float = 0.0
+    accuracies: Floats | None = None
 
     def table(self, annotator: int) -> Floats:
         """Return the expected counts of one annotator, pseudo-counts included, shape (K, K): row = class."""
         counts = self.smoothing.copy()
+        if self.accuracies is not None:
+            k, accuracy = len(counts), self.accuracies[annotator]
+            other = (1 - accuracy) / max(k - 1, 1)
+            counts += self.strength * np.where(np.eye(k, dtype=bool), accuracy, other)
         for column in np.flatnonzero(self.who == annotator):
             counts[:, self.what[column]] += self.counts[column]
         return counts
