@@ -1,4 +1,4 @@
-"""Dawid-Skene on real answers of annotators, against crowd-kit: time, log likelihood, labels, accuracy on gold.
+"""Ways to join real answers of annotators, against crowd-kit: time, log likelihood, labels, accuracy on gold.
 
 ``python -m benchmarks.annotators --data FOLDER`` (minutes, one core); writes results/annotators.csv. FOLDER, or the
 environment variable DEMELE_LABEL_SOURCES, holds ``crowd_gal/*.npz`` and ``imagenet_real/{golden,raters}.npz``; sources
@@ -15,6 +15,10 @@ What is compared, and how:
   per answer where the likelihood has it once per item. Its default run can so stop early. At equal iterations its
   tolerance is set so that it never stops; its default run has columns of its own.
 - Log likelihoods come from one function here, from the proportions and profiles of each.
+- Accuracies count labels; where the vote is tied, the label is the earlier class.
+
+``--keep-times`` takes the times of the results that are there, and computes everything else: for a change that moves
+labels on a machine that is busy.
 """
 
 import os
@@ -23,6 +27,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse  # noqa: E402
+import csv  # noqa: E402
 import warnings  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
@@ -33,8 +38,8 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from benchmarks.cases import cpu_seconds, write_rows  # noqa: E402
-from demele.labels import Annotations, Consensus, dawid_skene, majority_vote  # noqa: E402
+from benchmarks.cases import RESULTS, cpu_seconds, write_rows  # noqa: E402
+from demele.labels import Annotations, Consensus, consensus, dawid_skene, majority_vote, one_coin  # noqa: E402
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,6 +48,13 @@ Floats = NDArray[np.float64]
 EQUAL, LONG = 20, 100
 #: From so many answers on, crowd-kit is timed over so few iterations.
 LARGE, FEW = 300_000, 5
+TIMES = (
+    "ms per iteration",
+    "crowd-kit ms per iteration",
+    "times faster",
+    f"fit seconds, {EQUAL} iterations",
+    f"crowd-kit fit seconds, {EQUAL} iterations",
+)
 
 
 @dataclass(frozen=True)
@@ -144,8 +156,26 @@ def ours(case: Annotations | pd.DataFrame, iterations: int) -> Consensus:
     return dawid_skene(case, max_iterations=iterations, tolerance=0)
 
 
-def compare(case: Case, theirs: Any) -> dict[str, object]:
-    """One row of the table; ``theirs`` is crowd-kit's class."""
+def timed(case: Case, fit: Any) -> dict[str, object]:
+    """Return the times of both; ``fit`` runs crowd-kit for so many iterations."""
+    frame, table = case.frame, case.annotations
+    large = table.n_answers > LARGE
+    more, runs = (FEW, 3) if large else (EQUAL, 5)
+    our_step = (cpu_seconds(lambda: ours(table, 1 + LONG), 7) - cpu_seconds(lambda: ours(table, 1), 7)) / LONG
+    their_step = (cpu_seconds(lambda: fit(1 + more), runs) - cpu_seconds(lambda: fit(1), runs)) / more
+    own_fit, their_fit = cpu_seconds(lambda: ours(frame, EQUAL), 3), cpu_seconds(lambda: fit(EQUAL), 1 if large else 3)
+    found = (f"{1e3 * our_step:.3f}", f"{1e3 * their_step:.2f}", f"{their_step / our_step:.1f}")
+    return dict(zip(TIMES, (*found, f"{own_fit:.4f}", f"{their_fit:.3f}"), strict=True))
+
+
+def kept_times() -> dict[str, dict[str, object]]:
+    """Return the times that the results hold, by set."""
+    with (RESULTS / "annotators.csv").open(newline="") as file:
+        return {row["set"]: {name: row[name] for name in TIMES} for row in csv.DictReader(file)}
+
+
+def compare(case: Case, theirs: Any, their_coin: Any, times: dict[str, object] | None) -> dict[str, object]:
+    """One row of the table; ``theirs`` and ``their_coin`` are crowd-kit's classes."""
     frame, table = case.frame, case.annotations
 
     def fit(iterations: int, tolerance: float = -np.inf) -> Any:
@@ -153,11 +183,8 @@ def compare(case: Case, theirs: Any) -> dict[str, object]:
             warnings.simplefilter("ignore")  # of pandas, about how crowd-kit calls it
             return theirs(n_iter=iterations, tol=tolerance).fit(frame)
 
-    large = table.n_answers > LARGE
-    more, runs = (FEW, 3) if large else (EQUAL, 5)
-    our_step = (cpu_seconds(lambda: ours(table, 1 + LONG), 7) - cpu_seconds(lambda: ours(table, 1), 7)) / LONG
-    their_step = (cpu_seconds(lambda: fit(1 + more), runs) - cpu_seconds(lambda: fit(1), runs)) / more
-    own_fit, their_fit = cpu_seconds(lambda: ours(frame, EQUAL), 3), cpu_seconds(lambda: fit(EQUAL), 1 if large else 3)
+    if times is None:
+        times = timed(case, fit)
     items = np.array(table.items)
     row: dict[str, object] = {
         "set": case.name,
@@ -165,11 +192,7 @@ def compare(case: Case, theirs: Any) -> dict[str, object]:
         "items": table.n_items,
         "annotators": table.n_annotators,
         "classes": table.k,
-        "ms per iteration": f"{1e3 * our_step:.3f}",
-        "crowd-kit ms per iteration": f"{1e3 * their_step:.2f}",
-        "times faster": f"{their_step / our_step:.1f}",
-        f"fit seconds, {EQUAL} iterations": f"{own_fit:.4f}",
-        f"crowd-kit fit seconds, {EQUAL} iterations": f"{their_fit:.3f}",
+        **times,
     }
     for iterations in (1, EQUAL, LONG):
         mine, fitted = ours(table, iterations), fit(iterations)
@@ -183,6 +206,10 @@ def compare(case: Case, theirs: Any) -> dict[str, object]:
             )
     best, default = dawid_skene(table), fit(100, 1e-5)
     vote = majority_vote(table)
+    coin, own, blend = one_coin(table), dawid_skene(table, prior="own"), consensus(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        their_own = their_coin(n_iter=100).fit(frame).labels_.reindex(items).to_numpy()
     row |= {
         "iterations to convergence": best.iterations,
         "log likelihood at convergence": f"{our_likelihood(case, best):.4f}",
@@ -192,6 +219,11 @@ def compare(case: Case, theirs: Any) -> dict[str, object]:
         "majority accuracy": f"{accuracy(case, items, vote.labels):.4f}",
         "accuracy": f"{accuracy(case, items, best.labels):.4f}",
         "crowd-kit accuracy, its default": f"{accuracy(case, items, default.labels_.reindex(items).to_numpy()):.4f}",
+        "one-coin accuracy": f"{accuracy(case, items, coin.labels):.4f}",
+        "crowd-kit one-coin accuracy": f"{accuracy(case, items, their_own):.4f}",
+        "own prior accuracy": f"{accuracy(case, items, own.labels):.4f}",
+        "blend accuracy": f"{accuracy(case, items, blend.labels):.4f}",
+        "labels of the blend unlike the majority": int(np.count_nonzero(blend.labels != vote.labels)),
         "labels unlike the majority": int(np.count_nonzero(best.labels != vote.labels)),
         "objective ever decreased": bool(
             (np.diff([best.details["start"], *best.objective]) < -1e-9 * abs(best.objective[-1])).any()
@@ -204,20 +236,22 @@ def main() -> None:
     """Compare on every set."""
     parser = argparse.ArgumentParser(description="Dawid-Skene on real answers, against crowd-kit.")
     parser.add_argument("--data", type=Path, default=os.environ.get("DEMELE_LABEL_SOURCES"), metavar="FOLDER")
-    folder = parser.parse_args().data
+    parser.add_argument("--keep-times", action="store_true", help="of the results that are there")
+    asked = parser.parse_args()
+    folder = asked.data
     if folder is None or not (Path(folder) / "crowd_gal").is_dir():
         raise SystemExit(
             f"--data (or DEMELE_LABEL_SOURCES): expected a folder with crowd_gal and imagenet_real, got {folder}"
         )
     try:
-        from crowdkit.aggregation import DawidSkene
+        from crowdkit.aggregation import DawidSkene, OneCoinDawidSkene
     except ModuleNotFoundError as error:
         raise SystemExit(
             f"this benchmark needs crowd-kit ({error}), which is no dependency of demele: pip install crowd-kit==1.4.2"
         ) from error
-    rows = []
+    rows, kept = [], kept_times() if asked.keep_times else {}
     for case in cases(Path(folder)):
-        rows.append(compare(case, DawidSkene))
+        rows.append(compare(case, DawidSkene, OneCoinDawidSkene, kept.get(case.name)))
         print("\n".join(f"{name}: {value}" for name, value in rows[-1].items()), end="\n\n", flush=True)
     write_rows("annotators", rows)
 

@@ -1,7 +1,7 @@
-"""What Dawid-Skene gains and loses on real answers, and how fast it is, put into a page at each build.
+"""What ways of joining answers gain and lose, and how fast Dawid-Skene is, put into a page at each build.
 
 A hook of MkDocs, named in ``mkdocs.yml``. A marked line becomes tables and sentences of the rows of
-``benchmarks/results/annotators.csv``; without that file it becomes nothing. No number is typed in.
+``benchmarks/results/annotators.csv`` and ``consensus.csv``; without these it becomes nothing. No number is typed in.
 """
 
 import csv
@@ -11,9 +11,12 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 FILE = "annotators.csv"
+SIMULATED = "consensus.csv"
 MARK = "<!-- measured-annotators -->"
 
 MAJORITY, OURS, DEFAULT = "majority accuracy", "accuracy", "crowd-kit accuracy, its default"
+ONE_COIN, THEIR_COIN = "one-coin accuracy", "crowd-kit one-coin accuracy"
+OWN_PRIOR, BLEND = "own prior accuracy", "blend accuracy"
 STEPS, DEFAULT_STEPS = "iterations to convergence", "crowd-kit iterations, its default"
 
 Row = Mapping[str, str]
@@ -26,51 +29,90 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def figures(folder: Path) -> str:
     """Return the tables and what they show; nothing without rows."""
-    file = folder / FILE
-    if not file.exists():
-        return ""
-    with file.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows, simulated = _rows(folder / FILE), _rows(folder / SIMULATED)
     known = [row for row in rows if int(row["gold"])]
     parts = [_accuracies(known)] if known else []
+    parts += [_simulated(simulated)] if simulated else []
+    parts += [_stops(known)] if known else []
     return "\n".join([*parts, _times(rows)]) if rows else ""
 
 
+def _rows(file: Path) -> list[Row]:
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def _accuracies(rows: Sequence[Row]) -> str:
+    shown = (MAJORITY, BLEND, OWN_PRIOR, ONE_COIN, OURS, THEIR_COIN)
     table = _table(
         (
-            "answers",
-            "items with known truth",
-            "majority",
-            "Dawid-Skene",
-            "stopped early",
-            "iterations",
-            "stopped after",
+            *("answers", "items with known truth", "majority", "blend", "own prior", "one-coin", "Dawid-Skene"),
+            "one-coin of crowd-kit",
         ),
+        ((row["set"], f"{int(row['gold']):,}", *(_percent(row[name]) for name in shown)) for row in rows),
+    )
+    return (
+        "Percent of right labels on real answers, where experts settled the truth. All are demele's but the last, "
+        f"which is crowd-kit 1.4.2's.\n\n{table}\n"
+        f"The blend has fewer right labels than the majority {_listed(rows, BLEND, MAJORITY)}; it has more "
+        f"{_listed(rows, MAJORITY, BLEND)}. It has fewer than Dawid-Skene {_listed(rows, BLEND, OURS)}.\n\n"
+        f"Dawid-Skene has fewer right labels than the majority {_listed(rows, OURS, MAJORITY)}; it has more "
+        f"{_listed(rows, MAJORITY, OURS)}.\n"
+        f"{_doubt(rows)}"
+    )
+
+
+def _simulated(rows: Sequence[Row]) -> str:
+    """Show the simulated crowds, and say where the blend loses."""
+    shown = ("classes", "answers per item", "answers per annotator", "accuracy", "class shares")
+    table = _table(
+        (*shown, "majority", "Dawid-Skene", "one-coin", "own prior", "blend", "blend − majority (s.e.)", "worst crowd"),
         (
             (
-                row["set"],
-                f"{int(row['gold']):,}",
-                *(f"{100 * float(row[name]):.1f}" for name in (MAJORITY, OURS, DEFAULT)),
-                row[STEPS],
-                row[DEFAULT_STEPS],
+                *(row[name] for name in (*shown, "majority", "dawid-skene", "one-coin", "own-prior", "blend")),
+                f"{float(row['blend - majority']):+.2f} ({row['standard error']})",
+                f"{float(row['least']):+.1f}",
             )
             for row in rows
         ),
     )
+    lost = [row for row in rows if float(row["blend - majority"]) < 0]
+    deep = sum(int(row["below by 3"]) for row in rows)
+    crowds = sum(int(row["crowds"]) for row in rows)
+    where = "; ".join(
+        f"with {row['classes']} classes of {row['class shares']} shares, {row['answers per item']} answers per item "
+        f"and {row['answers per annotator']} per annotator"
+        for row in lost
+    )
     return (
-        "Percent of right labels on real answers, where experts settled the truth. *Dawid-Skene* is demele's, run "
-        "until it converges; *stopped early* is crowd-kit 1.4.2, whose usual run ends after so many iterations.\n\n"
+        f"Simulated crowds, {rows[0]['crowds']} of each kind, 300 items each, percent of right labels (made by `python "
+        "-m benchmarks.consensus`, which says how). *Accuracy* is the mean of the annotators', which vary; the shares "
+        f"of the classes are equal, or fall from class to class.\n\n{table}\n"
+        f"On average the blend has fewer right labels than the majority {where if lost else 'in none of these worlds'}."
+        f" Of single crowds, {deep} of {crowds} lose 3 points or more.\n"
+    )
+
+
+def _stops(rows: Sequence[Row]) -> str:
+    table = _table(
+        ("answers", "Dawid-Skene", "iterations", "stopped early", "after"),
+        ((row["set"], _percent(row[OURS]), row[STEPS], _percent(row[DEFAULT]), row[DEFAULT_STEPS]) for row in rows),
+    )
+    return (
+        "Dawid-Skene run until it converges, as demele does, and *stopped early*, as crowd-kit's usual run is:\n\n"
         f"{table}\n"
-        f"Dawid-Skene has fewer right labels than the majority {_listed(rows, OURS, MAJORITY)}; it has more "
-        f"{_listed(rows, MAJORITY, OURS)}.\n\n"
         f"Stopped early, it has more right labels than the converged run {_listed(rows, OURS, DEFAULT)}, and fewer "
         f"{_listed(rows, DEFAULT, OURS)}. An early stop stays near the majority, where EM starts: that helps where "
         "annotators share a bias, and costs where they do not. Without known truth nobody can say which is the case. "
         "demele converges, says when it did not, and shows the majority beside; `max_iterations` stops it earlier, if "
         "you want that.\n"
-        f"{_doubt(rows)}"
     )
+
+
+def _percent(text: str) -> str:
+    return f"{100 * float(text):.1f}"
 
 
 def _doubt(rows: Sequence[Row]) -> str:

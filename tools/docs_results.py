@@ -22,7 +22,7 @@ DEVELOPERS = ("profile", "causes")
 OWN_PAGES = (
     *("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects"),
     *("comparison_power", "sequential_power", "guarantees", "audited_level"),
-    *("comparison_methods", "comparison_methods_time", "annotators"),
+    *("comparison_methods", "comparison_methods_time", "annotators", "consensus", "entropy_threshold"),
 )
 NOT_SHOWN = (*DEVELOPERS, *OWN_PAGES)
 

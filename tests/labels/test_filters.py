@@ -173,6 +173,38 @@ def test_entropy_by_hand() -> None:
     assert_exact(clean([1, 0, 1, 1], probabilities, method="entropy", threshold=0.47).suspect, [1, 0, 1, 0])
 
 
+def test_the_threshold_of_entropy_is_what_is_usual_where_prediction_and_label_agree() -> None:
+    probabilities = [[0.6, 0.4], [0.8, 0.2], [0.7, 0.3], [0.15, 0.85], [0.55, 0.45]]
+    # Normalised entropies: 0.9710, 0.7219, 0.8813, 0.6098, 0.9928. The first two agree with their labels: 0.8464.
+    found = clean([0, 0, 1, 0, 1], probabilities, method="entropy")
+    assert found.signature is not None
+    assert found.signature.arguments["threshold"] == 0.8464
+    assert_exact(found.suspect, [False, False, False, True, False])
+    note = next(note for note in found.notes if note.code == "threshold-from-data")
+    assert "the threshold is 0.8464 and not 0.3" in note.message
+    assert not clean([0, 0, 1, 0, 1], probabilities, method="entropy", threshold=0.3).suspect.any()
+    # Sure ones keep the limit, and nothing is said; nor is anything known where nothing agrees.
+    for y, sure in (([0, 1, 1], [[0.99, 0.01], [0.02, 0.98], [0.97, 0.03]]), ([1, 0], [[0.97, 0.03], [0.03, 0.97]])):
+        found = clean(y, sure, method="entropy")
+        assert found.signature is not None
+        assert found.signature.arguments["threshold"] == 0.3
+        assert "threshold-from-data" not in {note.code for note in found.notes}
+        assert found.suspect[-2] == (len(y) == 2)
+
+
+def test_half_wrong_labels_are_found_by_entropy() -> None:
+    """A model that is trained on many wrong labels is sure of nothing: the fixed limit finds next to nothing."""
+    rng = rng_for(0, "test_filters", "entropy of noise")
+    true = np.arange(600) % 6
+    features = np.eye(6)[true] + rng.normal(0, 0.25, (600, 6))
+    wrong = rng.random(600) < 0.4
+    y = np.where(wrong, (true + rng.integers(1, 6, 600)) % 6, true)
+    fixed, usual = (clean(y, features, method="entropy", threshold=limit) for limit in (0.3, None))
+    assert (fixed.suspect & wrong).sum() < 0.1 * wrong.sum()
+    assert (usual.suspect & wrong).sum() > 0.25 * wrong.sum()
+    assert (usual.suspect & wrong).sum() > 0.85 * usual.n_suspects
+
+
 def test_partitioning_against_a_loop() -> None:
     features, y = blobs(3)
     for rule in ("majority", "non-objection"):

@@ -61,6 +61,7 @@ _WORDS = {
     r"keep = true_labels != -1 and pass .*? true_labels\[keep\]": "leave these rows out of all files",
     r"method '(\w+)' does not use it, only": r"--method \1 does not use it, only",
     r"classes=\[\.\.\.\]": "--classes=A,B,...",
+    r"threshold=(?=0)": "--threshold ",
 }
 _HEADS = {
     "features_or_probabilities": "FEATURES",
@@ -102,7 +103,10 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     what.add_argument("--rounds", type=int, metavar="N", help="partitioning: at most so many (default: 10)")
     what.add_argument(
-        "--threshold", type=float, metavar="T", help="entropy: as a share of the largest, in (0, 1] (default: 0.3)"
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="entropy: as a share of the largest, in (0, 1] (default: of the data, >= 0.3)",
     )
     what.add_argument(
         "--classes",

@@ -79,10 +79,12 @@ def consensus(
 
     Notes
     -----
-    That the members count alike is a rule of thumb found by trying, not a theorem: on real answers the blend was at
-    most one point below the majority, and on simulated ones mostly above it; the documentation has both. It is not
-    always best. Where annotators are biased towards one class and answer much, plain :func:`dawid_skene` can find far
-    more; where all share a bias, nothing that knows only the answers does.
+    That the members count alike is a rule of thumb found by trying, not a theorem. On three sets of answers of crowds
+    with known truth the blend was from half a point below the majority to one and a half above, and on simulated crowds
+    from .7 points below to 7 above on average; the documentation has them all. It is not always best. Where annotators
+    answer much and each in a way of their own, plain :func:`dawid_skene` can find more. Where many share a bias, such
+    as a doubt that the truth has no class for, the blend can lose as the models do: there, on answers about ImageNet,
+    it was 11 points below the majority.
 
     Examples
     --------

@@ -15,10 +15,12 @@ from demele.labels.out_of_fold import OutOfFold, answered, dealt, out_of_fold, s
 from demele.runtime.work import ordered
 
 __all__ = [
+    "LEAST_SURE",
     "Found",
     "classification",
     "confident",
     "entropy",
+    "entropy_threshold",
     "nearest_neighbours",
     "partitioning",
     "probabilities_of",
@@ -29,6 +31,8 @@ Floats = NDArray[np.float64]
 
 #: Votes held at a time, so that memory stays bounded however many classes there are.
 CELLS_AT_ONCE = 1 << 22
+#: Normalised entropy below which a prediction counts as sure on any data.
+LEAST_SURE = 0.3
 #: Partitioning has settled when a round finds fewer new suspects than this share of all instances (Zhu et al. 2003).
 SETTLED = 0.01
 
@@ -167,11 +171,26 @@ def partitioning(
 
 def entropy(probabilities: Floats, labels: Indices, *, threshold: float) -> Found:
     """Suspect labels that differ from a class of which the probabilities are sure: normalised entropy below a limit."""
-    from scipy.special import entr
-
-    certain = entr(probabilities).sum(axis=1) / np.log(probabilities.shape[1]) < threshold
+    certain = _normalised_entropy(probabilities) < threshold
     winner = probabilities.argmax(axis=1).astype(np.int32)
     return Found(suspect=certain & (winner != labels), suggested=winner, score=_doubt(probabilities, labels))
+
+
+def entropy_threshold(probabilities: Floats, labels: Indices) -> float:
+    """Return the entropy that is usual where prediction and label agree: their mean, and at least ``LEAST_SURE``.
+
+    Where many labels are wrong, a model that is trained on them is sure of nothing: a fixed limit then finds nothing.
+    As in confident learning, how sure is sure is read off the rows whose label the model gives itself.
+    """
+    agree = probabilities.argmax(axis=1) == labels
+    return max(LEAST_SURE, float(_normalised_entropy(probabilities[agree]).mean())) if agree.any() else LEAST_SURE
+
+
+def _normalised_entropy(probabilities: Floats) -> Floats:
+    """Entropy of each row as a share of the largest, in [0, 1]."""
+    from scipy.special import entr
+
+    return np.asarray(entr(probabilities).sum(axis=1) / np.log(probabilities.shape[1]))
 
 
 def confident(probabilities: Floats, labels: Indices, *, rule: str) -> Found:

@@ -32,7 +32,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "classification": {"model": None, "folds": 5},
     "voting": {"model": None, "folds": 5, "rule": "majority"},
     "partitioning": {"model": None, "folds": 5, "rule": "majority", "rounds": 10},
-    "entropy": {"model": None, "folds": 5, "threshold": 0.3, "kind": None},
+    "entropy": {"model": None, "folds": 5, "threshold": None, "kind": None},
     "confident": {"model": None, "folds": 5, "rule": "prune_by_noise_rate", "kind": None},
 }
 #: Methods that judge by probabilities, and take them where they come.
@@ -113,8 +113,10 @@ def clean(
         ``"predicted_neq_given"``.
     rounds : int >= 1, default 10
         At most so many rounds of ``"partitioning"``.
-    threshold : float in (0, 1], default 0.3
-        Of ``"entropy"``; 0.3 is about a probability of 0.95 with two classes.
+    threshold : float in (0, 1], optional
+        Of ``"entropy"``. By default from the data: the mean entropy of the rows whose label is the most probable class,
+        and at least 0.3 (about a probability of 0.95 with two classes). A model that was trained on many wrong labels
+        is sure of nothing, and a fixed limit would find nothing. A note says the value where it is above 0.3.
     kind : {"features", "probabilities"}, optional
         What came, for ``"entropy"`` and ``"confident"``. By default, K columns of numbers in [0, 1] with rows that add
         up to 1 within 0.01 are probabilities (each row is divided by its sum if it is off by more than 1e-6), and
@@ -216,6 +218,8 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
         read, said = read_probabilities(task.table, task.words, options["kind"])
         notes += said
         if read is not None:
+            options, said = _with_threshold(method, options, read, labels)
+            notes += said
             used = {name: value for name, value in options.items() if name not in ("model", "folds")}
             for name in ("model", "folds"):
                 if options[name] != _OPTIONS[method][name]:
@@ -223,7 +227,7 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
                         f"{name}: nothing is trained, since features_or_probabilities was read as probabilities; drop "
                         f"{name}, or pass kind='features'"
                     )
-            found = _from_probabilities(method, read, task)
+            found = _from_probabilities(method, read, labels, options)
             return replace(found, notes=found.notes + notes), {**used, "kind": "probabilities"}
         options = {**options, "kind": "features"}
     models = _models(method, options["model"])
@@ -238,16 +242,39 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
         extra = {"rule": options["rule"], "rounds": options["rounds"]}
         return methods.partitioning(models, values, labels, k_classes, **extra, **shared), options
     made, judged, trained = methods.probabilities_of(models, values, labels, k_classes, **shared)
-    found = _from_probabilities(method, made, task)
+    options, said = _with_threshold(method, options, made, labels)
+    notes += said
+    found = _from_probabilities(method, made, labels, options)
     score = None if found.score is None else np.where(judged, found.score, np.nan)
     suspect, notes = found.suspect & judged, found.notes + notes + trained
     return replace(found, suspect=suspect, score=score, notes=notes), options
 
 
-def _from_probabilities(method: str, probabilities: Floats, task: _Task) -> Found:
+def _with_threshold(
+    method: str, options: dict[str, Any], probabilities: Floats, labels: Indices
+) -> tuple[dict[str, Any], tuple[Note, ...]]:
+    """Put a threshold from the data in the place of none, and say so where it is not the least."""
+    if method != "entropy" or options["threshold"] is not None:
+        return options, ()
+    # A decimal number can be given back as it is told.
+    limit = round(methods.entropy_threshold(probabilities, labels), 4)
+    options = {**options, "threshold": limit}
+    if limit <= methods.LEAST_SURE:
+        return options, ()
+    return options, (
+        Note(
+            code="threshold-from-data",
+            message=f"The probabilities are seldom sure, so that the threshold is {limit:g} and not "
+            f"{methods.LEAST_SURE:g}: the mean entropy of the rows whose label is the most probable class. "
+            f"threshold={methods.LEAST_SURE:g} suspects fewer.",
+        ),
+    )
+
+
+def _from_probabilities(method: str, probabilities: Floats, labels: Indices, options: dict[str, Any]) -> Found:
     if method == "entropy":
-        return methods.entropy(probabilities, task.labels, threshold=task.options["threshold"])
-    return methods.confident(probabilities, task.labels, rule=task.options["rule"])
+        return methods.entropy(probabilities, labels, threshold=options["threshold"])
+    return methods.confident(probabilities, labels, rule=options["rule"])
 
 
 def _told(method: Method, task: _Task, found: Found, settings: dict[str, Any], given: NDArray[Any]) -> Cleaning:
@@ -363,7 +390,7 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
         if name in options and options[name] not in allowed:
             told = shown([value for value in allowed if value is not None])
             raise InputError(f"{name}: expected one of {told} for method {method!r}, got {plain_text(options[name])}")
-    if "threshold" in options:
+    if options.get("threshold") is not None:
         limit = options["threshold"]
         if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not 0 < limit <= 1:
             raise InputError(f"threshold: expected a share of the largest entropy, in (0, 1], got {plain_text(limit)}")
