@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.cases import write_rows
 from demele.core.seeds import rng_for
-from demele.evaluation.audit_interval import Cells, accuracy_cells, cell_interval
+from demele.evaluation.audit_cells import Cells, accuracy_cells, cell_interval
 from demele.evaluation.intervals import score_interval
 
 REPEATS = 4000

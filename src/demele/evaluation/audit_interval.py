@@ -1,31 +1,35 @@
 """One measure of one classifier, from the given labels of all rows and an expert's labels of a random sample."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
 from demele.core.results import Interval
+from demele.evaluation.audit_cells import (
+    AuditTarget,
+    accuracy_cells,
+    cell_interval,
+    class_cells,
+    fourfold,
+    inverted,
+    share_of,
+)
 from demele.evaluation.comparison.base import as_value
-from demele.evaluation.intervals import checked_level, normal_quantile
+from demele.evaluation.intervals import checked_level
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
-from demele.labels.limits import hypergeometric_limit
 
 if TYPE_CHECKING:
     from demele.labels.audit import CodedAudit
 
 __all__ = [
     "AuditTarget",
-    "Cells",
     "WeightedSample",
-    "accuracy_cells",
     "audit_interval",
     "audited_estimate",
-    "cell_interval",
-    "class_cells",
     "class_estimates",
     "weighted_interval",
     "weighted_sample",
@@ -33,13 +37,11 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-#: Accuracy on new instances, or on the instances of this test set with right labels.
-AuditTarget = Literal["population", "sample"]
-
 #: Classes times audited rows looked at together, so that memory stays bounded.
 VALUES_AT_ONCE = 1 << 20
 
 _METHODS = {False: "audit strata, Jeffreys bounds in quadrature", True: "audit strata, exact bounds"}
+_OF_CLASSES = "audit strata, pooled centres, exact ends of rare shares, in quadrature"
 
 
 def audit_interval(
@@ -173,12 +175,20 @@ def audited_estimate(
 
     Notes
     -----
-    Uniform audits: rows are split by whether they are predicted, and whether they are labelled, as the class; each cell
-    gets Jeffreys bounds of its share of true instances. Weighted audits: difference estimator; the losses and the gains
-    get the bounds of :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited
-    one. Rows that were not drawn may be heavier, but their probabilities are not known. Both find the values that are
-    not rejected, with the distances combined in quadrature. The ends of an average are the averages of the ends, which
-    covers more than the level.
+    Uniform audits: rows are split by whether they are predicted, and whether they are labelled, as the class, which
+    makes four cells. Of N rows of a cell, k were audited and x of these are truly of the class; the share of the cell
+    is taken to be (x + c m) / (k + c), with c = 1 - k / N and m the share that the audited rows of all classes make
+    likely in such a cell (:func:`~demele.evaluation.audit_cells.pooled_shares`). The end of its bounds on the side of
+    the rarer outcome is Clopper and Pearson's, the other one Jeffreys'; with fewer than 100 audited rows both are
+    Clopper and Pearson's. The interval is widened to hold every value that makes the audit likeliest. Accuracy has two
+    cells with Jeffreys' bounds, without a pooled share.
+
+    Weighted audits: difference estimator; the losses and the gains get the bounds of
+    :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited one. Rows that
+    were not drawn may be heavier, but their probabilities are not known.
+
+    Both find the values that are not rejected, with the distances combined in quadrature. The ends of an average are
+    the averages of the ends, which covers more than the level.
     """
     level = checked_level(level)
     if audit.design == "selective":
@@ -200,7 +210,9 @@ def audited_estimate(
         else:
             found = found[int(of or 0)]
         value, low, high = (float(end) for end in found)
-    method = _METHODS[False] if audit.design == "uniform" else "weighted audit, binomial bounds in quadrature"
+    method = _METHODS[False] if of == "micro" or measure in ("accuracy", "error") else _OF_CLASSES
+    if audit.design == "weighted":
+        method = "weighted audit, binomial bounds in quadrature"
     return value, Interval(low=low, high=high, level=level, method=method, kind=kind)
 
 
@@ -224,7 +236,7 @@ def class_estimates(
     if audit.design == "uniform":
         cells = replace(class_cells(data, audit, measure, model), wrong=wrong)
         t, u = cells.totals
-        value = _share_of(t, u)
+        value = share_of(t, u)
         low, high = cell_interval(cells, level=level, exact=False, target=target)
     else:
         blocks = []
@@ -250,7 +262,7 @@ def _accuracy(
     counts = (hit.sum(), data.n, was.sum(), (was & ~right).sum(), (~was).sum(), (~was & right).sum())
     cells = replace(accuracy_cells(*counts), wrong=wrong)
     low, high = cell_interval(cells, level=level, exact=False, target=target)
-    return float(_share_of(*cells.totals)), float(low), float(high)
+    return float(share_of(*cells.totals)), float(low), float(high)
 
 
 def _true_shares(data: Labelled, audit: "CodedAudit") -> Floats:
@@ -260,189 +272,6 @@ def _true_shares(data: Labelled, audit: "CodedAudit") -> Floats:
     found = np.bincount(audit.labels, weights=weight, minlength=data.k)
     shares: Floats = np.maximum(np.bincount(data.labels, minlength=data.k) + found - was, 0.0)
     return shares
-
-
-def _share_of(t: Floats, u: Floats) -> Floats:
-    """T / U; NaN where U is not positive."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(u > 0, t / u, np.nan)
-
-
-# --- uniform audits: cells of rows, of each of which a random sample is audited ---------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """Rows in cells; in each an unknown share has a property, of which a random sample is known.
-
-    A measure is the proportion T / U, with T = ``T_0`` + sum of ``t`` x rows that have the property, and U likewise.
-    Arrays of shape (..., n_cells), ``base`` of shape (..., 2) for T_0 and U_0; leading axes are separate problems.
-    ``given`` is the share that the given labels show, which at most ``wrong`` rows contradict, if that is known.
-    """
-
-    size: Floats
-    audited: Floats
-    seen: Floats
-    t: Floats
-    u: Floats
-    base: Floats
-    given: Floats
-    wrong: "float | NDArray[Any] | None" = None
-
-    @property
-    def share(self) -> Floats:
-        """Estimated share of each cell; what the given labels say where none is audited."""
-        share = np.where(self.audited > 0, self.seen / np.maximum(self.audited, 1), self.given)
-        return np.clip(share, *self.limits())
-
-    @property
-    def totals(self) -> tuple[Floats, Floats]:
-        """Estimates of T and of U."""
-        rows = self.size * self.share
-        return self.base[..., 0] + (self.t * rows).sum(axis=-1), self.base[..., 1] + (self.u * rows).sum(axis=-1)
-
-    def limits(self) -> tuple[Floats, Floats]:
-        """Shares that so few wrong labels allow."""
-        if self.wrong is None:
-            return np.zeros_like(self.size), np.ones_like(self.size)
-        reach = np.minimum(self.wrong / np.maximum(self.size, 1), 1)
-        return np.maximum(self.given - reach, 0), np.minimum(self.given + reach, 1)
-
-
-def accuracy_cells(
-    hits: ArrayLike, n: ArrayLike, audited_hits: ArrayLike, lost: ArrayLike, audited_misses: ArrayLike, won: ArrayLike
-) -> Cells:
-    """Split into rows whose label is the prediction and the others; the property is to be right."""
-    h, rows, kh, x, km, w = np.broadcast_arrays(
-        *(np.asarray(value, dtype=np.float64) for value in (hits, n, audited_hits, lost, audited_misses, won))
-    )
-    return Cells(
-        size=np.stack([h, rows - h], axis=-1),
-        audited=np.stack([kh, km], axis=-1),
-        seen=np.stack([kh - x, w], axis=-1),
-        t=np.array([1.0, 1.0]),
-        u=np.array([0.0, 0.0]),
-        base=np.stack([np.zeros_like(rows), rows], axis=-1),
-        given=np.array([1.0, 0.0]),
-    )
-
-
-def class_cells(data: Labelled, audit: "CodedAudit", measure: str, model: int = 0) -> Cells:
-    """Split by whether a row is predicted, and labelled, as a class; the property is to be truly of it.
-
-    All classes at once, in the first axis: (n_classes, 4) cells, or the first two of them, predicted rows, for
-    precision. O(n + n_classes).
-    """
-    predictions, seen = data.predictions[model], audit.labels
-    size = _fourfold(data.labels, predictions, data.k)
-    audited = _fourfold(data.labels[audit.rows], predictions[audit.rows], data.k)
-    # Of rows truly of a class: are they predicted, and are they labelled so?
-    cell = np.where(predictions[audit.rows] == seen, 0, 2) + np.where(data.labels[audit.rows] == seen, 0, 1)
-    truly = np.bincount(np.int64(4) * seen + cell, minlength=4 * data.k).reshape(data.k, 4).astype(np.float64)
-    n_predicted, none = size[:, 0] + size[:, 1], np.zeros(data.k)
-    t, given = np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
-    if measure == "precision":
-        base = np.stack([none, n_predicted], axis=-1)
-        return Cells(size[:, :2], audited[:, :2], truly[:, :2], t[:2], np.zeros(2), base, given[:2])
-    if measure == "recall":
-        return Cells(size, audited, truly, t, np.ones(4), np.stack([none, none], axis=-1), given)
-    return Cells(size, audited, truly, t, 1 - t, np.stack([none, n_predicted], axis=-1), given)
-
-
-def _fourfold(labels: Indices, predictions: Indices, k: int) -> Floats:
-    """Rows of each class that are predicted and labelled so, only predicted, only labelled, neither; (k, 4)."""
-    both = np.bincount(labels[labels == predictions], minlength=k)
-    says, has = np.bincount(predictions, minlength=k), np.bincount(labels, minlength=k)
-    return np.stack([both, says - both, has - both, labels.size - says - has + both], axis=-1).astype(np.float64)
-
-
-def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarget) -> tuple[Floats, Floats]:
-    """Interval of T / U; leading axes of the cells are kept."""
-    if exact:
-        return _exact_interval(cells, level, target)
-    tail = (1 - level) / 2
-    limits, share = cells.limits(), cells.share
-    low, high = (np.clip(end, *limits) for end in _jeffreys(cells, tail))
-    below, above = cells.size * (share - low), cells.size * (high - share)
-
-    def distance(theta: Floats, side: int) -> Floats:
-        """Squared distance that T - theta U may lie below (side 1) or above (side -1) its estimate."""
-        slope = cells.t - theta[..., None] * cells.u
-        reach = np.where(side * slope > 0, below, above) * slope
-        squared: Floats = (reach**2).sum(axis=-1)
-        return squared
-
-    return _inverted(*cells.totals, distance, tail if target == "population" else None)
-
-
-def _inverted(t_hat: Floats, u_hat: Floats, distance: Any, tail: float | None) -> tuple[Floats, Floats]:
-    """Return the values of T / U that are not rejected: |T - theta U| within the distance, and the sampling of rows.
-
-    On new instances T - theta U has variance U theta (1 - theta), because each row of U is one trial.
-    """
-    z2 = 0.0 if tail is None else normal_quantile(1 - tail) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre = np.clip(t_hat / u_hat, 0, 1)
-    ends = []
-    for side, far in ((1, 0.0), (-1, 1.0)):
-        inside, outside = centre.copy(), np.full_like(centre, far)
-        for _ in range(50):
-            middle = (inside + outside) / 2
-            gap = side * (t_hat - middle * u_hat)
-            kept = gap <= np.sqrt(distance(middle, side) + z2 * u_hat * middle * (1 - middle))
-            inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-        # Values are searched between the estimate and the end of the scale; if nothing is rejected, the end is met.
-        ends.append(np.where(np.abs(inside - far) < 1e-12, far, inside))
-    return np.where(u_hat > 0, ends[0], np.nan), np.where(u_hat > 0, ends[1], np.nan)
-
-
-def _jeffreys(cells: Cells, tail: float) -> tuple[Floats, Floats]:
-    """Jeffreys bounds of each cell's share; a cell audited wholly is known, one not audited at all may be anything."""
-    from scipy.special import betaincinv
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = 1 - cells.audited / cells.size
-        scale = np.where(left > 0, 1 / left, 1.0)
-        x, k = cells.seen * scale, cells.audited * scale
-        low = np.where(x <= 0, 0.0, betaincinv(x + 0.5, k - x + 0.5, tail))
-        high = np.where(x >= k, 1.0, betaincinv(x + 0.5, k - x + 0.5, 1 - tail))
-    known = (cells.audited >= cells.size) & (cells.audited > 0)
-    low, high = np.where(known, cells.share, low), np.where(known, cells.share, high)
-    none = cells.audited <= 0
-    return np.where(none, 0.0, low), np.where(none, 1.0, high)
-
-
-def _exact_interval(cells: Cells, level: float, target: AuditTarget) -> tuple[Floats, Floats]:
-    """Hypergeometric bounds of every cell at a share of the error; then exact bounds for new instances."""
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    parts = cells.size.shape[-1] + (1 if target == "population" else 0)
-    each = tail / parts
-    size, audited, seen = (np.rint(values).astype(np.int64) for values in (cells.size, cells.audited, cells.seen))
-    most = hypergeometric_limit(size, audited, seen, each)
-    least = size - hypergeometric_limit(size, audited, audited - seen, each)
-    few, many = (np.rint(end * size).astype(np.int64) for end in cells.limits())
-    most, least = np.clip(most, few, many), np.clip(least, few, many)
-
-    def total(count: NDArray[np.int64], other: NDArray[np.int64], of_t: bool) -> tuple[Floats, Floats]:
-        """T and U where the cells of T have ``count`` rows and those of U alone have ``other``."""
-        has = np.where(cells.t > 0, count, other)
-        return (
-            cells.base[..., 0] + (cells.t * has).sum(axis=-1),
-            cells.base[..., 1] + (cells.u * has).sum(axis=-1),
-        )
-
-    ends = []
-    for (t, u), side in ((total(least, most, True), 0), (total(most, least, True), 1)):
-        if target == "sample":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ends.append(np.where(u > 0, t / u, np.nan))
-        elif side == 0:
-            ends.append(np.where(t <= 0, 0.0, betaincinv(np.maximum(t, 1), np.maximum(u - t + 1, 1), each)))
-        else:
-            ends.append(np.where(t >= u, 1.0, betaincinv(t + 1, np.maximum(u - t, 1), 1 - each)))
-    return np.minimum(ends[0], 1), np.minimum(ends[1], 1)
 
 
 # --- weighted audits: totals of rows drawn with unequal probabilities -----------------------------------------------
@@ -478,7 +307,7 @@ class WeightedSample:
     @property
     def value(self) -> Floats:
         """Estimate of T / U, in [0, 1]; NaN where U is not positive."""
-        return np.clip(_share_of(*self.totals), 0, 1)
+        return np.clip(share_of(*self.totals), 0, 1)
 
 
 def weighted_sample(
@@ -493,7 +322,7 @@ def weighted_sample(
         return WeightedSample(
             np.asarray(float(same.sum())), np.asarray(float(data.n)), change, np.zeros(audit.k), audit.inclusion
         )
-    four = _fourfold(data.labels, predictions, data.k)[of]
+    four = fourfold(data.labels, predictions, data.k)[of]
     trials = {"precision": (0, 1), "recall": (0, 2), "f1": (0, 1, 2)}[measure]
     t_was, u_was = _proportion(given, predicted, measure, of)
     t_is, u_is = _proportion(audit.labels, predicted, measure, of)
@@ -535,4 +364,4 @@ def weighted_interval(
             squared += (high - y) ** 2
         return squared
 
-    return _inverted(*sample.totals, distance, tail if target == "population" else None)
+    return inverted(*sample.totals, distance, tail if target == "population" else None)

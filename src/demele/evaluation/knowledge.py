@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled
 from demele.core.results import Note
-from demele.evaluation.audit_interval import AuditTarget, audited_estimate, class_estimates
+from demele.evaluation.audit_cells import AuditTarget
+from demele.evaluation.audit_interval import audited_estimate, class_estimates
 from demele.evaluation.audit_plausibility import audit_notes
 from demele.evaluation.average_bounds import average_bounds
 from demele.evaluation.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias

@@ -1,0 +1,247 @@
+"""Coverage and width of every measure of one classifier from a uniform audit, in the worlds where it is hardest.
+
+    python -m benchmarks.audit_measures     a few minutes on one core; goes on where it stopped
+
+Writes results/audit_measures.csv: of each measure, number of labels and grid of worlds, the worst world first, then the
+means over all of them. Ten classes; precision, recall and F1 are those of the first, and with 100 labels their averages
+over all. Rows are independent, so a test set is a table of counts, and its audited rows are another.
+
+* "72 worlds": share of the class 2, 10, 30%; noise 5, 15, 40%; accuracy .5, .8, .94, .99; wrong labels independent of
+  the predictions, or half of them where the classifier errs. 2 000 rows.
+* "accuracy's grid": that of ``benchmarks.audit_interval``, where wrong labels repeat the prediction as often as stated.
+"""
+
+import itertools
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.audit_interval import BEHAVIOURS, NOISE_RATES, SIZES
+from benchmarks.cases import RESULTS, write_rows
+from demele.core.seeds import rng_for
+from demele.core.store import Store
+from demele.evaluation.audit_cells import EXACT_BELOW, accuracy_cells, cell_interval, measure_cells, pooled_shares
+from demele.evaluation.comparison.base import as_value
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+K = 10
+LEVEL = 0.95
+REPEATS = 2000
+#: Averages over classes cost ten times as much.
+MACRO_REPEATS = 400
+CLASS_MEASURES = ("f1", "precision", "recall")
+TARGETS = ("population", "sample")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """How rows come about."""
+
+    grid: str
+    share: float
+    noise: float
+    accuracy: float
+    errors: str
+
+    @property
+    def name(self) -> str:
+        """The world in words."""
+        return f"share {self.share:g}, noise {self.noise:g}, accuracy {self.accuracy:g}, wrong labels {self.errors}"
+
+    def joint(self) -> Floats:
+        """Probability of each (truth, prediction, label); shape (K, K, K)."""
+        truth = np.full(K, (1 - self.share) / (K - 1))
+        truth[0] = self.share
+        same = np.eye(K)
+        other = (1 - same) / (K - 1)
+        if self.grid == "72 worlds":
+            elsewhere = self.noise
+            on_errors = self.noise
+            if self.errors != "anywhere":  # half of them on the rows where it errs, all of these at most
+                on_errors = min(1.0, 0.5 * self.noise / (1 - self.accuracy))
+                elsewhere = (self.noise - on_errors * (1 - self.accuracy)) / self.accuracy
+            wrong = np.where(same > 0, elsewhere, on_errors)[:, :, None]
+            predicted = self.accuracy * same + (1 - self.accuracy) * other
+            labelled = (1 - wrong) * same[:, None, :] + wrong * other[:, None, :]
+            return truth[:, None, None] * predicted[:, :, None] * labelled
+        agrees, right = next((a, r) for accuracy, a, r in BEHAVIOURS if accuracy == self.accuracy)
+        clean = min(1.0, (self.accuracy - self.noise * right) / (1 - self.noise))
+        kept = (clean * same + (1 - clean) * other)[:, :, None] * same[:, None, :]
+        # On a wrong label: the prediction is right, or the label, or one of the K - 2 classes left.
+        repeated = min(1 - right, agrees)
+        third = (1 - same)[:, :, None] * (1 - same)[:, None, :] * (1 - same)[None] / (K - 2)
+        moved = right * same[:, :, None] * other[:, None, :] + repeated * other[:, None, :] * same[None]
+        moved = moved + (1 - right - repeated) * third / (K - 1)
+        return truth[:, None, None] * ((1 - self.noise) * kept + self.noise * moved)
+
+
+def points() -> Iterator[tuple[World, int, int]]:
+    """All worlds, with rows and audited rows."""
+    for labels in (50, 100, 200, 1000):
+        for share, noise, accuracy, errors in itertools.product(
+            (0.02, 0.1, 0.3), (0.05, 0.15, 0.4), (0.5, 0.8, 0.94, 0.99), ("anywhere", "half where it errs")
+        ):
+            yield World(grid="72 worlds", share=share, noise=noise, accuracy=accuracy, errors=errors), 2000, labels
+    for (n, labels), noise, (accuracy, agrees, right) in itertools.product(SIZES, NOISE_RATES, BEHAVIOURS):
+        errors = f"repeat the prediction on {agrees:g}, contradict a right one on {right:g}"
+        yield World(grid="accuracy's grid", share=0.1, noise=noise, accuracy=accuracy, errors=errors), n, labels
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of many test sets, counted by kind: (test sets, kinds).
+
+    A kind says whether truth, prediction and label are the class asked for, and which of the three are the same.
+    """
+
+    counts: Floats
+    true: Flags
+    says: Flags
+    has: Flags
+    says_has: Flags
+    true_says: Flags
+    true_has: Flags
+
+    def fourfold(self, among: Flags | None = None) -> Floats:
+        """Rows predicted and labelled as the class, only predicted, only labelled, neither; (test sets, 4)."""
+        kinds = (self.says & self.has, self.says & ~self.has, ~self.says & self.has, ~self.says & ~self.has)
+        return np.stack([self.of(kind if among is None else kind & among) for kind in kinds], axis=-1)
+
+    def of(self, kind: Flags) -> Floats:
+        """Rows of some kinds."""
+        found: Floats = self.counts @ kind
+        return found
+
+    def pooled(self) -> Floats:
+        """The pooled shares, these being the audited rows."""
+        return pooled_shares(
+            agree=self.of(self.says_has),
+            right=self.of(self.says_has & self.true_has),
+            differ=self.of(~self.says_has),
+            prediction_right=self.of(self.true_says & ~self.says_has),
+            label_right=self.of(self.true_has & ~self.says_has),
+            k=K,
+        )
+
+    def value(self, measure: str) -> Floats:
+        """True value."""
+        says, true = self.of(self.says), self.of(self.true)
+        if measure == "accuracy":
+            return self.of(self.true_says) / self.counts.sum(axis=-1)
+        among = {"precision": says, "recall": true, "f1": (says + true) / 2}[measure]
+        with np.errstate(invalid="ignore"):
+            found: Floats = self.of(self.true & self.says) / among
+        return found
+
+    def interval(self, audited: "Rows", measure: str, target: Any, *, few: bool) -> tuple[Floats, Floats]:
+        """Both ends, from all rows and the audited ones."""
+        if measure == "accuracy":
+            hits, seen = self.of(self.says_has), audited.of(self.says_has)
+            lost, won = audited.of(self.says_has & ~self.true_has), audited.of(self.true_says & ~self.says_has)
+            misses = audited.of(~self.says_has)
+            cells = accuracy_cells(hits, self.counts.sum(axis=-1), seen, lost, misses, won)
+        else:
+            parts = self.fourfold(), audited.fourfold(), audited.fourfold(self.true)
+            cells = measure_cells(measure, *parts, audited.pooled(), few=few)
+        low, high = cell_interval(cells, level=LEVEL, exact=False, target=target)
+        return as_value(low, measure), as_value(high, measure)
+
+
+def rows_of(joint: Floats, of: int, sizes: tuple[int, int], repeats: int, seed: tuple[Any, ...]) -> tuple[Rows, ...]:
+    """Draw all rows, and the audited ones; and what is expected of one row."""
+    t, p, label = np.indices(joint.shape)
+    flags = np.stack([t == of, p == of, label == of, p == label, t == p, t == label], axis=-1)
+    kinds, places = np.unique(flags.reshape(-1, 6), axis=0, return_inverse=True)
+    chances = np.bincount(places.ravel(), joint.ravel() / joint.sum(), len(kinds))
+    rng = rng_for(0, "audit_measures", *seed)
+    audited, rest = (rng.multinomial(size, chances, size=repeats).astype(float) for size in sizes)
+    return tuple(Rows(counts, *kinds.T) for counts in (audited + rest, audited, chances[None]))
+
+
+def measured(world: World, n: int, labels: int, *, repeats: int = REPEATS) -> dict[str, Any]:
+    """Share of test sets whose interval holds the true value, and mean width, of each measure and target."""
+    seed, few = (world.grid, world.name, n, labels), labels < EXACT_BELOW
+    whole, audited, expected = rows_of(world.joint(), 0, (labels, n - labels), repeats, seed)
+    found: dict[str, Any] = {}
+    for measure, target in itertools.product((*CLASS_MEASURES, "accuracy"), TARGETS):
+        low, high = whole.interval(audited, measure, target, few=few)
+        found[f"{measure} {target}"] = _held(low, high, (expected if target == "population" else whole).value(measure))
+    if labels == 100 and world.grid == "72 worlds":
+        found |= {f"macro {measure} population": _macro(world, n, labels, measure) for measure in CLASS_MEASURES}
+    return found
+
+
+def _macro(world: World, n: int, labels: int, measure: str) -> list[float]:
+    """The same for an average over classes: the mean of the ends."""
+    joint = world.joint()
+    rng = rng_for(0, "audit_measures", "macro", world.name, n, labels)
+    t, p, label = np.indices(joint.shape).reshape(3, -1)
+    drawn = [rng.multinomial(size, joint.ravel() / joint.sum(), MACRO_REPEATS) for size in (labels, n - labels)]
+    ends, right = [], []
+    for of in range(K):
+        flags = (t == of, p == of, label == of, p == label, t == p, t == label)
+        whole, audited, expected = (
+            Rows(counts.astype(float), *flags) for counts in (drawn[0] + drawn[1], drawn[0], joint.reshape(1, -1))
+        )
+        ends.append(whole.interval(audited, measure, "population", few=labels < EXACT_BELOW))
+        right.append(float(expected.value(measure)[0]))
+    low, high = (np.nanmean([end[side] for end in ends], axis=0) for side in (0, 1))
+    return _held(low, high, np.mean(right))
+
+
+def _held(low: Floats, high: Floats, right: Any) -> list[float]:
+    """Share of the intervals that hold the right value, their mean width, and how many there are."""
+    known = np.isfinite(low) & np.isfinite(np.broadcast_to(right, low.shape))
+    inside = ((low - 1e-9 <= right) & (right <= high + 1e-9))[known]
+    return [float(inside.mean()), float((high - low)[known].mean()), int(known.sum())]
+
+
+def main() -> None:
+    """Simulate what the store does not hold yet, and write the table."""
+    found: dict[tuple[str, str, int, int], list[tuple[float, float, int, str]]] = {}
+    every = list(points())
+    with Store(RESULTS / "audit_measures.jsonl", {"what": "audit measures", "test_sets": REPEATS}) as store:
+        for done, (world, n, labels) in enumerate(every, 1):
+            key = (world.grid, world.name, n, labels)
+            if key not in store:
+                store.append([(key, measured(world, n, labels))])
+            for name, values in store[key].items():
+                found.setdefault((name, world.grid, n, labels), []).append((*values, world.name))
+            print(f"\r{done} of {len(every)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    rows: list[dict[str, object]] = []
+    for (name, grid, n, labels), values in found.items():
+        coverage = np.array([value[0] for value in values])
+        worst = values[int(np.argmin(coverage))]
+        measure, _, target = name.rpartition(" ")
+        rows.append(
+            {
+                "measure": measure,
+                "target": target,
+                "grid": grid,
+                "n": n,
+                "labels": labels,
+                "worst_coverage": f"{worst[0]:.4f}",
+                "worst_world": worst[3],
+                "standard_error": f"{np.sqrt(worst[0] * (1 - worst[0]) / worst[2]):.4f}",
+                "test_sets": worst[2],
+                "mean_coverage": f"{coverage.mean():.4f}",
+                "worlds_below_92": int(np.count_nonzero(coverage < 0.92)),
+                "worlds": coverage.size,
+                "mean_width": f"{np.mean([value[1] for value in values]):.4f}",
+            }
+        )
+    rows.sort(key=lambda row: float(str(row["worst_coverage"])))
+    write_rows("audit_measures", rows)
+    for row in rows[:10]:
+        print(row)
+
+
+if __name__ == "__main__":
+    main()
