@@ -133,7 +133,8 @@ class Rows:
         """True value."""
         says, true = self.of(self.says), self.of(self.true)
         if measure == "accuracy":
-            return self.of(self.true_says) / self.counts.sum(axis=-1)
+            hits: Floats = self.of(self.true_says) / self.counts.sum(axis=-1)
+            return hits
         among = {"precision": says, "recall": true, "f1": (says + true) / 2}[measure]
         with np.errstate(invalid="ignore"):
             found: Floats = self.of(self.true & self.says) / among
@@ -161,7 +162,7 @@ def rows_of(joint: Floats, of: int, sizes: tuple[int, int], repeats: int, seed: 
     chances = np.bincount(places.ravel(), joint.ravel() / joint.sum(), len(kinds))
     rng = rng_for(0, "audit_measures", *seed)
     audited, rest = (rng.multinomial(size, chances, size=repeats).astype(float) for size in sizes)
-    return tuple(Rows(counts, *kinds.T) for counts in (audited + rest, audited, chances[None]))
+    return tuple(Rows(np.asarray(counts, float), *kinds.T) for counts in (audited + rest, audited, chances[None]))
 
 
 def measured(world: World, n: int, labels: int, *, repeats: int = REPEATS) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled
 from demele.core.results import Note
+from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 
 if TYPE_CHECKING:
     from demele.labels.audit import CodedAudit
@@ -104,7 +105,7 @@ def audit_checks(data: Labelled, audit: "CodedAudit") -> tuple[AuditCheck, ...]:
     with variance (n + 1) (n - k) / (12 k). An alarm: four times the p-value is at most .001.
 
     *Weighted*, from 50 audited rows on. The number of marked rows (the same marks) must lie within the bounds of their
-    weighted count (gamma bounds of Fay and Feuer 1997, with one unseen row as heavy as the heaviest), at the error of
+    weighted count (:mod:`demele.evaluation.rare_sums`, with one unseen row as heavy as the heaviest), at the error of
     4.1 standard deviations; and the sum of all weights within 5 standard deviations of n. A normal interval around the
     weighted count, with its estimated variance, is of no use here: where no row of a small class was drawn, both are 0,
     and that is an alarm in most audits of 50 rows.
@@ -178,16 +179,6 @@ def _two_sided(marked: Floats, seen: Floats, n: int, k: int) -> Floats:
     return p[np.reshape(back, -1)]
 
 
-def _count_bounds(y: Floats, v: Floats, guard: float, tail: float) -> tuple[Floats, Floats]:
-    """Bounds of numbers of rows, from weighted counts ``y`` of variance ``v``; one unseen row weighs ``guard``."""
-    from scipy.special import gammaincinv
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where((y > 0) & (v > 0), v / y * gammaincinv(y * y / v, tail), y)
-    more, spread = y + guard, v + guard**2
-    return low, spread / more * gammaincinv(more * more / spread, 1 - tail)
-
-
 def _normal_p(distance: float, variance: float) -> float:
     """Two-sided p-value of a normal variable; 1 without variance, where all rows were audited."""
     from scipy.special import ndtr
@@ -202,11 +193,13 @@ def _weighted(data: Labelled, audit: "CodedAudit") -> tuple[AuditCheck, ...]:
         return ()
     weight = 1 / audit.inclusion
     variance, error = weight * (weight - 1), float(ndtr(-FAR_COUNT))
+    guard = Guard(weight.max(), np.ones(()))
     found = []
 
     def outside(m: Floats, y: Floats, v: Floats, tail: float) -> Flags:
         """Whether numbers of marked rows lie outside the bounds of their weighted counts."""
-        low, high = _count_bounds(y, v, float(weight.max()), tail)
+        counted = SampledSum(y, v, y)
+        low, high = lower_bound(counted, tail), upper_bound(counted, guard, tail)
         # Sums of weights are not whole: less than one row beyond is none.
         result: Flags = (m < low - 1) | (m > high + 1)
         return result
