@@ -29,7 +29,7 @@ def test_the_rows_of_the_library(demele: Program, labels_folder: Path, judged: p
 
 def test_rows_in_doubt_are_drawn_more_often(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     run = demele("audit", "label.npy", "--size", 30, "--doubt", "data.csv::old,new,twin")
-    frame = pd.read_csv(io.StringIO(run.out))
+    frame = pd.read_csv(io.StringIO(run.out), converters={"probability": float})
     plan = draw_audit(600, 30, doubt=doubt(judged[["old", "new", "twin"]]))
     assert_exact(frame["row"], plan.rows)
     assert plan.probabilities is not None
@@ -46,7 +46,7 @@ def test_what_an_expert_fills_in_is_read_back(
     run = demele("audit", f"{source}::label", "--size", 200, *extra, "--output", "audit.csv")
     assert (run.status, run.out) == (0, "")
     assert run.err == "demele: 200 rows written to audit.csv; fill in its column true_label\n"
-    frame = pd.read_csv("audit.csv")
+    frame = pd.read_csv("audit.csv", converters={"probability": float})
     true = judged["true"].to_numpy() if source == "data.csv" else WORDS[judged["true"]]
     frame["true_label"] = true[frame["row"]]
     frame.sort_values("row").to_csv("audit.csv", index=False)

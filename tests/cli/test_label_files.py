@@ -216,7 +216,7 @@ def test_what_is_no_transition_is_refused(content: str, message: str, tmp_path: 
 def test_what_is_drawn_comes_back(given: Any, weighted: bool, tmp_path: Path, warned: list[str]) -> None:
     plan = draw_audit(50, 12, doubt=np.arange(50.0) if weighted else None, seed=3)
     text = answers_text(plan.rows, given, plan.design, probabilities=plan.probabilities)
-    frame = pd.read_csv(io.StringIO(text))
+    frame = pd.read_csv(io.StringIO(text), converters={"probability": float})
     assert_exact(frame["row"], plan.rows)
     assert frame["given_label"].tolist() == given[plan.rows].tolist()
     frame["true_label"] = given[(plan.rows + 1) % 50]

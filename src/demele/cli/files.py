@@ -4,6 +4,7 @@ import csv
 import difflib
 import json
 import math
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -276,7 +277,17 @@ def _read_csv(
         delimiter, first = first_row(path)
         _check_widths(path, delimiter)
         header = _has_header(first, path, warn)
-        frame = pd.read_csv(path, sep=delimiter, header=0 if header else None, encoding="utf-8-sig", low_memory=False)
+        with warnings.catch_warnings():
+            # pandas 2 must be told to read the bits that were written; later releases do so, and warn of being told
+            warnings.filterwarnings("ignore", "The 'float_precision' argument", DeprecationWarning)
+            frame = pd.read_csv(
+                path,
+                sep=delimiter,
+                header=0 if header else None,
+                encoding="utf-8-sig",
+                low_memory=False,
+                float_precision="round_trip",
+            )
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not text in UTF-8 ({_first_line(error)})") from error
     except (ValueError, csv.Error) as error:  # pandas' own errors are ValueErrors

@@ -64,7 +64,7 @@ class Sums:
     @classmethod
     def of(cls, votes: Any, scale: Scale, values: Floats) -> "Sums":
         """Count once what each row adds."""
-        from scipy.sparse import csr_array, diags_array, hstack
+        from scipy.sparse import csr_array, dia_array, hstack
 
         answers = np.asarray(votes.sum(axis=1), dtype=np.float64)
         pairable = answers >= 2
@@ -86,11 +86,12 @@ class Sums:
                 disagreement = csr_array(np.bincount(row, weights, minlength=answers.size)[:, None])
                 one = other = none
         head = np.stack([np.ones(answers.size), pairable, np.where(pairable, unlike / answers, 0.0)], axis=1)
+        square = (answers.size, answers.size)
         terms = hstack(
             [
                 csr_array(head),
-                diags_array(1 / answers) @ votes,
-                diags_array(pairable.astype(np.float64)) @ votes,
+                dia_array((1 / answers, 0), shape=square) @ votes,
+                dia_array((pairable.astype(np.float64), 0), shape=square) @ votes,
                 disagreement,
             ],
             format="csr",
