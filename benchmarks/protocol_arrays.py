@@ -124,6 +124,11 @@ def _few_rows(rng: np.random.Generator) -> tuple[Array, Array]:
     return np.hstack([_mixed(rng, factors), _noise(rng, len(factors), 2)]), factors
 
 
+def _faint(rng: np.random.Generator) -> tuple[Array, Array]:
+    factors = _factors(rng)
+    return _noisy(rng, factors, size=5.0, spare=1) * np.array([1.0, 0.1, 3.0, 0.02, 1.0]), factors
+
+
 def _numbers(rng: np.random.Generator) -> tuple[Array, Array]:
     factors = rng.random((N, 2))
     bent = np.column_stack([factors[:, 0] ** 2 + 0.2 * factors[:, 1], np.sqrt(factors[:, 1])])
@@ -146,13 +151,24 @@ ARRAYS: Mapping[str, ProtocolArray] = MappingProxyType(
             ("dead-code", "a code per factor, one of noise, one constant", False, _dead),
             ("small-unit", "as the first, in a unit of 0.03", False, _small),
             ("units", "mixed codes and noise in units from 0.2 to 20, off centre", False, _units),
-            ("near-dead", "codes of the factors with deviation 0.003, two of noise with deviation 1", False, _near_dead),
+            (
+                "near-dead",
+                "codes of the factors with deviation 0.003, noise with deviation 1",
+                False,
+                _near_dead,
+            ),
             ("copies", "two codes per factor", False, _copies),
             ("correlated", "a factor that follows another in half of the rows", False, _correlated),
             ("skewed", "binary, 90/5/5% and four even classes", False, _skewed),
+            ("faint", "a code per factor under five times as much noise, in four units", False, _faint),
             ("few-rows", "mixed codes and noise, 2 000 rows", False, _few_rows),
             ("numbers", "continuous factors, bent and mixed", True, _numbers),
-            ("numbers-copies", "continuous factors, near-dead copies, a constant code, loud noise", True, _numbers_copies),
+            (
+                "numbers-copies",
+                "continuous factors, small copies, a constant code, loud noise",
+                True,
+                _numbers_copies,
+            ),
         )
     }
 )

@@ -289,21 +289,36 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "reg_dim": [([0, 1, 3], {}), (["second", "first", "third"], {})],
     "fill_reg_dim": [(True, {})],
     "quantile": [(0.8, {})],
-    "weights": [("uniform", {})],
+    "normaliser": [("maximum", {"quantile": 0.8})],
+    "weights": [("uniform", {}), ("raw-deviation", {})],
     "value_weights": [("uniform", {})],
     "penalty": [(0.01, {})],
     "score_on": [("training", {})],
     "classifier": [("multinomial", {})],
     "probabilities": [("raw", {})],
     "scaling": [("standard", {})],
+    "units": [("raw", {})],
+    "prune_below": [(0.6, {})],
+    "report": [("unscaled", {})],
     "class_weight": [(None, {}), ("balanced", {})],
     "n_train": [(50, {})],
     "n_test": [(30, {})],
     "batch_size": [(4, {})],
     "n_trees": [(5, {})],
     "max_depth": [(1, {})],
+    "max_bins": [(4, {})],
     "learning_rate": [(0.5, {})],
     "informativeness": [("uniform-6", {})],
+    "factor_weights": [("importance", {})],
+}
+
+
+#: The scores of DCI that an option concerns. Importances of trees sum to 1 for every factor that they help to predict,
+#: so that weighing factors by them matters where no code helps, which is another test.
+CONCERNED = {
+    "informativeness": "explicitness",
+    "report": "explicitness",
+    "factor_weights": "lasso_compactness",
 }
 
 
@@ -313,7 +328,8 @@ def options_of(name: str) -> Iterator[Any]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is not parameter.KEYWORD_ONLY or parameter.name in fixed:
             continue
-        if parameter.name == "informativeness" and not name.endswith("explicitness"):
+        concerned = CONCERNED.get(parameter.name)
+        if concerned is not None and name.startswith("dci_") and not name.endswith(concerned):
             continue  # it concerns another score of the same predictor
         for index, (value, needed) in enumerate(OTHER_VALUES[parameter.name]):
             if value != parameter.default:

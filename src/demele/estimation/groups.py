@@ -3,11 +3,13 @@
 Z-diff, Z-min variance and Z-max variance ask what happens to the codes when a factor is held fixed, or when it alone
 varies. With a simulator one would intervene; with given samples one looks for groups that agree.
 
-All of it is independent of the unit of every code: codes are divided by their own standard deviation first.
+All of it is independent of the unit of every code, for codes are divided by their own standard deviation first, unless
+Z-diff is asked for in raw units, as in public code.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +34,7 @@ Floats = npt.NDArray[np.float64]
 Indexes = npt.NDArray[np.intp]
 Ints = npt.NDArray[np.integer]
 Votes = tuple[Indexes, Indexes]
+Units = Literal["standard", "raw"]
 
 #: Numbers in one temporary array of drawn codes (2 MB): what a processor's cache still holds.
 _BLOCK = 2**18
@@ -151,6 +154,7 @@ def z_diff_points(
     batch_size: int = 200,
     rng: np.random.Generator,
     factor_names: Sequence[str] | None = None,
+    units: Units = "standard",
 ) -> tuple[Floats, Indexes]:
     r"""Draw the points that the classifier of Z-diff tells apart.
 
@@ -175,11 +179,13 @@ def z_diff_points(
     rng : numpy.random.Generator
     factor_names : sequence of str, optional
         For messages.
+    units : {"standard", "raw"}
+        Differences in standard deviations of each code, or as the codes come.
 
     Returns
     -------
     points : ndarray, shape (n_points, d)
-        >= 0, in standard deviations of each code.
+        >= 0, in standard deviations of each code unless `units` is "raw".
     factor_index : ndarray of int, shape (n_points,)
 
     Raises
@@ -202,7 +208,7 @@ def z_diff_points(
     """
     groups = value_groups(factor_bins)
     _require_groups(groups, "no two samples share a value of {name}", factor_names)
-    scaled, _ = _standardised(codes)
+    scaled = codes if units == "raw" else _standardised(codes)[0]
     factor_index = rng.integers(len(groups), size=n_points)
     points = np.empty((n_points, codes.shape[1]))
     for i, of_factor in enumerate(groups):

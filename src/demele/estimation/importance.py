@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.estimation.trees import (
+    MAX_BINS,
     Bins,
+    Places,
     Presorted,
     Trees,
     boosted_stage,
@@ -517,6 +519,7 @@ def boosting_importance(
     n_trees: int = 100,
     max_depth: int = 3,
     learning_rate: float = 0.1,
+    max_bins: int | None = MAX_BINS,
     n_train: int | None = None,
     n_test: int | None = None,
     presorted: Presorted | None = None,
@@ -534,6 +537,8 @@ def boosting_importance(
         Stages; each has a tree per level of a categorical factor (one tree if it has two levels).
     max_depth : int from 1 to 7
     learning_rate : float
+    max_bins : int of at least 2, or None
+        Splits lie between so many bins of equal numbers of rows, or, with None, between any two values.
     n_train, n_test : int, optional
         Rows to fit and to score, drawn at random. If one is given, the other is the rest. If neither is: the study's
         10000 and 5000, or two thirds and one third of fewer rows; five folds below 4000 rows.
@@ -543,7 +548,8 @@ def boosting_importance(
     Returns
     -------
     FittedImportance
-        Importances that sum to 1. `settings`: ``n_train``, ``n_trees``, ``max_depth`` and ``learning_rate``.
+        Importances that sum to 1. `settings`: ``n_train``, ``n_trees``, ``max_depth``,
+        ``learning_rate`` and ``max_bins``.
 
     Raises
     ------
@@ -557,10 +563,17 @@ def boosting_importance(
     :math:`\tfrac{K-1}{K} \sum r_c / \sum p_c (1 - p_c)` times the learning rate (Friedman, 2001). The importance of a
     code is the decrease of the sum of squared residuals at its splits, summed over all trees, as a share.
 
-    Splits lie between at most 256 bins of equal numbers of rows; otherwise these are the trees of scikit-learn's
-    ``GradientBoostingClassifier`` and ``GradientBoostingRegressor``.
+    With ``max_bins=None`` these are the trees of scikit-learn's ``GradientBoostingClassifier`` and
+    ``GradientBoostingRegressor``: importances agree to 2e-4 (10 000 rows, 6 codes), ties between codes aside. With 256
+    bins modularity and compactness differ by up to 0.02 there, by up to 0.05 for 1000 rows.
 
-    Cost: O(n_trees * n_codes * n_train * 2**max_depth), times the number of levels if categorical.
+    Importances are summed over all trees before they are made shares, as scikit-learn does since version 0.20
+    (September 2018). Before, it made each tree's importances shares first, so that the many late trees that fit noise
+    count as much as the first: a modularity of 0.820 then becomes 0.238, others 0.269 (from 0.960) and 0.116 (from
+    0.372). Which version made the printed numbers of the study is not known.
+
+    Cost: O(n_trees * n_codes * n_train * 2**max_depth), times the number of levels if categorical; with
+    ``max_bins=None`` about 17 times the time (10 000 rows).
 
     References
     ----------
@@ -580,7 +593,7 @@ def boosting_importance(
     sorted_codes = presort(codes) if presorted is None else presorted
 
     def fit(train: Ints, test: Ints) -> _Fit:
-        bins = Bins(sorted_codes.subset(train))
+        bins = Bins(sorted_codes.subset(train), max_bins)
         loss = _loss(values[train], categorical)
         importance, outputs = _boost(
             bins, bins.apply(sorted_codes.rank[:, test]), loss, n_trees, max_depth, learning_rate, rng
@@ -590,6 +603,7 @@ def boosting_importance(
             "n_trees": n_trees,
             "max_depth": max_depth,
             "learning_rate": learning_rate,
+            "max_bins": max_bins,
         }
         return _Fit(_shares(importance), loss.decide(outputs), settings)
 
@@ -667,7 +681,7 @@ def _loss(values: Floats | Ints, categorical: bool) -> _Loss:
 
 def _boost(
     bins: Bins,
-    unseen: NDArray[np.uint8],
+    unseen: Places,
     loss: _Loss,
     n_trees: int,
     max_depth: int,

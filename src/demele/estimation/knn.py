@@ -237,6 +237,7 @@ def knn_information_matrix(
     n_neighbors: int = 3,
     jitter_seed: int | None,
     margins: Margins = "raw",
+    one_by_one: bool = False,
 ) -> FloatArray:
     """Nearest-neighbour mutual information of every code with every factor, in nats.
 
@@ -258,6 +259,9 @@ def knn_information_matrix(
         enters; the noise then separates them). Mutual information is the same for both, the estimate is then the same
         for every increasing map of a variable, and outliers lose their pull. It also subtracts inside small labels
         (``distances="direct"`` of `ross_information`), where ``"raw"`` does as scikit-learn.
+    one_by_one : bool, default False
+        Whether every code gets the noise that it would get in a call of its own, as for Latte's DLIG. It matters where
+        values are tied.
 
     Returns
     -------
@@ -287,7 +291,7 @@ def knn_information_matrix(
         from sklearn.utils import check_random_state
 
         stream = check_random_state(jitter_seed)
-        codes = _jittered(codes, stream.standard_normal(codes.shape))
+        codes = _jittered(codes, stream.standard_normal((len(codes), 1) if one_by_one else codes.shape))
         target_noise = stream.standard_normal(len(codes))
     else:
         codes = _jittered(codes, None)

@@ -234,6 +234,7 @@ def explicitness_by_value(
     probabilities: Literal["normalised", "raw"] = "normalised",
     scaling: Literal["min-max", "standard"] = "min-max",
     C: float = 1.0,  # noqa: N803 - scikit-learn's name
+    balanced: bool = True,
 ) -> Floats:
     """Return how well a linear classifier tells every value of one factor, as areas under ROC curves.
 
@@ -248,7 +249,7 @@ def explicitness_by_value(
     train_rows, test_rows : ndarray of int
         The rows that the classifiers are fitted and judged on; the same rows for the in-sample area.
     classifier : {"one-vs-rest", "multinomial"}
-        K binary regressions, or one softmax regression. Classes are balanced in both.
+        K binary regressions, or one softmax regression.
     probabilities : {"normalised", "raw"}
         What ranks the rows: the score of the value itself, or its probability after the K probabilities have been
         made to sum to one, as one-vs-rest classifiers commonly report them. See the notes: it matters. The softmax is
@@ -257,6 +258,8 @@ def explicitness_by_value(
         How codes lose their unit; the penalty acts in the scaled unit.
     C : float, default 1.0
         Inverse strength of the penalty.
+    balanced : bool, default True
+        Whether all values weigh the same in training, or all rows.
 
     Returns
     -------
@@ -300,7 +303,7 @@ def explicitness_by_value(
         )
     train, test = scaled_codes(codes.take(train_rows, axis=0), codes.take(test_rows, axis=0), scaling=scaling)
     fit = one_vs_rest_logistic if classifier == "one-vs-rest" else multinomial_logistic
-    coef, intercept = fit(train, labels[train_rows], n_classes, C=C, balanced=True)
+    coef, intercept = fit(train, labels[train_rows], n_classes, C=C, balanced=balanced)
     scores = _linear_scores(test, coef, intercept)
     if probabilities == "normalised":
         scores = _sigmoid_shares(scores) if classifier == "one-vs-rest" else _softmax(scores)

@@ -7,7 +7,7 @@ Two engines:
   several trees if these are small, are searched at once, so that a level costs O(n_codes * n_rows), however many nodes
   it has and, for classification, whatever the number of classes.
 - `Bins` and `boosted_stage`: the shallow regression trees of one boosting stage, one per class, all classes at once,
-  from sums over at most 256 bins per code.
+  from sums over at most 256 bins per code, or over its distinct values.
 
 Codes enter through their ranks only: a strictly increasing map of a code changes no tree.
 
@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_BINS",
     "Bins",
+    "Places",
     "Presorted",
     "StageTrees",
     "Trees",
@@ -39,11 +41,13 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+#: Bins, in as few bytes as they need.
+Places = NDArray[np.unsignedinteger[Any]]
 
 #: Splits whose quality differs by less than this share are tied. The same partition found through two codes (a copy, or
 #: a mirrored copy) may differ by rounding, and no code should be preferred for that.
 TIE = 1e-10
-#: Bins per code in boosting.
+#: Bins per code in boosting, unless another number is asked for.
 MAX_BINS = 256
 #: Just below the largest block that can raise the thresholds of glibc's allocator.
 HELD_BYTES = 31 << 20
@@ -534,23 +538,26 @@ def importances_by_depth(trees: Trees, n_codes: int, n_trees: int, depths: Seque
 
 
 class Bins:
-    """Codes cut into at most 256 bins of about as many rows each, and sums over the bins.
+    """Codes cut into at most `max_bins` bins of about as many rows each, and sums over the bins.
+
+    Without `max_bins` every distinct value is a bin: all splits that there are, at a cost that grows with the rows.
 
     Attributes
     ----------
     cuts : list of (n_bins_f - 1,) intp
         For each code, the last rank of every bin but the last.
-    binned : (n_codes, n_rows) uint8
+    binned : (n_codes, n_rows) unsigned int
         Bin of every row.
     counts : (n_codes, n_bins) float64
         Rows in every bin; codes with fewer bins than others end with empty ones.
     """
 
-    def __init__(self, presorted: Presorted) -> None:
+    def __init__(self, presorted: Presorted, max_bins: int | None = MAX_BINS) -> None:
         from scipy.sparse import csc_array
 
         _hold_freed_memory()
-        self.cuts = [_cuts(rank[order]) for order, rank in zip(presorted.order, presorted.rank, strict=True)]
+        lines = zip(presorted.order, presorted.rank, strict=True)
+        self.cuts = [_cuts(rank[order], max_bins) for order, rank in lines]
         self.binned = self.apply(presorted.rank)
         n_codes, n_rows = self.binned.shape
         n_bins = max(len(cut) for cut in self.cuts) + 1
@@ -559,10 +566,10 @@ class Bins:
         self._indicators = csc_array((np.ones(cells.size), cells, begins), shape=(n_codes * n_bins, n_rows))
         self.counts = np.bincount(cells, minlength=n_codes * n_bins).astype(np.float64).reshape(n_codes, n_bins)
 
-    def apply(self, rank: Ints) -> NDArray[np.uint8]:
+    def apply(self, rank: Ints) -> Places:
         """Bins of rows, from their ranks (n_codes, n_rows)."""
         lines = [np.searchsorted(cut, line) for cut, line in zip(self.cuts, rank, strict=True)]
-        return np.stack(lines).astype(np.uint8)
+        return np.stack(lines).astype(np.min_scalar_type(max(len(cut) for cut in self.cuts)))
 
     def sums(self, columns: Floats) -> Floats:
         """Sum columns (n_rows, ...) over every bin: (n_codes, n_bins, ...)."""
@@ -570,11 +577,11 @@ class Bins:
         return flat.reshape(*self.counts.shape, *columns.shape[1:])
 
 
-def _cuts(ordered: Ints) -> Ints:
+def _cuts(ordered: Ints, max_bins: int | None) -> Ints:
     """Ranks half way between neighbours of different rank: all such places, or the nearest to equal shares of rows."""
     last = np.flatnonzero(ordered[1:] > ordered[:-1])
-    if len(last) >= MAX_BINS:
-        wanted = np.arange(1, MAX_BINS) * len(ordered) // MAX_BINS - 1
+    if max_bins is not None and len(last) >= max_bins:
+        wanted = np.arange(1, max_bins) * len(ordered) // max_bins - 1
         last = last[np.unique(np.searchsorted(last, wanted).clip(max=len(last) - 1))]
     return (ordered[last] + ordered[last + 1]) // 2
 
@@ -600,14 +607,14 @@ class StageTrees:
         """Splits on every path."""
         return int(self.feature.shape[1]).bit_length()
 
-    def leaves(self, binned: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def leaves(self, binned: Places) -> NDArray[np.uint8]:
         """Leaf (0, 1, ...) that every row reaches in every tree: (n_outputs, n_rows)."""
         place = np.zeros((len(self.feature), binned.shape[1]), dtype=np.uint8)
         for depth in range(self.depth):
             place = self.children(binned, place, depth)
         return place
 
-    def children(self, binned: NDArray[np.uint8], place: NDArray[np.uint8], depth: int) -> NDArray[np.uint8]:
+    def children(self, binned: Places, place: NDArray[np.uint8], depth: int) -> NDArray[np.uint8]:
         """Places (0, 1, ... from left to right) in the next level, from those in the level at a depth."""
         below = 2 * place
         for output, line in enumerate(place):
@@ -690,4 +697,4 @@ def _best_bins(sums: Floats, counts: Floats, rng: np.random.Generator) -> tuple[
     last_bin = lane.argmax(axis=0)
     decrease = np.take_along_axis(lane, last_bin[None], axis=0)[0]
     useful = decrease > 0
-    return feature, np.where(useful, last_bin, MAX_BINS), np.where(useful, decrease, 0.0)
+    return feature, np.where(useful, last_bin, sums.shape[1]), np.where(useful, decrease, 0.0)

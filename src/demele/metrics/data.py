@@ -100,6 +100,14 @@ class Data:
         result: Array = centred
         return result
 
+    def deviations(self) -> Array:
+        """Return the standard deviation of each code in its own unit, 0 for a constant one."""
+        values = self.codes.dense()
+        scale = np.maximum(self.codes.high, -self.codes.low)  # first, or squares would leave the range of floats
+        scale = np.where(scale > 0, scale, 1.0)
+        deviation: Array = scale * (values / scale).std(axis=0)
+        return np.where(self.codes.constant, 0.0, deviation)
+
     def factor_labels(self, binning: Binning) -> tuple[NDArray[np.intp], list[int]]:
         """Return the factors as level numbers (n_samples, n_factors), -1 where not annotated, and how many levels."""
         labels = np.empty((self.n, self.factors.m), dtype=np.intp, order="F")  # read and written by column

@@ -15,7 +15,7 @@ from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of
 from demele.metrics.native import Native
 
-__all__ = ["FRAGILE", "few_rows_notes", "fragility_notes", "moved_by_outliers"]
+__all__ = ["FRAGILE", "few_rows_notes", "fragility_notes", "moved_by_outliers", "pruned_notes", "units_notes"]
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
 FRAGILE = 0.1
@@ -140,6 +140,28 @@ def moved_by_outliers(value: float, without: float, outlying: tuple[str, ...]) -
         f"{without:.3f} instead of {value:.3f}"
     )
     return (Note(code="outliers", message=message, subject=outlying, severity="fragile"),)
+
+
+def units_notes(value: float, standardised: float) -> tuple[Note, ...]:
+    """Return a note where a score of codes in raw units would be another one with all codes in standard deviations."""
+    if not abs(standardised - value) > FRAGILE:
+        return ()
+    message = (
+        f"the units of the codes decide much of it: with codes in standard deviations it would be {standardised:.3f} "
+        f"instead of {value:.3f}"
+    )
+    return (Note(code="raw-units", message=message, severity="fragile"),)
+
+
+def pruned_notes(value: float, without: float, names: tuple[str, ...], threshold: float) -> tuple[Note, ...]:
+    """Return a note on codes that vary, but too little in their own unit to vote."""
+    listed = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
+    message = (
+        f"{len(names)} codes ({listed}) vary, but by less than prune_below={threshold:g} (their standard deviation, in "
+        f"their own unit), and do not vote; with them it would be {without:.3f} instead of {value:.3f}"
+    )
+    moved = abs(without - value) > FRAGILE
+    return (Note(code="pruned-codes", message=message, subject=names, severity="fragile" if moved else "warning"),)
 
 
 def few_rows_notes(group: str, data: Data, options: Mapping[str, Any]) -> tuple[Note, ...]:

@@ -539,7 +539,13 @@ def dci(
         Explicitness of a continuous factor: 1 - MSE / Var, or 1 - 6 MSE on the factor scaled to [0, 1] as an equation
         in print has it, which gives a useless representation 0.5.
     **options
-        Options of the model (``n_trees``, ...), and the keywords of every metric, see :func:`demele.evaluate`.
+        ``factor_weights`` ("uniform"): the mean of compactness over factors; ``"importance"``: weighted by the factors'
+        sums of importances, so that a factor that no code predicts drops out instead of counting 0.
+        ``report`` ("above-chance"): explicitness of a categorical factor is (accuracy - chance) / (1 - chance), chance
+        being the majority class's share; ``"unscaled"``: the accuracy itself.
+        ``max_bins`` (256; boosting): splits lie between so many bins of rows; None: between any two values, the trees
+        of scikit-learn, in about 17 times the time.
+        Others of the model (``n_trees``, ...), and the keywords of every metric, see :func:`demele.evaluate`.
 
     Returns
     -------
@@ -569,11 +575,19 @@ def dci(
     return dci_scores(codes, factors, model, {"informativeness": informativeness, **options})
 
 
-def _dci_forest(*, n_trees: int = 10, informativeness: str = "variance") -> None:
+def _dci_forest(
+    *,
+    n_trees: int = 10,
+    informativeness: str = "variance",
+    factor_weights: str = "uniform",
+    report: str = "above-chance",
+) -> None:
     """Options of the forest, in the one place where their defaults live."""
 
 
-def _dci_lasso(*, informativeness: str = "variance") -> None:
+def _dci_lasso(
+    *, informativeness: str = "variance", factor_weights: str = "uniform", report: str = "above-chance"
+) -> None:
     """Options of the Lasso."""
 
 
@@ -582,9 +596,12 @@ def _dci_boosting(
     n_trees: int = 100,
     max_depth: int = 3,
     learning_rate: float = 0.1,
+    max_bins: int | None = 256,
     n_train: int | None = None,
     n_test: int | None = None,
     informativeness: str = "variance",
+    factor_weights: str = "uniform",
+    report: str = "above-chance",
 ) -> None:
     """Options of the boosted trees."""
 
@@ -597,10 +614,12 @@ def explicitness(
     classifier: Literal["one-vs-rest", "multinomial"] = "one-vs-rest",
     probabilities: Literal["normalised", "raw"] = "normalised",
     penalty: float = 1.0,
+    class_weight: Literal["balanced"] | None = "balanced",
     scaling: Literal["min-max", "standard"] = "min-max",
     score_on: Literal["unseen", "training"] = "unseen",
     n_train: int | None = None,
     n_test: int | None = None,
+    report: Literal["above-chance", "unscaled"] = "above-chance",
     **run: Unpack[RunOptions],
 ) -> Score:
     """Explicitness score: how well linear classifiers tell the values of each factor from the codes.
@@ -619,21 +638,26 @@ def explicitness(
     probabilities : {"normalised", "raw"}
         One-vs-rest probabilities divided by their sum over the values, as a multi-class classifier gives them, or
         each as it is. Matters for a factor that one code follows monotonically: its middle values cannot be told by
-        one linear function, so ``"raw"`` gives a perfect code about 0.56. All values weigh the same in training.
+        one linear function, so ``"raw"`` gives a perfect code about 0.56.
     penalty : float, default 1.0
         Inverse strength C of the quadratic penalty.
+    class_weight : {"balanced", None}
+        Whether all values weigh the same in training, or all rows.
     scaling : {"min-max", "standard"}
     score_on : {"unseen", "training"}
         Rows on which the AUC is measured. On the training rows noise scores above 0.
     n_train, n_test : int, optional
         Rows of the split; halves by default.
+    report : {"above-chance", "unscaled"}
+        2 AUC - 1, or the AUC itself, as disentanglement_lib reports it.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
     Returns
     -------
     Score
-        value in [-1, 1], best 1, chance 0; ``per_factor``; ``details["by_value"]``: of each value of each factor.
+        value in [-1, 1], best 1, chance 0 (unscaled: in [0, 1], chance 0.5); ``per_factor``;
+        ``details["by_value"]``: of each value of each factor.
 
     Raises
     ------
@@ -657,10 +681,12 @@ def explicitness(
         "classifier": classifier,
         "probabilities": probabilities,
         "penalty": penalty,
+        "class_weight": class_weight,
         "scaling": scaling,
         "score_on": score_on,
         "n_train": n_train,
         "n_test": n_test,
+        "report": report,
     }
     return single("explicitness", codes, factors, options, run)[0]
 
@@ -669,6 +695,7 @@ def sap(
     codes: object,
     factors: object,
     *,
+    units: Literal["standard", "raw"] = "standard",
     penalty: float = 1.0,
     class_weight: Literal["balanced"] | None = None,
     score_on: Literal["unseen", "training"] = "unseen",
@@ -686,6 +713,10 @@ def sap(
         Any unit: codes are standardised. A constant code predicts nothing: squared correlation 0, and the accuracy of
         the most frequent class as the guess. A single code is compared with one.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+    units : {"standard", "raw"}
+        Codes in standard deviations, or as they come, as in public code: a classifier of scikit-learn's then sees each
+        code with its unit and its origin, both of which move the score (so says a note), and for continuous factors
+        codes with a variance of at most 1e-12 score 0.
     penalty : float, default 1.0
         C of the support vector classifier (``l2_reg`` of Latte; 0.01 in disentanglement_lib).
     class_weight : {"balanced", None}
@@ -719,6 +750,7 @@ def sap(
     True
     """
     options = {
+        "units": units,
         "penalty": penalty,
         "class_weight": class_weight,
         "score_on": score_on,
@@ -733,9 +765,11 @@ def z_diff(
     factors: object,
     *,
     bins: Bins = 10,
+    units: Literal["standard", "raw"] = "standard",
     batch_size: int = 200,
     n_train: int = 10_000,
     n_test: int = 5_000,
+    report: Literal["above-chance", "unscaled"] = "above-chance",
     **run: Unpack[RunOptions],
 ) -> Score:
     """Z-diff (beta-VAE metric): modularity.
@@ -750,17 +784,22 @@ def z_diff(
     factors : array-like of shape (n_samples, n_factors), at least two that vary
         Continuous factors are cut into ``bins``.
     bins : int, str, Binning or edges, default 10
+    units : {"standard", "raw"}
+        Codes, and the features of the classifier, in standard deviations, or as they come, as in disentanglement_lib:
+        the penalty of the classifier then makes the score depend on the unit of each code (so says a note).
     batch_size : int, default 200
         Pairs per point.
     n_train, n_test : int
         Points.
+    report : {"above-chance", "unscaled"}
+        The accuracy above chance, or the accuracy itself.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
     Returns
     -------
     Score
-        value at most 1, best 1, chance 0; native: the whole; ``details["accuracy"]``.
+        value at most 1, best 1, chance 0 (unscaled: 1/M); native: the whole; ``details["accuracy"]``.
 
     Raises
     ------
@@ -777,7 +816,14 @@ def z_diff(
     >>> demele.z_diff(factors, factors, n_train=200, n_test=200).value > 0.95
     True
     """
-    options = {"bins": bins, "batch_size": batch_size, "n_train": n_train, "n_test": n_test}
+    options = {
+        "bins": bins,
+        "units": units,
+        "batch_size": batch_size,
+        "n_train": n_train,
+        "n_test": n_test,
+        "report": report,
+    }
     return single("z_diff", codes, factors, options, run)[0]
 
 
@@ -786,9 +832,11 @@ def z_min_variance(
     factors: object,
     *,
     bins: Bins = 10,
+    prune_below: float = 0.0,
     batch_size: int = 200,
     n_train: int = 800,
     n_test: int = 800,
+    report: Literal["above-chance", "unscaled"] = "above-chance",
     **run: Unpack[RunOptions],
 ) -> Score:
     """Z-min variance (FactorVAE metric): modularity.
@@ -803,17 +851,22 @@ def z_min_variance(
     factors : array-like of shape (n_samples, n_factors), at least two that vary
         Continuous factors are cut into ``bins``.
     bins : int, str, Binning or edges, default 10
+    prune_below : float, default 0.0
+        Codes with a smaller standard deviation, in their own unit, do not vote: the pruning threshold of public code
+        (0.05 in the large study). It makes the score depend on the unit of the codes (so says a note).
     batch_size : int, default 200
         Samples per vote.
     n_train, n_test : int
         Votes.
+    report : {"above-chance", "unscaled"}
+        The accuracy above chance, or the accuracy itself, which then is 0 if no code votes.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
     Returns
     -------
     Score
-        value at most 1, best 1, chance about 0; native: the whole; ``details["accuracy"]``.
+        value at most 1, best 1, chance about 0 (unscaled: 1/M); native: the whole; ``details["accuracy"]``.
 
     Raises
     ------
@@ -830,7 +883,14 @@ def z_min_variance(
     >>> demele.z_min_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
-    options = {"bins": bins, "batch_size": batch_size, "n_train": n_train, "n_test": n_test}
+    options = {
+        "bins": bins,
+        "prune_below": prune_below,
+        "batch_size": batch_size,
+        "n_train": n_train,
+        "n_test": n_test,
+        "report": report,
+    }
     return single("z_min_variance", codes, factors, options, run)[0]
 
 
@@ -842,6 +902,7 @@ def z_max_variance(
     batch_size: int = 200,
     n_train: int = 800,
     n_test: int = 800,
+    report: Literal["above-chance", "unscaled"] = "above-chance",
     **run: Unpack[RunOptions],
 ) -> Score:
     """Z-max variance (RF-VAE metric): modularity.
@@ -860,6 +921,8 @@ def z_max_variance(
         Largest number of samples per vote.
     n_train, n_test : int
         Votes.
+    report : {"above-chance", "unscaled"}
+        The accuracy above chance, or the accuracy itself.
     **run
         Keywords of every metric, see :func:`demele.evaluate`.
 
@@ -886,7 +949,7 @@ def z_max_variance(
     >>> demele.z_max_variance(factors, factors, n_train=100, n_test=100).value
     1.0
     """
-    options = {"bins": bins, "batch_size": batch_size, "n_train": n_train, "n_test": n_test}
+    options = {"bins": bins, "batch_size": batch_size, "n_train": n_train, "n_test": n_test, "report": report}
     return single("z_max_variance", codes, factors, options, run)[0]
 
 
@@ -896,7 +959,8 @@ def irs(
     *,
     bins: Bins = 10,
     quantile: float = 1.0,
-    weights: Literal["deviation", "uniform"] = "deviation",
+    normaliser: Literal["quantile", "maximum"] = "quantile",
+    weights: Literal["deviation", "raw-deviation", "uniform"] = "deviation",
     value_weights: Literal["frequency", "uniform"] = "frequency",
     **run: Unpack[RunOptions],
 ) -> Score:
@@ -914,8 +978,13 @@ def irs(
     bins : int, str, Binning or edges, default 10
     quantile : float in (0, 1], default 1.0
         Quantile of the deviations that is taken for the largest one; 1 is the maximum, which one outlier decides.
-    weights : {"deviation", "uniform"}
-        Weights of the codes in the mean: their largest deviation in standard deviations, or none.
+    normaliser : {"quantile", "maximum"}
+        Deviations while a factor keeps a value are divided by the same quantile of all deviations, or by their maximum
+        whatever the quantile, as in disentanglement_lib: noise then scores above 0 for any number of rows.
+    weights : {"deviation", "raw-deviation", "uniform"}
+        Weights of the codes in the mean: their largest deviation in standard deviations, or in their own unit, as in
+        print and in public code (a useless code stretched a hundredfold then decides the score, and a note says so), or
+        none.
     value_weights : {"frequency", "uniform"}
         Weights of a factor's values.
     **run
@@ -944,7 +1013,13 @@ def irs(
     >>> demele.irs(factors, factors).value
     1.0
     """
-    options = {"bins": bins, "quantile": quantile, "weights": weights, "value_weights": value_weights}
+    options = {
+        "bins": bins,
+        "quantile": quantile,
+        "normaliser": normaliser,
+        "weights": weights,
+        "value_weights": value_weights,
+    }
     return single("irs", codes, factors, options, run)[0]
 
 

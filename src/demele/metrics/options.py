@@ -98,10 +98,14 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "probabilities": ("normalised", "raw"),
     "scaling": ("min-max", "standard"),
     "class_weight": (None, "balanced"),
-    "weights": ("deviation", "uniform"),
+    "weights": ("deviation", "raw-deviation", "uniform"),
     "value_weights": ("frequency", "uniform"),
     "informativeness": ("variance", "uniform-6"),
     "model": ("forest", "lasso", "boosting"),
+    "units": ("standard", "raw"),
+    "normaliser": ("quantile", "maximum"),
+    "factor_weights": ("uniform", "importance"),
+    "report": ("above-chance", "unscaled"),
 }
 _COUNTS = {
     "n_neighbors": 1,
@@ -110,12 +114,13 @@ _COUNTS = {
     "n_train": 1,
     "n_test": 1,
     "max_depth": 1,
+    "max_bins": 2,
     "repeats": 1,
     "bootstrap": 0,
     "chance": 0,
     "seed": 0,
 }
-_OPTIONAL_COUNTS = ("n_train", "n_test")
+_OPTIONAL_COUNTS = ("n_train", "n_test", "max_bins")
 
 
 def checked_jobs(n_jobs: object) -> int:
@@ -151,6 +156,12 @@ def checked_option(name: str, value: object) -> object:
         if not 0 < float(value) <= top or (name == "level" and float(value) >= 1):
             bound = "below" if name == "level" else "at most"
             raise InputError(f"{name}: expected a number above 0 and {bound} {top:g}, got {value}")
+        return float(value)
+    if name == "prune_below":
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
+            raise InputTypeError(f"{name}: expected a number, got {value!r}")
+        if float(value) < 0:
+            raise InputError(f"{name}: expected a standard deviation of at least 0, got {value}")
         return float(value)
     if name == "fill_reg_dim" and not isinstance(value, bool | np.bool_):
         raise InputTypeError(f"{name}: expected True or False, got {value!r}")

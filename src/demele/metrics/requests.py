@@ -255,6 +255,7 @@ def request_for(spec: MetricSpec, options: dict[str, Any], subject: Subject, reg
         correction=options.get("correction", "none"),
         n_neighbors=options.get("n_neighbors", 3),
         soft=spec.needs_codes_std,
+        one_by_one=spec.name == "dlig" and options.get("estimator") == "knn",
     )
     return Request(spec.name, spec=spec, options=options, reg_dim=mapping, settings=settings, notes=notes)
 

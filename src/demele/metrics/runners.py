@@ -1,6 +1,7 @@
 """One function per group of metrics that share a computation: rows and options in, native values out."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,19 +12,30 @@ from demele.core.inputs import Factor
 from demele.core.results import Note
 from demele.estimation.gaps import top_two
 from demele.metrics.data import Data
-from demele.metrics.fragility import FRAGILE
+from demele.metrics.fragility import FRAGILE, pruned_notes, units_notes
 from demele.metrics.native import Array, Native, mean_of_defined
-from demele.metrics.predictor.dci import compactness_of_factors, modularity_of_codes, weighted_modularity
+from demele.metrics.predictor.dci import (
+    compactness_of_factors,
+    mean_compactness,
+    modularity_of_codes,
+    weighted_modularity,
+)
 
 if TYPE_CHECKING:
     from demele.estimation.extremes import CrossedIRS
 
-__all__ = ["RUNNERS", "irs_native", "sap_native"]
+__all__ = ["DEAD_VARIANCE", "RUNNERS", "irs_native", "sap_native"]
 
 #: Up to so many training rows a fixed penalty of the probes is worth a second look.
 PENALTY_MATTERS = 5_000
 #: Half of the groups of Z-max variance with so few rows, and the votes are noise.
 THIN_GROUP = 3
+
+#: Options of DCI that its predictors know nothing of.
+_OF_DCI = ("model", "informativeness", "factor_weights", "report")
+
+#: Codes in raw units of at most this variance predict no continuous factor: the threshold of public code.
+DEAD_VARIANCE = 1e-12
 
 #: Returns the generator of a named part of the work.
 Streams = Callable[..., np.random.Generator]
@@ -77,7 +89,7 @@ def _run_dci(model: str) -> Runner:
         from demele.estimation import importance as estimators
 
         fit = getattr(estimators, f"{model}_importance")
-        own = {name: value for name, value in options.items() if name not in ("model", "informativeness")}
+        own = {name: value for name, value in options.items() if name not in _OF_DCI}
         codes = data.standardised()
         importance = np.zeros((data.codes.d, data.factors.m))
         explicitness = np.empty(data.factors.m)
@@ -93,21 +105,24 @@ def _run_dci(model: str) -> Runner:
                 own["n_train"], own["n_test"] = _sizes(len(rows), options["n_train"], options["n_test"])
             fitted = fit(rows, values, categorical=factor.categorical, rng=streams("factor", index), **own)
             importance[:, index] = fitted.importance
-            unclipped[index] = _informativeness(fitted, factor, options["informativeness"])
+            unclipped[index] = _informativeness(fitted, factor, options)
             explicitness[index] = max(unclipped[index], 0.0)
             settings[factor.name] = dict(fitted.settings)
         notes = _fewer_than_asked(data.n, options)
-        return _dci_natives(f"dci_{model}", importance, explicitness, unclipped, settings, notes)
+        weights = options["factor_weights"]
+        return _dci_natives(f"dci_{model}", importance, explicitness, unclipped, settings, notes, weights)
 
     return run
 
 
-def _informativeness(fitted: Any, factor: Factor, scale: str) -> float:
+def _informativeness(fitted: Any, factor: Factor, options: Options) -> float:
     if factor.categorical:
+        if options["report"] == "unscaled":
+            return float(fitted.score)
         if fitted.chance >= 1:
             return float("nan")
         return float((fitted.score - fitted.chance) / (1 - fitted.chance))
-    if scale == "uniform-6":  # source equation 1.5, on factors scaled to [0, 1]
+    if options["informativeness"] == "uniform-6":  # source equation 1.5, on factors scaled to [0, 1]
         return float(1 - 6 * fitted.mse)
     return float(fitted.score)
 
@@ -119,6 +134,7 @@ def _dci_natives(
     unclipped: Array,
     settings: Mapping[str, Any],
     notes: tuple[Note, ...],
+    factor_weights: str,
 ) -> dict[str, Native]:
     per_code, weights = modularity_of_codes(importance)
     of_modularity = notes
@@ -137,7 +153,7 @@ def _dci_natives(
             matrix_of="importance",
         ),
         f"{name}_compactness": Native(
-            value=np.asarray(compactness_of_factors(importance).mean()),
+            value=np.asarray(mean_compactness(importance, factor_weights)),
             per_factor=compactness_of_factors(importance),
             details=details,
             notes=notes,
@@ -189,11 +205,12 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
                 probabilities=options["probabilities"],
                 scaling=options["scaling"],
                 C=penalty,
+                balanced=options["class_weight"] == "balanced",
             )
 
         aucs = aucs_at(options["penalty"])
         if len(train) <= PENALTY_MATTERS:
-            freer[index] = mean_of_defined(2 * aucs_at(100 * options["penalty"]) - 1)
+            freer[index] = mean_of_defined(_reported(aucs_at(100 * options["penalty"]), 0.5, options))
         occupied = np.bincount(labels[rows, index], minlength=n_values) > 0
         undefined = np.flatnonzero(occupied & np.isnan(aucs))
         if len(undefined):
@@ -206,8 +223,8 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
                     severity="warning",
                 )
             )
-        scores[index] = mean_of_defined(2 * aucs - 1)
-        by_value[factor.name] = 2 * aucs - 1
+        by_value[factor.name] = _reported(aucs, 0.5, options)
+        scores[index] = mean_of_defined(by_value[factor.name])
     value, free = float(mean_of_defined(scores)), float(mean_of_defined(freer))
     if abs(free - value) > FRAGILE:
         message = (
@@ -223,9 +240,18 @@ def _run_explicitness(data: Data, options: Options, streams: Streams) -> dict[st
 
 
 def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
+    native = _sap_in(options["units"], data, options, streams)
+    if options["units"] == "standard":
+        return {"sap": native}
+    standardised = _sap_in("standard", data, options, streams)
+    return {"sap": replace(native, notes=native.notes + units_notes(float(native.value), float(standardised.value)))}
+
+
+def _sap_in(units: str, data: Data, options: Options, streams: Streams) -> Native:
     from demele.estimation.univariate import squared_correlations
 
-    codes = data.standardised()
+    raw = units == "raw"
+    codes = data.codes.dense() if raw else data.standardised()
     matrix = np.zeros((data.codes.d, data.factors.m))
     guesses = np.zeros(data.factors.m)
     categorical: list[int] = []
@@ -235,21 +261,22 @@ def _run_sap(data: Data, options: Options, streams: Streams) -> dict[str, Native
         else:
             rows, values = _rows_of(factor, codes)
             matrix[:, index] = squared_correlations(rows, np.asarray(values, dtype=np.float64))
+            if raw:
+                matrix[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE, index] = 0.0
     # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
     shared = [index for index in categorical if data.factors.columns[index].complete]
     for group in [shared, *([index] for index in categorical if index not in shared)]:
         if group:
-            matrix[:, group], guesses[group] = _accuracies(data, codes, group, options, streams)
-    matrix[data.codes.constant] = guesses
+            matrix[:, group], guesses[group] = _accuracies(data, codes, group, options, streams, raw=raw)
+    if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
+        matrix[data.codes.constant] = guesses
     names = [data.factors.names[index] for index in categorical]
-    return {
-        "sap": sap_native(
-            matrix,
-            _fewer_than_asked(data.n, options) if categorical else (),
-            majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
-            guesses=guesses,
-        )
-    }
+    return sap_native(
+        matrix,
+        _fewer_than_asked(data.n, options) if categorical else (),
+        majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
+        guesses=guesses,
+    )
 
 
 def sap_native(
@@ -279,11 +306,14 @@ def sap_native(
     )
 
 
-def _accuracies(data: Data, codes: Array, group: list[int], options: Options, streams: Streams) -> tuple[Array, Array]:
+def _accuracies(
+    data: Data, codes: Array, group: list[int], options: Options, streams: Streams, *, raw: bool
+) -> tuple[Array, Array]:
     """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows.
 
     The second array holds the accuracy of the majority class as the guess on each factor.
     """
+    from demele.estimation.raw_classifiers import raw_classifier_accuracy_matrix
     from demele.estimation.univariate import linear_classifier_accuracy_matrix, majority_accuracies
 
     factors = [data.factors.columns[index] for index in group]
@@ -293,38 +323,50 @@ def _accuracies(data: Data, codes: Array, group: list[int], options: Options, st
         parts = _split(len(rows), options, streams("rows", *group), f"factor {factors[0].name!r}")
         train, test = rows[parts[0]], rows[parts[1]]
     codes_train = codes[train]
+    codes_test = codes_train if test is train else codes[test]
     labels_train = [np.asarray(factor.values[train], dtype=np.intp) for factor in factors]
     labels_test = [np.asarray(factor.values[test], dtype=np.intp) for factor in factors]
-    accuracies = linear_classifier_accuracy_matrix(
-        codes_train,
-        labels_train,
-        codes_train if test is train else codes[test],
-        labels_test,
-        n_classes=[len(factor.levels) for factor in factors],
-        C=options["penalty"],
-        class_weight=options["class_weight"],
-    )
+    fitted = {"C": options["penalty"], "class_weight": options["class_weight"]}
+    if raw:
+        accuracies = raw_classifier_accuracy_matrix(codes_train, labels_train, codes_test, labels_test, **fitted)
+    else:
+        levels = [len(factor.levels) for factor in factors]
+        accuracies = linear_classifier_accuracy_matrix(
+            codes_train, labels_train, codes_test, labels_test, n_classes=levels, **fitted
+        )
     return accuracies, majority_accuracies(labels_train, labels_test)
 
 
 # Interventions ------------------------------------------------------------------------------------------
 
 
-def _above_chance(accuracy: float, m: int) -> Array:
-    return np.asarray((accuracy - 1 / m) / (1 - 1 / m))
+def _reported(share: float | Array, chance: float, options: Options) -> Array:
+    """Accuracies or areas above chance, or as they are."""
+    if options["report"] == "unscaled":
+        return np.asarray(share)
+    return np.asarray((share - chance) / (1 - chance))
 
 
 def _run_z_diff(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.groups import z_diff_accuracy, z_diff_points
+    from demele.estimation.groups import Units, z_diff_accuracy, z_diff_points
+    from demele.estimation.raw_classifiers import raw_logistic_accuracy
 
     labels, _ = data.factor_labels(options["bins"])
-    codes = data.standardised()
-    rng = streams("points")
-    sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names}
-    train = z_diff_points(codes, labels, n_points=options["n_train"], **sizes)
-    test = z_diff_points(codes, labels, n_points=options["n_test"], **sizes)
-    accuracy = z_diff_accuracy(*train, *test)
-    return {"z_diff": Native(value=_above_chance(accuracy, data.factors.m), details={"accuracy": accuracy})}
+
+    def accuracy_in(units: Units) -> float:
+        codes = data.codes.dense() if units == "raw" else data.standardised()
+        rng = streams("points")
+        sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names, "units": units}
+        train = z_diff_points(codes, labels, n_points=options["n_train"], **sizes)
+        test = z_diff_points(codes, labels, n_points=options["n_test"], **sizes)
+        return raw_logistic_accuracy(*train, *test) if units == "raw" else z_diff_accuracy(*train, *test)
+
+    accuracy = accuracy_in(options["units"])
+    value = _reported(accuracy, 1 / data.factors.m, options)
+    notes: tuple[Note, ...] = ()
+    if options["units"] == "raw":
+        notes = units_notes(float(value), float(_reported(accuracy_in("standard"), 1 / data.factors.m, options)))
+    return {"z_diff": Native(value=value, details={"accuracy": accuracy}, notes=notes)}
 
 
 def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
@@ -332,12 +374,28 @@ def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 
     labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()
-    rng = streams("votes")
-    sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": data.factors.names}
-    train = z_min_votes(codes, labels, n_votes=options["n_train"], **sizes)
-    test = z_min_votes(codes, labels, n_votes=options["n_test"], **sizes)
-    accuracy = majority_vote_accuracy(train, test, data.codes.d, data.factors.m)
-    return {"z_min_variance": Native(value=_above_chance(accuracy, data.factors.m), details={"accuracy": accuracy})}
+    d, m = data.codes.d, data.factors.m
+    pruned = data.deviations() < options["prune_below"]
+
+    def accuracy_without(inactive: NDArray[np.bool_]) -> float:
+        rng = streams("votes")
+        names = data.factors.names
+        sizes = {"batch_size": options["batch_size"], "rng": rng, "factor_names": names, "inactive_codes": inactive}
+        train = z_min_votes(codes, labels, n_votes=options["n_train"], **sizes)
+        test = z_min_votes(codes, labels, n_votes=options["n_test"], **sizes)
+        return majority_vote_accuracy(train, test, d, m)
+
+    # with nothing to vote, public code says 0; above chance it is chance, which is what a constant vote comes to
+    silent = options["report"] == "unscaled" and bool((pruned | data.codes.constant).all())
+    accuracy = 0.0 if silent else accuracy_without(pruned)
+    value = _reported(accuracy, 1 / m, options)
+    notes: tuple[Note, ...] = ()
+    alive = pruned & ~data.codes.constant
+    if alive.any():
+        whole = float(_reported(accuracy_without(np.zeros(d, dtype=bool)), 1 / m, options))
+        names = tuple(name for name, below in zip(data.codes.names, alive, strict=True) if below)
+        notes = pruned_notes(float(value), whole, names, options["prune_below"])
+    return {"z_min_variance": Native(value=value, details={"accuracy": accuracy}, notes=notes)}
 
 
 def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
@@ -376,7 +434,7 @@ def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Nati
     notes.append(Note(code="usable-groups", message=message, severity="fragile" if thin_groups else "info"))
     return {
         "z_max_variance": Native(
-            value=_above_chance(accuracy, m),
+            value=_reported(accuracy, 1 / m, options),
             details={"accuracy": accuracy, "usable_groups": usable},
             notes=tuple(notes),
         )
@@ -392,21 +450,29 @@ def _run_irs(data: Data, options: Options, streams: Streams) -> dict[str, Native
         labels,
         n_levels,
         quantile=options["quantile"],
+        normaliser=options["normaliser"],
         value_weights=options["value_weights"],
     )
-    return {"irs": irs_native(crossed, options)}
+    return {"irs": irs_native(replace(crossed, deviation=data.deviations()), options)}
 
 
 def irs_native(crossed: "CrossedIRS", options: Options) -> Native:
-    """Return IRS from the deviations of codes within the values of factors."""
+    """Return IRS from the deviations of codes within the values of factors; ``deviation`` in the codes' own units."""
     from demele.estimation.extremes import irs_score
 
-    per_code, value = irs_score(crossed.matrix, crossed.max_deviation, options["weights"])
+    uniform = options["weights"] == "uniform"
+    per_code, value = irs_score(crossed.matrix, crossed.max_deviation, "uniform" if uniform else "deviation")
+    notes: tuple[Note, ...] = ()
+    if options["weights"] == "raw-deviation":
+        without = value
+        per_code, value = irs_score(crossed.matrix, crossed.max_deviation * crossed.deviation)
+        notes = units_notes(value, without)
     return Native(
         value=np.asarray(value),
         per_code=per_code,
         matrix=crossed.matrix,
         matrix_of="interventional robustness of a code at fixed values of a factor",
+        notes=notes,
     )
 
 

@@ -10,7 +10,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.fragility import few_rows_notes
 from demele.metrics.native import Native
 from demele.metrics.outcomes import Outcome
-from demele.metrics.runners import irs_native, sap_native
+from demele.metrics.runners import DEAD_VARIANCE, irs_native, sap_native
 from demele.streaming.counted import Seen, Stated
 from demele.streaming.frame import Frame
 from demele.streaming.sums import ExtremeState, MomentState, Sums
@@ -68,7 +68,10 @@ def sums_scores(
 
 def _native(state: Sums, active: list[int], options: Mapping[str, Any]) -> Native:
     if isinstance(state, MomentState):
-        return sap_native(state.squared_correlations()[:, active])
+        matrix = state.squared_correlations()[:, active]
+        if options["units"] == "raw":
+            matrix[state.code_variances() * (state.n / max(state.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
+        return sap_native(matrix)
     crossed = crossed_from_extremes(state.extremes(active), value_weights=options["value_weights"])
     return irs_native(crossed, options)
 

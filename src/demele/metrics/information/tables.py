@@ -44,6 +44,8 @@ class TableSettings:
     n_neighbors: int = 3
     seed: int = 0
     soft: bool = False
+    #: Nearest neighbours of each code by itself, with its own noise against ties: what Latte does for DLIG.
+    one_by_one: bool = False
 
     @property
     def resamples_by_weight(self) -> bool:
@@ -77,8 +79,9 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
 
     columns = data.factors.columns
     k, seed = settings.n_neighbors, settings.seed % 2**32  # as far as scikit-learn's generator goes
+    drawn: dict[str, Any] = {"n_neighbors": k, "jitter_seed": seed, "one_by_one": settings.one_by_one}
     if all(factor.complete for factor in columns):
-        information = knn_information_matrix(data.codes.dense(), _columns(columns), n_neighbors=k, jitter_seed=seed)
+        information = knn_information_matrix(data.codes.dense(), _columns(columns), **drawn)
         between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
         return InformationTable(information, between.diagonal().copy(), None, between)
     information = np.empty((data.codes.d, len(columns)))
@@ -87,7 +90,7 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
         rows = np.flatnonzero(factor.annotated())
         own = [(factor.categorical, factor.values[rows])]
         codes = np.asarray(data.codes.values[rows], dtype=np.float64)
-        information[:, i] = knn_information_matrix(codes, own, n_neighbors=k, jitter_seed=seed)[:, 0]
+        information[:, i] = knn_information_matrix(codes, own, **drawn)[:, 0]
         for other in range(len(columns)):
             both = np.flatnonzero(factor.annotated() & columns[other].annotated())
             pair = [(columns[index].categorical, columns[index].values[both]) for index in (other, i)]

@@ -6,7 +6,14 @@ from numpy.typing import ArrayLike
 from demele.core.errors import InputError
 from demele.metrics.native import Array
 
-__all__ = ["compactness_of_factors", "dci_compactness", "dci_modularity", "modularity_of_codes", "weighted_modularity"]
+__all__ = [
+    "compactness_of_factors",
+    "dci_compactness",
+    "dci_modularity",
+    "mean_compactness",
+    "modularity_of_codes",
+    "weighted_modularity",
+]
 
 
 def _concentration(shares: Array, axis: int) -> Array:
@@ -34,6 +41,15 @@ def compactness_of_factors(importance: Array) -> Array:
     totals = importance.sum(axis=0)
     shares = importance / np.where(totals > 0, totals, 1.0)[None, :]
     return np.where(totals > 0, _concentration(shares, axis=0), 0.0)
+
+
+def mean_compactness(importance: Array, factor_weights: str) -> float:
+    """Mean of compactness over factors, all alike or weighted by their sums of importances; 0 where none has any."""
+    per_factor, totals = compactness_of_factors(importance), importance.sum(axis=0)
+    if factor_weights == "uniform":
+        return float(per_factor.mean())
+    grand = float(totals.sum())
+    return float(per_factor @ totals) / grand if grand > 0 else 0.0
 
 
 def weighted_modularity(per_code: Array, weights: Array) -> float:
