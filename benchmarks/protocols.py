@@ -23,9 +23,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 import demele
-from benchmarks.cases import RESULTS
+from benchmarks.cases import RESULTS, csv_text
 from benchmarks.protocol_arrays import ARRAYS, ProtocolArray, cut_classes, latte_rows
 from demele.core.errors import DemeleWarning
+from demele.core.outputs import write_whole
 
 PUBLISHED = RESULTS / "protocols_published.csv"
 OURS = RESULTS / "protocols.csv"
@@ -104,10 +105,7 @@ def main(names: Iterable[str]) -> None:
             rows += compared(source, ARRAYS[array], metric, theirs)
         last = rows[-1]
         print(f"{source:20} {array:15} {metric:26} {last['theirs']} {last['under the protocol']} {last['by default']}")
-        with OURS.open("w", encoding="utf-8", newline="") as lines:
-            writer = csv.DictWriter(lines, fieldnames=list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_whole(OURS, csv_text(rows))
 
 
 if __name__ == "__main__":
