@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from demele.core import store as module
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError, InputError, OutputError
 from demele.core.store import Key, Store
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0", "protocol": "review2022", "n_samples": 400}
@@ -311,6 +311,23 @@ def test_what_a_full_disk_cuts_off_is_taken_back(tmp_path: Path, monkeypatch: py
             with pytest.raises(InputError, match=r"store: cannot write .*No space left"):
                 store.append(RECORDS)
         assert len(store) == 0
+        store.append(RECORDS)
+    assert path.read_bytes() == written(tmp_path / "plain")
+
+
+def test_a_disk_that_is_full_from_the_beginning_is_told_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows"
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_write", full)
+        with pytest.raises(OutputError, match=r"store: cannot write .*rows: No space left"):
+            Store(path, IDENTITY)
+    with Store(path, IDENTITY) as store:
         store.append(RECORDS)
     assert path.read_bytes() == written(tmp_path / "plain")
 

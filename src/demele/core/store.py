@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError, InputError, OutputError
 
 __all__ = ["Key", "Store"]
 
@@ -35,8 +35,10 @@ class Store:
 
     Raises
     ------
+    OutputError
+        If the file cannot be written.
     InputError
-        If the file cannot be written, is used by another run, or has another identity.
+        If it is used by another run, or has another identity.
     FormatError
         If the file is something else, or was changed. Nothing is written to it then.
 
@@ -85,8 +87,8 @@ class Store:
             If a key is there already (nothing is computed twice), a number is not finite, or the store was closed.
         TypeError
             If something is not a number, text, None, or a list or dictionary of such.
-        InputError
-            If the disk is full.
+        OutputError
+            If the disk is full. What was stored before stays.
         """
         if self._closed:
             raise ValueError("the store was closed, or belongs to the process that this one was forked from")
@@ -103,7 +105,7 @@ class Store:
                 _write(self._file, "".join(lines))
             except OSError as error:
                 os.ftruncate(self._file, before)  # half a line must not end up in the middle
-                raise InputError(f"store: cannot write {self.path}: {error.strerror or error}") from error
+                raise OutputError(f"store: cannot write {self.path}: {error.strerror or error}") from error
         self._records |= new
 
     def close(self) -> None:
@@ -135,7 +137,7 @@ class Store:
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except (OSError, ValueError) as error:  # ValueError: a null byte in the name
-            raise InputError(f"store: cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
+            raise OutputError(f"store: cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
         try:
             _regular(file, path)
             _lock(file, path)
@@ -147,6 +149,9 @@ class Store:
             else:
                 self._same(path, identity)
                 os.ftruncate(file, whole)
+        except OSError as error:
+            os.close(file)
+            raise OutputError(f"store: cannot write {path}: {error.strerror or error}") from error
         except BaseException:
             os.close(file)
             raise
