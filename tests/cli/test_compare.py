@@ -656,3 +656,41 @@ def test_an_open_verdict_points_to_the_paired_test(demele: Program, labels_folde
     told = "--noise-rate 0 believes every label too, and uses that both classifiers saw the same instances"
     assert told in " ".join(demele("compare", *CLOSE, "--format", "table").out.split())
     assert told not in " ".join(demele("compare", *PAIR, "--format", "table").out.split())
+
+
+def test_a_proved_verdict_and_an_interval_that_decides_nothing(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    truth = judged["true"].to_numpy()
+    assert (
+        demele("audit", "data.csv::label", "--size", 120, "--doubt", "data.csv::old,new", "--output", "w.csv").status
+        == 0
+    )
+    drawn = pd.read_csv("w.csv")
+    assert drawn["least_probability"].nunique() == 1
+    drawn.assign(true_label=truth[drawn["row"]]).to_csv("w.csv", index=False)
+    plan = draw_audit(len(truth), 120, doubt=doubt([judged["old"], judged["new"]]))
+    found = json.loads(demele("compare", *PAIR, "--audit", "w.csv", "--exact").out)
+    assert found == _compare(judged, audit=plan.answered(truth[plan.rows]), exact=True)
+    assert found["interval"]["method"] == "audit, product bet"
+    # A file of before has no such column: everything else of it is read.
+    drawn.drop(columns="least_probability").assign(true_label=truth[drawn["row"]]).to_csv("older.csv", index=False)
+    older, newer = (demele("compare", *PAIR, "--audit", name).out for name in ("older.csv", "w.csv"))
+    assert older == newer
+    run = demele("compare", *PAIR, "--audit", "older.csv", "--exact")
+    assert run.status == 2
+    assert "least_probability" in run.err
+    drawn.assign(true_label=truth[drawn["row"]], least_probability="often").to_csv("odd.csv", index=False)
+    run = demele("compare", *PAIR, "--audit", "odd.csv")
+    assert (run.status, "column least_probability: expected a probability, got 'often'" in run.err) == (2, True)
+
+    plan = draw_audit(len(truth), 60)
+    frame = pd.DataFrame({"row": plan.rows, "true_label": truth[plan.rows], "design": "uniform"})
+    frame.to_csv("u.csv", index=False)
+    run = demele(
+        "compare", *CLOSE, "--audit", "u.csv", "--errors", "undirected", "--format", "table", "--report", "u.html"
+    )
+    assert "If wrong labels do not side with one of the two" in " ".join(run.out.split())
+    assert "demele audit --doubt" in " ".join(run.out.split())
+    assert "so this interval decides nothing" in Path("u.html").read_text(encoding="utf-8")
+    assert demele("compare", *SEVERAL, "--audit", "u.csv", "--errors", "undirected").status == 2

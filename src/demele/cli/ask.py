@@ -49,7 +49,7 @@ def checked_ask(arguments: argparse.Namespace) -> None:
         raise InputError(f"--measure: labels are asked one at a time for accuracy, got {arguments.measure}")
     if arguments.audit is not None:
         raise InputError("--audit: --ask keeps the expert's answers itself; leave one of them out")
-    for name in ("of", "true_labels", "difficulty", "prudence", "suspects", "reference"):
+    for name in ("of", "true_labels", "difficulty", "prudence", "suspects", "reference", "exact", "errors"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')}: has no part in --ask; leave it out")
     if arguments.batch is not None and arguments.batch < 1:

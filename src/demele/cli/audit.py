@@ -79,6 +79,7 @@ def _run(arguments: argparse.Namespace) -> None:
                 "must be the same instance"
             )
     plan = draw_audit(given.size, arguments.size, doubt=weights, seed=arguments.seed)
-    emit(answers_text(plan.rows, given, plan.design, probabilities=plan.probabilities), arguments.output)
+    text = answers_text(plan.rows, given, plan.design, probabilities=plan.probabilities, least=plan.least_probability)
+    emit(text, arguments.output)
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: {arguments.size} rows written to {arguments.output}; fill in its column {TRUE}")

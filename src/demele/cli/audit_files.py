@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.cli.files import read_table
 from demele.cli.label_files import class_text, classes_like
-from demele.cli.label_options import DESIGN, DRAW, GIVEN, PROBABILITY, ROW, TRUE, Warn, in_file
+from demele.cli.label_options import DESIGN, DRAW, GIVEN, LEAST, PROBABILITY, ROW, TRUE, Warn, in_file
 from demele.core.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -98,14 +98,26 @@ def read_audit(text: str, design: str | None, given: NDArray[Any], warn: Warn) -
             f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was to be drawn"
         )
     chances = answers.table[PROBABILITY].to_numpy()[:size] if design == "weighted" else None
-    columns = {"rows": ROW, "labels": TRUE, "probabilities": PROBABILITY, "design": DESIGN}
+    columns = {"rows": ROW, "labels": TRUE, "probabilities": PROBABILITY, "design": DESIGN, "least_probability": LEAST}
     with in_file(text, **{name: f"column {held}" for name, held in columns.items()}):
         return Audit(
             answers.rows[:size],
             answers.labels.iloc[:size],
             design=design,  # type: ignore[arg-type]
             probabilities=chances,
+            least_probability=_least(answers) if design == "weighted" else None,
         )
+
+
+def _least(answers: Answers) -> float | None:
+    """Return the least probability that the file names; older files name none."""
+    said = answers.single(LEAST)
+    if said is None:
+        return None
+    try:
+        return float(said)
+    except ValueError:
+        raise FormatError(f"{answers.text}: column {LEAST}: expected a probability, got {said[:200]!r}") from None
 
 
 def _usable(answers: Answers, design: str, warn: Warn) -> int:
@@ -167,6 +179,7 @@ def answers_text(
     design: str,
     *,
     probabilities: NDArray[np.float64] | None = None,
+    least: float | None = None,
     first: int = 1,
     more: Mapping[str, str] | None = None,
     head: Sequence[str] | None = None,
@@ -177,6 +190,7 @@ def answers_text(
     ``head``: the columns of a file that these rows are added to; None writes the line of names too.
     """
     extra = dict(more or {})
+    extra |= {} if least is None else {LEAST: repr(least)}
     names = [DRAW, ROW, GIVEN, TRUE, DESIGN, *([PROBABILITY] if probabilities is not None else []), *extra]
     text = io.StringIO()
     writer = csv.DictWriter(

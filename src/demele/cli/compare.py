@@ -118,6 +118,18 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     special.add_argument(
         "--suspects", metavar="FILE", help="cleaned: flags, and perhaps a second column of right classes"
     )
+    special.add_argument(
+        "--exact",
+        action="store_true",
+        default=None,
+        help="audited: a verdict whose level is proved, with wider intervals",
+    )
+    special.add_argument(
+        "--errors",
+        choices=("any", "undirected"),
+        help="audited, two classifiers: undirected adds an interval that assumes that wrong labels side with neither; "
+        "it never decides",
+    )
     special.add_argument("--reference", metavar="FILE", help="label-free: the predictions of a third classifier")
     add_ask(special)
     special.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
@@ -169,6 +181,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--seed: expected a whole number from 0, got {arguments.seed}")
     if len(files) == 3 and arguments.correction is not None:
         raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
+    if len(files) != 3 and arguments.errors is not None:
+        raise InputError("--errors: is for two classifiers, as ESTABLISHED CANDIDATE LABELS")
     if len(files) != 3 and arguments.names is not None:
         raise InputError("--names: is for two classifiers; several are called by their columns")
     read = [*files, *(getattr(arguments, name) for name in _FROM_FILES)]
@@ -196,7 +210,7 @@ def _names(arguments: argparse.Namespace) -> tuple[str, str]:
 
 def _knowledge(arguments: argparse.Namespace, given: "NDArray[Any]", warn: Warn) -> dict[str, Any]:
     """Return what was given on the command line: the library's defaults live in one place, which is not here."""
-    plain = ("method", "measure", "level", "target", "prudence", "correction", "seed")
+    plain = ("method", "measure", "level", "target", "prudence", "correction", "exact", "errors", "seed")
     found: dict[str, Any] = {name: getattr(arguments, name) for name in plain}
     found["noise"] = arguments.noise_rate
     if arguments.transition is not None:

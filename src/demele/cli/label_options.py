@@ -14,6 +14,7 @@ __all__ = [
     "DESIGN",
     "DRAW",
     "GIVEN",
+    "LEAST",
     "PROBABILITY",
     "ROW",
     "TRUE",
@@ -35,6 +36,8 @@ Words = tuple[Mapping[str, str], Mapping[str, str]]
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
 #: says, how rows were drawn, and how likely this one was.
 DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "true_label", "design", "probability"
+#: The least probability of the rows with doubt, drawn or not; the same in all lines.
+LEAST = "least_probability"
 
 #: Messages of the library, in the words of the commands: wherever they stand, and where a message begins with them.
 _WORDS = {
@@ -44,6 +47,7 @@ _WORDS = {
     r"classes=\[\.\.\.\]": "--classes=A,B,...",
     r"give noise= as well, a rate that bounds these": "give --noise-rate as well, which bounds these",
     r"\(demele\.labels\.draw_audit\)": "(demele audit)",
+    r"\(demele\.labels\.draw_audit with doubt=\)": "(demele audit --doubt)",
     r"\(design='selective'\)": "(--audit-design selective)",
     r"ask rows one at a time with SequentialComparison": "ask rows one at a time with --ask",
     r"pass \(probabilities >= 0\.5\)\.astype\(int\)": "write the class, such as 1 where the probability is 0.5 or more",

@@ -11,6 +11,7 @@ from demele.report.labels_sentences import (
     assessment_headline,
     bears_sentence,
     decision_headline,
+    estimate_sentence,
     prospect_sentence,
     ranking_headline,
 )
@@ -127,6 +128,8 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
         span = _span(content["interval"], digits, sign=True)
         difference = f"{_percent(content['difference'], digits, sign=True)} {span}".rstrip() + " points"
     _indented(console, f"difference: {difference}, candidate minus established")
+    if estimate_sentence(content):
+        _indented(console, estimate_sentence(content))
     details = content["details"]
     if "label_says_candidate" in details:
         counts = [details[f"label_says_{who}"] for who in ("candidate", "established", "neither")]

@@ -108,6 +108,9 @@ class Decision:
         What "better" means: on new instances, on these with right labels, or beyond the overlap of intervals on those.
     p_value : float
         For "the candidate is not better"; NaN where the method gives none.
+    estimate_interval : Interval or None
+        With ``errors="undirected"``: of the same difference, if wrong labels do not side with one of the two. It stands
+        beside ``interval`` and decides nothing.
     assumptions : tuple of str
         What must hold for the verdict to keep its level, in sentences.
     """
@@ -126,6 +129,7 @@ class Decision:
     names: tuple[str, str]
     assumptions: tuple[str, ...]
     p_value: float = math.nan
+    estimate_interval: Interval | None = None
     breakdown: Breakdown | None = None
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -164,6 +168,7 @@ class Decision:
             **self.row(),
             "names": self.names,
             "interval": asdict(self.interval),
+            "estimate_interval": None if self.estimate_interval is None else asdict(self.estimate_interval),
             "established": self.established.to_dict(),
             "candidate": self.candidate.to_dict(),
             "breakdown": None if self.breakdown is None else {**asdict(self.breakdown), "rate": self.breakdown.rate},

@@ -50,6 +50,8 @@ class CodedAudit:
     design : {"uniform", "weighted", "selective"}
     n : int
         Rows of the test set.
+    least : float or None
+        For a weighted design, if known: the least such probability of all rows on which models disagree.
     """
 
     rows: Rows
@@ -57,6 +59,7 @@ class CodedAudit:
     inclusion: Floats
     design: Design
     n: int
+    least: float | None = None
 
     @property
     def k(self) -> int:
@@ -95,6 +98,9 @@ class Audit:
         on; nothing can be said of the other rows from them, whatever their number.
     probabilities : array-like of shape (k,), optional
         For ``"weighted"``: the probability in (0, 1] that each audited row was to be drawn.
+    least_probability : float, optional
+        For ``"weighted"``: the least such probability of all rows, audited or not, on which the compared classifiers
+        disagree. Only ``compare(..., exact=True)`` needs it; :func:`draw_audit` keeps it.
 
     Raises
     ------
@@ -112,8 +118,17 @@ class Audit:
     labels: NDArray[Any]
     design: Design
     probabilities: Floats | None
+    least_probability: float | None
 
-    def __init__(self, rows: object, labels: object, *, design: Design, probabilities: object = None) -> None:
+    def __init__(
+        self,
+        rows: object,
+        labels: object,
+        *,
+        design: Design,
+        probabilities: object = None,
+        least_probability: float | None = None,
+    ) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
             raise InputError(f"design: expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
         drawn, said = _read_rows(rows), read_labels(labels, "labels")
@@ -126,6 +141,7 @@ class Audit:
         object.__setattr__(self, "labels", said)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "probabilities", _read_probabilities(probabilities, design, drawn.size))
+        object.__setattr__(self, "least_probability", _read_least(least_probability, design))
 
     def __repr__(self) -> str:
         return (
@@ -156,7 +172,7 @@ class Audit:
             inclusion = self.probabilities
         else:
             inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
-        return CodedAudit(self.rows, labels, inclusion, self.design, n)
+        return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row, label and, for a weighted design, probability."""
@@ -181,12 +197,16 @@ class AuditPlan:
     design : {"uniform", "weighted"}
     n : int
         Rows of the test set.
+    least_probability : float or None
+        For a weighted design: the least such probability of all rows with doubt, drawn or not. If the doubt is
+        that of a pool, no row on which two models of the pool disagree had a smaller one.
     """
 
     rows: Rows
     probabilities: Floats | None
     design: Design
     n: int
+    least_probability: float | None = None
 
     def __repr__(self) -> str:
         return f"AuditPlan(k={self.rows.size}, n={self.n}, design={self.design!r}, digest={digest(self.rows)!r})"
@@ -199,7 +219,13 @@ class AuditPlan:
         InputError, InputTypeError, NotEnoughData
             If their number differs, or they are no classes.
         """
-        return Audit(self.rows, labels, design=self.design, probabilities=self.probabilities)
+        return Audit(
+            self.rows,
+            labels,
+            design=self.design,
+            probabilities=self.probabilities,
+            least_probability=self.least_probability,
+        )
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row and, for a weighted design, probability: a form to fill in."""
@@ -262,13 +288,16 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
             f"floor: expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never "
             "be drawn"
         )
-    chances = inclusion_probabilities(_weights(read_doubt(doubt, n), float(floor)), size)
+    doubts = read_doubt(doubt, n)
+    chances = inclusion_probabilities(_weights(doubts, float(floor)), size)
     draws = rng_for(seed, "draw_audit", "weighted", n).random(n)
     with np.errstate(divide="ignore"):
         ranks = np.where(chances >= 1, 0.0, draws / (1 - draws) * (1 / chances - 1))
     first = np.argpartition(ranks, size - 1)[:size] if size < n else np.arange(n)
     rows = first[np.lexsort((first, ranks[first]))].astype(np.intp)
-    return AuditPlan(rows, chances[rows], "weighted", n)
+    doubtful = doubts > 0
+    least = float(chances[doubtful].min() if doubtful.any() else chances.min())
+    return AuditPlan(rows, chances[rows], "weighted", n, least)
 
 
 def inclusion_probabilities(weights: Floats, size: int) -> Floats:
@@ -458,6 +487,16 @@ def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
             f"entry {odd[0]}"
         )
     return array
+
+
+def _read_least(value: Any, design: str) -> float | None:
+    if value is None:
+        return None
+    if design != "weighted":
+        raise InputError(f"least_probability: only for design 'weighted', got it with {design!r}; {_DESIGNS}")
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
+        raise InputError(f"least_probability: expected a probability in (0, 1], got {plain_text(value)}")
+    return float(value)
 
 
 def _count(value: Any, argument: str) -> int:

@@ -27,6 +27,7 @@ from demele.report.labels_sentences import (
     WITH_MORE,
     bears_sentence,
     decision_headline,
+    estimate_sentence,
     gain,
     is_nameless,
     measure_words,
@@ -129,6 +130,7 @@ def _verdict(data: Item) -> str:
             f"but anything in {points_range(span, digits, sign=True)} is possible. To be chosen, the candidate must "
             "be shown to be better."
         ]
+    sentences += [said] if (said := estimate_sentence(data)) else []
     sentences.append(
         f"At level {level_text(data['level'])}, each of the two claims, “{candidate} is "
         f"better” and “{established} is better”, is wrong with a probability of at most "

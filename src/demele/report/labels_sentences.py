@@ -31,6 +31,7 @@ __all__ = [
     "better_of",
     "by_names",
     "decision_headline",
+    "estimate_sentence",
     "find_estimate",
     "gain",
     "is_nameless",
@@ -97,6 +98,19 @@ def bears_sentence(data: Item, *, why: str = "") -> str:
     why = "" if data["method"] in OTHER_LABELS else why
     start = "The labels alone would show it too," if data["method"] in WITH_MORE else "This stands"
     return f"{start} even if <strong>{labels_share(labels, n)}</strong>{after} are wrong, wherever they are{why}."
+
+
+def estimate_sentence(data: Item) -> str:
+    """Say which interval holds if wrong labels side with neither classifier; nothing if it was not asked for."""
+    if not data.get("estimate_interval"):
+        return ""
+    span = span_of(data["estimate_interval"])
+    span = turned(None, span)[1] if data["measure"] == "error" else span
+    return (
+        f"If wrong labels do not side with one of the two, the difference is in "
+        f"{points_range(span, digits_for(span), sign=True)} points. The audit cannot show that they do not, so this "
+        "interval decides nothing."
+    )
 
 
 def prospect_sentence(data: Item) -> str:

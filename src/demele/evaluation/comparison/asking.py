@@ -39,6 +39,7 @@ class Knowledge:
     prudence: float | None = None
     cleaning: "Cleaning | None" = None
     reference: object = None
+    errors: str = "any"
 
     def given(self) -> frozenset[str]:
         """Names of what is known; an audit is also knowledge of the noise."""
@@ -63,6 +64,7 @@ def ask(
     classes: Sequence[object] | None,
     seed: int,
     knowledge: Knowledge,
+    exact: bool = False,
 ) -> tuple[MethodSpec, Question, Labelled]:
     """Check everything and return the method, its question, and the data as they were given.
 
@@ -111,6 +113,7 @@ def ask(
         raise InputError(f"of: {measure} is compared for one class; give of=, one of {shown(words.classes)}")
     else:
         index = words.index(of)
+    _check_audited(spec, inner, audit, exact=exact, errors=knowledge.errors)
     suspects, suggested = _cleaned(knowledge.cleaning, data)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
@@ -130,10 +133,32 @@ def ask(
         suggested=suggested,
         reference=coded_like(knowledge.reference, data, "reference"),
         seed=seed,
+        exact=exact,
+        errors=knowledge.errors,  # type: ignore[arg-type]
     )
     for name in ("true_labels", "difficulty", "reference"):
         check_same_order(getattr(knowledge, name), labels, (name, argument))
     return spec, question, data
+
+
+def _check_audited(spec: MethodSpec, measure: str, audit: "Audit | None", *, exact: Any, errors: Any) -> None:
+    """Check what is offered with audits only."""
+    if not isinstance(exact, bool):
+        raise InputTypeError(f"exact: expected True or False, got {plain_text(exact)}")
+    if errors not in ("any", "undirected"):
+        raise InputError(f"errors: expected 'any' or 'undirected', got {plain_text(errors)}")
+    if exact and (spec.name != "audited" or measure != "accuracy"):
+        what = f"method {spec.name!r}" if spec.name != "audited" else measure
+        raise InputError(f"exact: is for the accuracy and method 'audited', got {what}")
+    if errors == "undirected" and (
+        spec.name not in ("audited", "sequential")
+        or measure != "accuracy"
+        or getattr(audit, "design", "uniform") != "uniform"
+    ):
+        raise InputError(
+            "errors: 'undirected' makes a second interval of a difference of accuracies from a uniform audit; give "
+            "such an audit, or leave errors out"
+        )
 
 
 def read_noise(noise: Any) -> Any:

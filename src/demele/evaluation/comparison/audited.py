@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.results import Note
+from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, claims_of, margins
 from demele.evaluation.comparison.audit_views import View, view_of
 from demele.evaluation.comparison.base import Outcomes, Question
@@ -68,7 +69,9 @@ def audited(question: Question) -> Outcomes:
     uncertain they leave the sum. The terms for a claim get the gamma lower bound. No sum is taken to be less than its
     terms met, or more than these and the largest possible ones of the rows that were not audited: an audit of all
     disagreements knows the difference. Both distances, and that of the sampling of the test set for the population, are
-    combined in quadrature. No theorem covers the whole; its level was measured by simulation.
+    combined in quadrature. No theorem covers the whole; its level was measured by simulation. With ``question.exact``,
+    verdict, interval and p-value are those of :func:`demele.evaluation.comparison.audit_bet.product_bet`, which one
+    does.
 
     Cost: O(models n) for the guess, O(pairs k) for an audit of k rows.
     """
@@ -87,7 +90,7 @@ def audited(question: Question) -> Outcomes:
         difference = difference + side * (claim.total - claim.sampled.total)
     below, above = (claim.distance(question.tail) for claim in claims)
     ends = design_ends if sampling is None else margins(view, drawn, level=question.level, sampled=True)
-    return Outcomes(
+    estimated = Outcomes(
         candidate=difference - below > needed + ROUNDING,
         established=-difference - above > needed + ROUNDING,
         difference=difference,
@@ -102,6 +105,7 @@ def audited(question: Question) -> Outcomes:
         notes=_notes(audit),
         details={"audited": audit.k, "difference_needed": needed},
     )
+    return proved(question, audit, estimated) if question.exact else estimated
 
 
 def _audit(question: Question) -> "CodedAudit":

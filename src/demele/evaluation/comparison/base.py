@@ -59,6 +59,10 @@ class Question:
         Index of the class of a precision, recall or f1.
     level : float
         Two-sided: "candidate better" errs with probability (1 - level) / 2 at most, and so does "established better".
+    exact : bool
+        A proven level, of the audited comparison.
+    errors : {"any", "undirected"}
+        Whether wrong labels may side with one of the two; ``"undirected"`` asks for an interval beside the verdict's.
     """
 
     data: Labelled
@@ -77,6 +81,8 @@ class Question:
     suggested: Indices | None = None
     reference: Indices | None = None
     seed: int = 0
+    exact: bool = False
+    errors: Literal["any", "undirected"] = "any"
 
     @property
     def n_pairs(self) -> int:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.evaluation.audit_plausibility import audit_notes
 from demele.evaluation.comparison.asking import Knowledge, ask, two_names
+from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
 from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.largest_class import largest_class_notes
 from demele.evaluation.results import Breakdown, Decision, Estimate, Measure, Verdict
@@ -51,6 +53,8 @@ def compare(
     prudence: float | None = None,
     cleaning: "Cleaning | None" = None,
     reference: object = None,
+    exact: bool = False,
+    errors: Literal["any", "undirected"] = "any",
     names: tuple[str, str] = ("established", "candidate"),
     seed: int = 0,
 ) -> Decision:
@@ -91,6 +95,12 @@ def compare(
         For ``"cleaned"``.
     reference : array-like of shape (n,), optional
         For ``"label-free"``: the predictions of a third classifier.
+    exact : bool
+        For ``"audited"`` on accuracy: a verdict whose level is a theorem, not only measured, at a price in width. A
+        weighted audit must know its ``least_probability``, which :func:`demele.labels.draw_audit` keeps.
+    errors : {"any", "undirected"}
+        With ``"undirected"``, a uniform audit also gives ``estimate_interval``: narrower than that of the verdict, if
+        wrong labels do not side with one of the two classifiers. The verdict is the same.
     names : tuple of str
         What to call the two.
     seed : int >= 0
@@ -140,6 +150,7 @@ def compare(
         prudence=prudence,
         cleaning=cleaning,
         reference=reference,
+        errors=errors,
     )
     spec, question, data = ask(
         {first: established, second: candidate},
@@ -153,6 +164,7 @@ def compare(
         classes=classes,
         seed=seed,
         knowledge=knowledge,
+        exact=exact,
     )
     return decision(spec, question, spec(question), 0, measure=measure, data=data)
 
@@ -256,10 +268,16 @@ def decision(
         level=question.level,
         n=data.n,
         names=(data.names[models[0]], data.names[models[1]]),
+        estimate_interval=_estimate_interval(question, *models, measure),
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
         breakdown=bears,
-        notes=(*outcomes.notes, *remarks(spec, question), *_paired_notes(spec, question, verdict)),
+        notes=(
+            *outcomes.notes,
+            *remarks(spec, question),
+            *_open_audit(spec, question, verdict),
+            *_paired_notes(spec, question, verdict),
+        ),
         details=details,
         signature=signature(spec, question, measure),
     )
@@ -303,6 +321,38 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     return (*found, *weak, *unused)
 
 
+def _estimate_interval(question: Question, established: int, candidate: int, measure: str) -> Interval | None:
+    """Return the interval for wrong labels that side with neither classifier, if it was asked for."""
+    audit, data = question.audit, question.data
+    if question.errors != "undirected" or audit is None:
+        return None
+    first, second = data.predictions[established], data.predictions[candidate]
+    given = signs(first, second, data.labels)
+    truth = signs(first[audit.rows], second[audit.rows], audit.labels)
+    sampled = question.target != "sample"
+    _, low, high = undirected_interval(given, given[audit.rows], truth, level=question.level, sampled=sampled)
+    if measure == "error":
+        low, high = -high, -low
+    kind = "sampling" if sampled else "design"
+    return Interval(low=low, high=high, level=question.level, method=UNDIRECTED, kind=kind)
+
+
+def _open_audit(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
+    """Say of an open verdict what a uniform audit cannot show, and what a weighted one can."""
+    audit = question.audit
+    if spec.name != "audited" or verdict != "undecided" or audit is None or audit.design != "uniform":
+        return ()
+    if audit.k >= audit.n or question.measure != "accuracy":
+        return ()
+    least = 2 * (1 - question.tail ** (1 / audit.k))
+    message = (
+        f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
+        f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
+        "leaves less open: draw rows more often where classifiers disagree (demele.labels.draw_audit with doubt=)"
+    )
+    return (Note(code="weighted-audit", message=message),)
+
+
 def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
     """Point from an open verdict of the classic method to the test that believes the labels as much and is sharper."""
     if spec.name != "classic" or verdict != "undecided" or question.measure != "accuracy" or question.noise is not None:
@@ -329,6 +379,10 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
             arguments[name] = getattr(question, name)
     if spec.name == "prudent-v2":
         arguments.setdefault("prudence", DEFAULT_PRUDENCE)
+    if question.exact:
+        arguments["exact"] = True
+    if question.errors != "any":
+        arguments["errors"] = question.errors
     if question.seed:
         arguments["seed"] = question.seed
     looked_at: dict[str, tuple[str, tuple[object, ...]]] = {

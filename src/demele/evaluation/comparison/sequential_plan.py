@@ -64,7 +64,7 @@ def wrong_labels(question: Question, error: float) -> tuple[int, float]:
 
         budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=error)
         return int(budget.wrong), 0.0 if budget.level is None else error
-    if question.audit is None:
+    if question.audit is None or question.audit.design != "uniform":  # the bet below needs draws all alike
         return n, 0.0
     audit = question.audit
     correct = -(audit.labels != question.data.labels[audit.rows]).astype(np.float64)

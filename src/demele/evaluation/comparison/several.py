@@ -196,6 +196,7 @@ def rank(
     prudence: float | None = None,
     cleaning: "Cleaning | None" = None,
     reference: object = None,
+    exact: bool = False,
     title: str | None = None,
     seed: int = 0,
 ) -> Ranking:
@@ -207,7 +208,7 @@ def rank(
         Predicted classes of at least 2 models on the same instances.
     labels : array-like of shape (n,)
         The given labels.
-    method, measure, of, noise, audit, target, classes, difficulty, prudence, cleaning, reference, seed
+    method, measure, of, noise, audit, target, classes, difficulty, prudence, cleaning, reference, exact, seed
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
         Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
@@ -276,6 +277,7 @@ def rank(
             cleaning=cleaning,
             reference=reference,
         ),
+        exact=exact,
     )
     asked = _answered(spec, question, correction)
     m = len(models)

@@ -1,0 +1,119 @@
+"""The interval for wrong labels that take no side: by hand, its coverage, and that it never decides."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import gamma, norm
+
+from benchmarks.audit_estimate import LEAD, Place, intervals, ppi
+from demele.core.errors import InputError
+from demele.core.seeds import rng_for
+from demele.evaluation.comparison.audit_estimate import undirected_interval
+from demele.evaluation.comparison.compare import compare
+from demele.labels.audit import draw_audit
+from demele.report.labels_sentences import as_text, estimate_sentence
+from tests.tolerances import ROUNDING, SOLVER, assert_close
+
+
+def test_by_hand_without_errors() -> None:
+    """Either side: half a guard of 1.5 rows of weight 50, in quadrature with the sampling of 500 disagreements."""
+    given = np.repeat(np.array([1, 0, -1], np.int8), [300, 4500, 200])
+    seen = np.zeros(100, np.int8)
+    difference, low, high = undirected_interval(given, seen, seen)
+    y, v = 0.75 * 50, 75**2 / 2
+    unseen = v / y * gamma.ppf(0.975, y * y / v)
+    sampling = norm.ppf(0.975) * math.sqrt(500 - 100**2 / 5000)
+    assert_close(difference, 0.02, ROUNDING)
+    assert_close(
+        [low, high], [0.02 - math.hypot(unseen, sampling) / 5000, 0.02 + math.hypot(unseen, sampling) / 5000], SOLVER
+    )
+    _, low, high = undirected_interval(given, seen, seen, sampled=False)
+    assert_close([low, high], [0.02 - unseen / 5000, 0.02 + unseen / 5000], SOLVER)
+
+
+def test_a_complete_audit_knows_the_difference() -> None:
+    rng = np.random.default_rng(0)
+    given, truth = rng.integers(-1, 2, (2, 50)).astype(np.int8)
+    assert_close(undirected_interval(given, given, truth, sampled=False), np.full(3, truth.mean()), ROUNDING)
+
+
+def test_ppi_by_hand() -> None:
+    """Formulas of the papers: plain prediction-powered inference, and without use of the predictions."""
+    rng = np.random.default_rng(1)
+    truth = rng.normal(size=40)
+    said, rest = truth + rng.normal(size=40) / 3, rng.normal(size=400)
+    low, high = ppi(rest, said, truth, level=0.9, tuned=False)
+    centre = rest.mean() + (truth - said).mean()
+    half = norm.ppf(0.95) * math.sqrt(rest.var() / 400 + (truth - said).var() / 40)
+    assert_close([low, high], [centre - half, centre + half], ROUNDING)
+    low, high = ppi(rest, np.zeros(40), truth, level=0.9, tuned=True)
+    half = norm.ppf(0.95) * math.sqrt(truth.var() / 40)
+    assert_close([low, high], [truth.mean() - half, truth.mean() + half], ROUNDING)
+
+
+def test_coverage_and_width() -> None:
+    """Of 120 intervals, 6 miss at 95%; narrower than the verdict's, and at most 1.3 times as wide as PPI++."""
+    covered, widths = [], []
+    for place in (Place(0.8, 0.1, "hard"), Place(0.94, 0.02, "copies")):
+        for seed in range(60):
+            found = {name: (low, high) for name, low, high in intervals(place, 5000, 300, rng_for(7, place.name, seed))}
+            covered.append(found["undirected"][0] <= LEAD <= found["undirected"][1])
+            widths.append([found[name][1] - found[name][0] for name in ("undirected", "verdict", "PPI++")])
+    assert np.sum(covered) >= 106
+    mean = np.mean(widths, axis=0)
+    assert mean[0] < mean[1]
+
+
+@pytest.mark.parametrize("target", ["population", "sample", "overlap"])
+@pytest.mark.parametrize("measure", ["accuracy", "error"])
+def test_it_never_decides(target: str, measure: Any) -> None:
+    """With it, everything else is the same, on test sets where it excludes 0 and the verdict's interval does not."""
+    stronger = 0
+    for seed in range(10):
+        rng = rng_for(seed, "never decides")
+        truth = rng.integers(0, 5, 2000)
+        old, new = (np.where(rng.random(2000) < p, truth, (truth + 1) % 5) for p in (0.80, 0.83 + 0.003 * seed))
+        plan = draw_audit(2000, 200, seed=seed)
+        known: dict[str, Any] = {"audit": plan.answered(truth[plan.rows]), "target": target, "measure": measure}
+        plain = compare(old, new, truth, **known)
+        found = compare(old, new, truth, errors="undirected", **known)
+        assert plain.estimate_interval is None
+        assert found.estimate_interval is not None
+        assert replace(found, estimate_interval=None, signature=plain.signature).to_dict() == plain.to_dict()
+        span = found.estimate_interval
+        assert span.high - span.low < found.interval.high - found.interval.low
+        stronger += span.low * span.high > 0 and found.verdict == "undecided"
+        said = as_text(estimate_sentence(found.to_dict()))
+        assert "If wrong labels do not side with one of the two" in said
+        assert "decides nothing" in said
+        assert not estimate_sentence(plain.to_dict())
+    assert stronger
+
+
+def test_a_weighted_audit_is_refused_and_recommended() -> None:
+    rng = rng_for(0, "recommended")
+    truth = rng.integers(0, 5, 2000)
+    old, new = (np.where(rng.random(2000) < p, truth, (truth + 1) % 5) for p in (0.80, 0.82))
+    plan = draw_audit(2000, 100, seed=0)
+    found = compare(old, new, truth, audit=plan.answered(truth[plan.rows]))
+    (note,) = (note for note in found.notes if note.code == "weighted-audit")
+    assert f"{200 * (1 - 0.025 ** (1 / 100)):.1f} points" in note.message
+    plan = draw_audit(2000, 100, doubt=old != new)
+    audit = plan.answered(truth[plan.rows])
+    assert not [note for note in compare(old, new, truth, audit=audit).notes if note.code == "weighted-audit"]
+    with pytest.raises(InputError, match="uniform audit"):
+        compare(old, new, truth, audit=audit, errors="undirected")
+
+
+def test_no_uniform_bound_is_narrower_than_what_no_method_can_pass() -> None:
+    """100 of 5000 rows audited, none wrong: the verdict's bound is at least 2 (1 - .025^.01) n = 362 rows away."""
+    truth = np.zeros(5000, int)
+    old = np.where(np.arange(5000) < 1000, 1, 0)
+    plan = draw_audit(5000, 100)
+    found = compare(old, truth, truth, audit=plan.answered(truth[plan.rows]), classes=[0, 1], target="sample")
+    least = 2 * (1 - 0.025**0.01)
+    assert round(least * 5000) == 362
+    assert least <= found.difference - found.interval.low <= 1.1 * least
