@@ -24,6 +24,7 @@ from demele.cli.label_options import (
     warned,
 )
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.core.sheets import csv_text
 
 __all__ = ["add_command"]
 
@@ -95,7 +96,7 @@ def _run(arguments: argparse.Namespace) -> None:
         assessment = evaluation.assess(columns["predictions"], columns["labels"], **known)
     kind = format_of(arguments.format, arguments.output)
     if kind == "csv":
-        text = assessment.to_frame().to_csv(index=False)
+        text = csv_text(assessment.to_frame())
     elif kind == "json":
         text = json.dumps(assessment.to_dict(), indent=1, allow_nan=False)
     else:

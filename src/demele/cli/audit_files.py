@@ -12,6 +12,7 @@ from demele.cli.files import read_table
 from demele.cli.label_files import class_text, classes_like
 from demele.cli.label_options import DESIGN, DRAW, GIVEN, LEAST, PROBABILITY, ROW, TRUE, Warn, in_file
 from demele.core.errors import FormatError, InputError
+from demele.core.sheets import escaped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,5 +203,5 @@ def answers_text(
         line = {DRAW: first + index, ROW: int(row), GIVEN: given[int(row)], TRUE: "", DESIGN: design, **extra}
         if probabilities is not None:
             line[PROBABILITY] = repr(float(probabilities[index]))
-        writer.writerow(line)
+        writer.writerow({name: escaped(value) for name, value in line.items()})
     return text.getvalue()

@@ -13,6 +13,7 @@ from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, 
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.core.extras import require
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.bench import Characterisation, Scenario
@@ -321,7 +322,7 @@ def _csv(content: Mapping[str, Any], measured: str) -> str:
             "seeds": max(run["seeds"].values()),
         }
     lines = [{**item, **about[item["row"]]} for item in content["verdicts"]]
-    return pd.DataFrame(lines, columns=columns).to_csv(index=False)
+    return csv_text(pd.DataFrame(lines, columns=columns))
 
 
 def _say_where(arguments: argparse.Namespace) -> None:

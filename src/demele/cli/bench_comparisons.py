@@ -19,6 +19,7 @@ from demele.cli.words import in_options
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.outputs import expect_new
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.bench import MethodComparison
@@ -379,7 +380,7 @@ def _text(found: "MethodComparison", arguments: argparse.Namespace) -> str:
     if kind == "json":
         return json.dumps(found.to_dict(), indent=1, allow_nan=False)
     if kind == "csv":
-        return str(found.to_frame().to_csv(index=False))
+        return csv_text(found.to_frame())
     from demele.cli.comparison_tables import comparison_tables
 
     return comparison_tables(found.to_dict(), at=arguments.at, output=arguments.output, words=_said)
@@ -400,7 +401,7 @@ def _listed(arguments: argparse.Namespace) -> str:
     if kind == "csv":
         import pandas as pd
 
-        return str(pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]).to_csv(index=False))
+        return csv_text(pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]))
     from demele.cli.comparison_tables import methods_table
 
     return methods_table(rows, output=arguments.output)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.output import FORMATS, emit, format_of
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.core.spec import MetricSpec
@@ -48,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> None:
         import pandas as pd
 
         frame = pd.DataFrame([_flat(spec) for spec in listed])
-        emit(frame.to_csv(index=False), None)
+        emit(csv_text(frame), None)
 
 
 def _plain(spec: "MetricSpec") -> dict[str, Any]:

@@ -12,6 +12,7 @@ from demele.cli.label_options import Warn
 from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,7 @@ def write_columns(frame: "pd.DataFrame", path: Path) -> None:
         np.savez_compressed(archive, **arrays)
         content = archive.getvalue()
     else:
-        content = frame.to_csv(index=False, sep="\t" if suffix == ".tsv" else ",")
+        content = csv_text(frame, delimiter="\t" if suffix == ".tsv" else ",")
     write_whole(path, content)
 
 

@@ -30,6 +30,7 @@ from demele.cli.label_options import (
 )
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.core.errors import InputError
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,8 @@ shown to be better, and says how many wrong labels that verdict bears.
   demele compare PREDICTIONS LABELS               several models, one column each: a ranking with ties
 
 Files have the same rows with one class in each: .npy, .npz, .csv, .tsv, .parquet or .json.
-FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be the same file.
+FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be the same file. A name with commas stands
+between double quotes, as in CSV: 'FILE::"score,v2"'.
 """
 _EXAMPLES = """\
 methods:
@@ -347,8 +349,8 @@ def _text(result: "Decision | Ranking", arguments: argparse.Namespace, words: Ca
         if kind == "csv":
             import pandas as pd
 
-            return pd.DataFrame([result.row()]).to_csv(index=False)
+            return csv_text(pd.DataFrame([result.row()]))
         return decision_table(result.to_dict(), output=arguments.output, words=words)
     if kind == "csv":
-        return result.to_frame().to_csv(index=False)
+        return csv_text(result.to_frame())
     return ranking_table(result.to_dict(), output=arguments.output, words=words)

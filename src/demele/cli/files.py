@@ -4,6 +4,7 @@ import csv
 import difflib
 import json
 import math
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.core.extras import require
 from demele.core.outputs import expect_new, why_not_writable
+from demele.core.sheets import plain_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +31,7 @@ __all__ = [
     "check_writable",
     "first_row",
     "holds_sparse",
+    "quoted_name",
     "read_or_scan",
     "read_sparse",
     "read_table",
@@ -41,23 +44,69 @@ _DELIMITERS = (",", ";", "\t")
 #: Arrays that every archive of ``scipy.sparse.save_npz`` holds.
 _OF_SPARSE = {"format", "shape", "data"}
 
+#: One name after ``FILE::``, and all that may stand there.
+_NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
+_SELECTED = re.compile(rf"(.*?)::({_NAME}(?:,{_NAME})*)", re.DOTALL)
+_ONE_NAME = re.compile(_NAME)
+
 
 def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
     """Split ``FILE::name`` or ``FILE::a,b`` into the file and the names.
+
+    As in CSV, a name with commas, quotes or spaces at its ends stands between double quotes, and a quote in it is
+    written twice; other names lose spaces at their ends.
 
     Examples
     --------
     >>> file, names = split_name("data.csv::z1,z2")
     >>> file.name, names
     ('data.csv', ('z1', 'z2'))
+    >>> split_name('data.csv::"score,v2",my score')[1]
+    ('score,v2', 'my score')
+
+    Raises
+    ------
+    InputError
+        If there is no name, or a quote is not closed.
     """
-    file, mark, names = text.rpartition("::")
-    if not mark or Path(text).exists():
+    if "::" not in text or Path(text).exists():
         return Path(text), ()
-    chosen = tuple(name.strip() for name in names.split(",") if name.strip())
+    file, names = _file_and_names(text)
+    chosen = tuple(name for name in map(_unquoted, _ONE_NAME.findall(names)) if name)
     if not chosen:
         raise InputError(f"{text}: expected a name after '::', such as {file}::z1,z2")
     return Path(file), chosen
+
+
+def quoted_name(name: str) -> str:
+    """Return a name of a column as it is picked after ``FILE::``.
+
+    Examples
+    --------
+    >>> quoted_name("z1"), quoted_name("score,v2")
+    ('z1', '"score,v2"')
+    """
+    odd = name != name.strip() or any(sign in name for sign in (",", '"', "::"))
+    return '"' + name.replace('"', '""') + '"' if odd else name
+
+
+def _file_and_names(text: str) -> tuple[str, str]:
+    if '"' not in text:
+        file, _, names = text.rpartition("::")
+        return file, names
+    found = _SELECTED.fullmatch(text)
+    if found is None:
+        raise InputError(
+            f"{text}: expected names after '::' such as z1,z2; a name with commas or quotes stands between double "
+            'quotes, and a quote in it is written twice: "score,v2","the ""best"""; on a command line the whole goes '
+            "between single quotes"
+        )
+    return found.group(1), found.group(2)
+
+
+def _unquoted(name: str) -> str:
+    name = name.strip()
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
 def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[Any] | pd.DataFrame":
@@ -288,6 +337,7 @@ def _read_csv(
                 low_memory=False,
                 float_precision="round_trip",
             )
+        frame = plain_frame(frame)
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not text in UTF-8 ({_first_line(error)})") from error
     except (ValueError, csv.Error) as error:  # pandas' own errors are ValueErrors
@@ -428,6 +478,9 @@ def _known(names: Sequence[str], held: Sequence[str], path: Path, what: str) -> 
     for name in names:
         if name not in held:
             near = difflib.get_close_matches(name, held, n=3, cutoff=0.6)
+            whole = ",".join(names)
+            if whole in held:
+                near = [quoted_name(whole)]
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it holds {_listed(held)}"
             raise UnknownNameError(f"{path}: holds no {what} called {name!r}; {hint}")
 

@@ -13,6 +13,7 @@ from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, 
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.core.errors import InputError
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +144,7 @@ def _run(arguments: argparse.Namespace) -> None:
     if annotators is not None and arguments.save_annotations is not None:
         write_columns(_answers(annotators), arguments.save_annotations)
     if written == "csv":
-        emit(frame.to_csv(index=False), None)
+        emit(csv_text(frame), None)
     elif written == "json":
         emit(json.dumps(content, indent=1, allow_nan=False), None)
     else:

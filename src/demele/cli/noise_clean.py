@@ -14,6 +14,7 @@ from demele.cli.label_options import option_words, warned
 from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.core.errors import InputError
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +212,7 @@ def _text(arguments: argparse.Namespace, found: "Cleaning", harm: "Harm", given:
     suspects = _suspects(found, given)
     kind = format_of(arguments.format, None)
     if kind == "csv":
-        return str(suspects.to_csv(index=False))
+        return csv_text(suspects)
     content: dict[str, Any] = plain(
         {
             **found.to_dict(),

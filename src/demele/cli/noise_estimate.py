@@ -16,6 +16,7 @@ from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, 
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,7 +171,7 @@ def _run(arguments: argparse.Namespace) -> None:
         write_columns(frame, arguments.output)
         content.pop("items", None)  # they are in that file
     if arguments.save_transition is not None and transition is not None:
-        write_whole(arguments.save_transition, _named_transition(transition).to_csv(index=False))
+        write_whole(arguments.save_transition, csv_text(_named_transition(transition)))
     emit(_text(content, shown, arguments), None)
     if not arguments.quiet:
         for path, what in ((arguments.output, "labels"), (arguments.save_transition, "transition")):
@@ -184,7 +185,7 @@ def _text(content: dict[str, Any], frame: "pd.DataFrame", arguments: argparse.Na
     words = option_words(arguments)
     kind = format_of(arguments.format, None)
     if kind == "csv":
-        return str(frame.to_csv(index=False))
+        return csv_text(frame)
     if kind == "json":
         return json.dumps(content, indent=1, allow_nan=False)
     if arguments.true is not None:

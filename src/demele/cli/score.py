@@ -18,6 +18,7 @@ from demele.cli.progress import reporting
 from demele.cli.words import in_options
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.extras import require
+from demele.core.sheets import csv_text
 from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ _DESCRIPTION = """\
 Score a representation: every metric that applies, or those named.
 
 CODES and FACTORS are files of the same rows: .npy, .npz, .csv, .tsv, .parquet or .json.
-FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file.
+FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file. A name with commas stands
+between double quotes, as in CSV: 'FILE::"score,v2",z1'.
 Sparse CODES, an .npz of scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
 FOLDER, FOLDER::a,b: the rows of all its .parquet files. Folders, and files of over 4 GiB (.npy, .parquet), are read a
 piece at a time: metrics of histograms count all rows, the others are of a random sample (--sample).
@@ -330,7 +332,7 @@ def _write_evaluations(evaluations: list["Evaluation"], kind: str, arguments: ar
     if kind == "csv":
         import pandas as pd
 
-        text = pd.concat([item.to_frame() for item in evaluations]).to_csv(index=False)
+        text = csv_text(pd.concat([item.to_frame() for item in evaluations]))
     else:
         dictionaries = [item.to_dict() for item in evaluations]
         if kind == "json":
@@ -345,7 +347,7 @@ def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> No
     if kind == "csv":
         import pandas as pd
 
-        text = pd.DataFrame([score.row()]).to_csv(index=False)
+        text = csv_text(pd.DataFrame([score.row()]))
     elif kind == "json":
         text = json.dumps(score.to_dict(), indent=1, allow_nan=False)
     else:

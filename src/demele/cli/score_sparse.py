@@ -13,6 +13,7 @@ from demele.cli.files import read_sparse, read_table, split_name
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.words import in_options
 from demele.core.errors import FormatError, InputError
+from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
             **options,
         )
     if kind == "csv":
-        text = evaluation.to_frame().to_csv(index=False)
+        text = csv_text(evaluation.to_frame())
     elif kind == "json":
         text = json.dumps(evaluation.to_dict(), indent=1, allow_nan=False)
     else:

@@ -1,0 +1,136 @@
+"""Cells that spreadsheets would take for formulas, and names of columns with commas; the program as a module."""
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demele.cli.files import quoted_name, read_table, split_name
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.sheets import csv_text, escaped, plain_frame, unescaped
+from tests.cli.conftest import Program
+
+SIGNS = "=+-@\t\r"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+a", "-cat", "@SUM(A1)", "\tx", "\rx", "-1+cmd", "- 1", "-1_0"])
+def test_what_could_be_a_formula_is_a_text(text: str) -> None:
+    assert escaped(text) == "'" + text
+    assert unescaped("'" + text) == text
+
+
+@pytest.mark.parametrize("value", ["-0.5", "+3", "-1e-3", "-inf", "cat", "", "'tis", "a=b", -0.5, 7, None, True])
+def test_numbers_and_plain_words_stay(value: object) -> None:
+    assert escaped(value) is value
+    assert unescaped(value) is value
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="'=+-@\t\ra1.", max_size=6))
+def test_every_text_comes_back_and_none_is_a_formula(text: str) -> None:
+    written = escaped(text)
+    assert unescaped(written) == text
+    if written[:1] in tuple(SIGNS):
+        float(written)  # nothing but a number
+
+
+def test_a_frame_as_csv() -> None:
+    frame = pd.DataFrame(
+        {"=a": ["=1", "b", None], "n": [-0.5, 1.0, np.nan], "k": np.array([1, None, "-x"], dtype=object)}
+    )
+    rows = list(csv.reader(io.StringIO(csv_text(frame))))
+    assert rows == [["'=a", "n", "k"], ["'=1", "-0.5", "1"], ["b", "1.0", ""], ["", "", "'-x"]]
+    assert list(frame.columns) == ["=a", "n", "k"]  # what came is not changed
+    again = plain_frame(pd.read_csv(io.StringIO(csv_text(frame))))
+    assert list(again.columns) == ["=a", "n", "k"]
+    assert again["=a"].tolist()[:2] == ["=1", "b"]
+    assert again["n"].dtype.kind == "f"
+    categories = pd.DataFrame({"c": pd.Categorical(["=x", "y"])})
+    assert csv_text(categories, delimiter="\t").splitlines() == ["c", "'=x", "y"]
+
+
+def test_audit_sheets_come_back_with_their_classes(
+    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    labels = np.array(["=cat", "-dog", "owl"])[np.arange(60) % 3]
+    pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
+    run = demele("audit", "labels.csv::label", "--size", 40, "--output", "audit.csv")
+    assert run.status == 0, run.err
+    sheet = pd.read_csv("audit.csv", keep_default_na=False)
+    assert set(sheet["given_label"]) == {"'=cat", "'-dog", "owl"}
+    found = []
+    # An expert types the names of the classes, or copies what the sheet shows.
+    for said in ([unescaped(text) for text in sheet["given_label"]], sheet["given_label"].tolist()):
+        sheet.assign(true_label=said).to_csv("answered.csv", index=False)
+        run = demele("assess", "labels.csv::label", "labels.csv::label", "--audit", "answered.csv", "--format", "csv")
+        assert run.status == 0, run.err
+        found.append(run.out)
+    assert found[0] == found[1]
+    assert "'=cat" in found[0]
+
+
+def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    labels = np.array(["=cat", "-dog"] * 30)
+    pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
+    run = demele("noise", "add", "labels.csv::label", "--rate", 0.1, "--output", "noisy.csv")
+    assert run.status == 0, run.err
+    assert "\n=" not in Path("noisy.csv").read_text()
+    read = read_table("noisy.csv::true", warn=lambda _: None)
+    assert isinstance(read, pd.DataFrame)
+    assert read["true"].tolist() == labels.tolist()
+
+
+# Names of columns.
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("a,b", ("a", "b")),
+        (" a , b ", ("a", "b")),
+        ("my score", ("my score",)),
+        ('"score,v2",z1', ("score,v2", "z1")),
+        ('z1, "score,v2"', ("z1", "score,v2")),
+        ('" a "', (" a ",)),
+        ('"the ""best"", of all"', ('the "best", of all',)),
+        ('"x::y",z', ("x::y", "z")),
+    ],
+)
+def test_names_between_quotes(names: str, expected: tuple[str, ...]) -> None:
+    assert split_name(f"data.csv::{names}") == (Path("data.csv"), expected)
+    again = ",".join(map(quoted_name, expected))
+    assert split_name(f"run::1/data.csv::{again}") == (Path("run::1/data.csv"), expected)
+
+
+@pytest.mark.parametrize("names", ['"a', 'a"', '"a"b', 'a"b"c'])
+def test_quotes_that_are_not_closed(names: str) -> None:
+    with pytest.raises(InputError, match="stands between double quotes"):
+        split_name(f"data.csv::{names}")
+
+
+def test_columns_are_picked_by_quoted_names(tmp_path: Path) -> None:
+    file = tmp_path / "data.csv"
+    pd.DataFrame({"score,v2": [1, 2], "my z": [3, 4], "b": [5, 6]}).to_csv(file, index=False)
+    read = read_table(f'{file}::"score,v2",my z', warn=lambda _: None)
+    assert isinstance(read, pd.DataFrame)
+    assert list(read.columns) == ["score,v2", "my z"]
+    with pytest.raises(UnknownNameError, match=r"""did you mean .*"score,v2".*\?"""):
+        read_table(f"{file}::score,v2", warn=lambda _: None)
+
+
+def test_the_program_is_a_module_too() -> None:
+    run = subprocess.run([sys.executable, "-m", "demele", "--version"], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("demele ")
+    run = subprocess.run([sys.executable, "-m", "demele", "scores"], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert run.stderr.startswith("demele: error: ")
