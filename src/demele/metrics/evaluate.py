@@ -115,6 +115,8 @@ def evaluate(
     ------
     InputError, InputTypeError, NotEnoughData, UnknownNameError
         Before any computing, naming argument, column and row.
+    WorkerError
+        If, with ``n_jobs``, a process is killed or runs out of memory.
 
     Warns
     -----
