@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo test test-fast test-oldest test-oldest-short lint format types docs bench clean
+.PHONY: demo test test-fast test-oldest test-oldest-short lint format types docs bench fuzz clean
 
 # Says what is missing on the machine, before half an environment is made that the next call would trust.
 define check_python
@@ -80,6 +80,9 @@ docs: $(VENV)/.dev
 
 bench: $(VENV)/.dev  ## Measure speed and scale; writes benchmarks/results
 	$(BIN)/python -m benchmarks.run
+
+fuzz: $(VENV)/.dev  ## Read hostile inputs for an hour; keeps what breaks a promise in fuzz-found
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),60)
 
 clean:
 	rm -rf $(VENV) $(OLDEST) site .mypy_cache .ruff_cache .pytest_cache

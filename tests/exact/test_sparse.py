@@ -585,7 +585,11 @@ def test_a_factor_with_too_many_values_for_the_tables() -> None:
         demele.InputError, match=re.escape("make tables too large (at most 50,000,000 cells for a code)")
     ):
         demele.evaluate_sparse(
-            codes, [str(row) for row in range(3000)], ["mig"], bins=tuple(np.linspace(0.0, 1.0, 20_000))
+            codes,
+            [str(row) for row in range(3000)],
+            ["mig"],
+            bins=tuple(np.linspace(0.0, 1.0, 20_000)),
+            kinds="categorical",
         )
 
 

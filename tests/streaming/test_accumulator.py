@@ -447,7 +447,7 @@ def test_what_else_does_not_merge() -> None:
     other = demele.Accumulator("sap", stream=1).update(CODES[["first", "second"]], FACTORS)
     with pytest.raises(IncompatibleState, match="the two hold other columns"):
         accumulator.merge(other)
-    text = demele.Accumulator("sap", stream=1).update(CODES.to_numpy(), FACTORS.assign(light="on").to_numpy(str))
+    text = demele.Accumulator("sap", stream=1).update(CODES.to_numpy(), np.full((160, 3), "on"))
     numbers = demele.Accumulator("sap", stream=2).update(CODES.to_numpy(), np.zeros((160, 3)))
     with pytest.raises(IncompatibleState, match="numbers and text in the factor 'v1'"):
         text.merge(numbers)

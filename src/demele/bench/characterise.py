@@ -16,12 +16,12 @@ from demele import __version__
 from demele.bench.criteria import REVIEW_CRITERIA, Criterion, added_criteria
 from demele.bench.curves import Curve
 from demele.bench.planning import Seeds, checked_plan, try_functions
-from demele.bench.run import Plan, declined, record_key, run_plan
+from demele.bench.run import Plan, check_record, declined, record_key, run_plan
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Verdict, judged
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.results import as_json
-from demele.core.store import Key, Store
+from demele.core.store import Key, Store, reading_record
 from demele.metrics.catalogue import CATALOGUE, suggestion
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report, reporting
@@ -393,6 +393,9 @@ def _curve(
 ) -> Curve:
     values, numbers, reasons = [], [], []
     for of_severity in keys if reason is None else [() for _ in keys]:
+        for key in of_severity:
+            with reading_record(key):
+                check_record(rows[key])
         found = [(seed, rows[key]["values"].get(item.name)) for seed, key in enumerate(of_severity)]
         known = [(seed, value) for seed, value in found if value is not None]
         numbers.append(np.array([seed for seed, _ in known], dtype=np.intp))

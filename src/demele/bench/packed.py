@@ -1,8 +1,8 @@
 """A characterisation in one small file: every value of every seed, from which all else is computed again."""
 
 import gzip
+import io
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
@@ -16,8 +16,9 @@ from demele.bench.curves import Curve
 from demele.bench.expectations import Expectation
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError, InputError, quoted, shortened
 from demele.core.outputs import write_whole
+from demele.core.reading import check_nesting, check_unpacked, parsing, read_whole, unpacking_at_most
 
 if TYPE_CHECKING:
     from demele.bench.characterise import Characterisation
@@ -27,6 +28,8 @@ __all__ = ["load", "pack", "reference"]
 _FORMAT = "demele-bench"
 _FORMAT_VERSION = 1
 _REFERENCE = "reference.json.gz"
+#: No severity and no number of seeds is beyond this.
+LARGEST_NUMBER = 1e15
 
 
 def pack(found: "Characterisation", path: Path) -> Path:
@@ -55,13 +58,15 @@ def pack(found: "Characterisation", path: Path) -> Path:
     return write_whole(path, gzip.compress(text.encode(), mtime=0))
 
 
-def load(path: str | Path) -> "Characterisation":
+def load(path: str | Path, *, max_bytes: int | None = None) -> "Characterisation":
     """Read what :meth:`Characterisation.save` wrote.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    max_bytes : int, optional
+        Most bytes that it may take once it is unpacked; by default its own size and 512 MiB.
 
     Returns
     -------
@@ -73,7 +78,7 @@ def load(path: str | Path) -> "Characterisation":
     InputError
         If the file cannot be read.
     FormatError
-        If it is something else.
+        If it is something else, or takes more.
 
     Examples
     --------
@@ -86,11 +91,12 @@ def load(path: str | Path) -> "Characterisation":
     >>> again.curve_frame().equals(found.curve_frame())
     True
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"path: cannot read {path}: {error.strerror or error}") from error
-    return _unpacked(content, str(path))
+    with unpacking_at_most(max_bytes):
+        try:
+            content = read_whole(Path(path))
+        except OSError as error:
+            raise InputError(f"path: cannot read {path}: {error.strerror or error}") from error
+        return _unpacked(content, str(path))
 
 
 def reference() -> "Characterisation":
@@ -114,16 +120,16 @@ def reference() -> "Characterisation":
 def _unpacked(content: bytes, name: str) -> "Characterisation":
     from demele.bench.characterise import Characterisation
 
-    try:
-        found = json.loads(gzip.decompress(content))
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        raise FormatError(f"path: {name} is not a saved characterisation: {error}") from error
+    with parsing(f"path: {name} is not a saved characterisation"):
+        text = _decompressed(content, name)
+        check_nesting(f"path: {name}", text)
+        found = json.loads(text)
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FormatError(f"path: {name} is not a saved characterisation")
     if found.get("format_version") != _FORMAT_VERSION:
         raise FormatError(
-            f"path: {name} has format version {found.get('format_version')}, this demele reads {_FORMAT_VERSION}; "
-            f"read it with the demele that wrote it ({found.get('demele')})"
+            f"path: {name} has format version {quoted(found.get('format_version'))}, this demele reads "
+            f"{_FORMAT_VERSION}; read it with the demele that wrote it ({shortened(str(found.get('demele')), 40)})"
         )
     try:
         curves = [_unpacked_curve(item) for item in found["curves"]]
@@ -147,9 +153,20 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
         _checked(characterisation)
     except FormatError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FormatError(f"path: {name} lacks a part of a characterisation: {error!r}") from error
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise FormatError(f"path: {name} lacks a part of a characterisation: {shortened(repr(error))}") from error
     return characterisation
+
+
+def _decompressed(content: bytes, name: str) -> bytes:
+    """Unpack a file a piece at a time, so that one that grows without end is refused before it does."""
+    pieces, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        while piece := file.read(1 << 24):
+            size += len(piece)
+            check_unpacked(f"path: {name}", size, stored=len(content))
+            pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _checked(found: "Characterisation") -> None:
@@ -161,6 +178,25 @@ def _checked(found: "Characterisation") -> None:
                 raise ValueError(f"{points} points of {item.name} on {scenario.name}, not {len(scenario.severities)}")
     if not 0 < float(found.level) < 1 or int(found.n_samples) < 1:
         raise ValueError(f"level {found.level}, n_samples {found.n_samples}")
+    texts: list[object] = [found.protocol, found.version]
+    texts += [text for item in found.candidates for text in (item.name, item.title, item.group)]
+    texts += [
+        text for item in found.scenarios for text in (item.name, item.title, item.question, item.sweep, item.source)
+    ]
+    odd: list[object] = [text for text in texts if not isinstance(text, str)]
+    odd += [number for counts in (found.seeds, found.slow_seeds) for number in counts.values() if not _count(number)]
+    odd += [number for item in found.scenarios for number in item.severities if not _number(number)]
+    odd += [text for pair in found.drifting.items() for text in pair if not isinstance(text, str)]
+    if odd:
+        raise ValueError(f"{odd[0]!r:.60} where there is a text or a number")
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
+
+
+def _count(value: object) -> bool:
+    return isinstance(value, int) and _number(value) and value >= 0
 
 
 def _packed_candidate(item: Candidate) -> dict[str, Any]:

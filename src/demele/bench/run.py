@@ -12,7 +12,7 @@ import numpy as np
 
 from demele import __version__
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of
-from demele.core.errors import DemeleError, InputError
+from demele.core.errors import DemeleError, FormatError, InputError, quoted
 from demele.core.seeds import rng_for
 from demele.core.store import Key, Store
 from demele.metrics.catalogue import CATALOGUE
@@ -205,6 +205,29 @@ def measured(job: Job) -> dict[Key, dict[str, Any]]:
                 record["rows"] = subject.codes.n
             records[key] = record
     return records
+
+
+def check_record(record: Mapping[str, Any]) -> None:
+    """Refuse a record that :func:`measured` cannot have made.
+
+    Raises
+    ------
+    FormatError
+        Saying which field is not what it should be.
+    """
+    values, reasons, seconds, rows = (record.get(name) for name in ("values", "reasons", "seconds", "rows"))
+    if not isinstance(values, dict) or not all(value is None or _finite(value) for value in values.values()):
+        raise FormatError(f"its values are {quoted(values)}")
+    if not isinstance(reasons, dict):
+        raise FormatError(f"its reasons are {quoted(reasons)}")
+    if not _finite(seconds):
+        raise FormatError(f"its seconds are {quoted(seconds)}")
+    if rows is not None and (not isinstance(rows, int) or not 0 < rows < 1 << 62):
+        raise FormatError(f"its rows are {quoted(rows)}")
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def _subject(job: Job, representation: Representation) -> Subject:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.audit_files import Answers, answers_text
-from demele.cli.files import first_row
 from demele.cli.label_options import TRUE, Warn, in_file
+from demele.cli.table_files import first_row, text_of
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
 
@@ -137,7 +137,7 @@ def _add_rows(path: Path, rows: "NDArray[Any]", given: "NDArray[Any]", *, first:
     """Add rows to the file, below those that it has, whatever program wrote it last."""
     held, head, delimiter = "", None, "\t" if path.suffix.lower() == ".tsv" else ","
     if path.exists():
-        held = path.read_text(encoding="utf-8-sig")
+        held = text_of(path)
         delimiter, head = first_row(path)
         held = held if held.endswith("\n") else held + "\n"
     more = answers_text(rows, given, "sequential", first=first, more={_COMPARISON: key}, head=head, delimiter=delimiter)

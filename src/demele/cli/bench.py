@@ -13,6 +13,7 @@ from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, 
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.core.extras import require
+from demele.core.reading import parsing
 from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
@@ -151,7 +152,9 @@ def _show(arguments: argparse.Namespace) -> None:
     if arguments.saved is None:
         _shown(bench.reference(), arguments, measured="stored")
     else:
-        _shown(bench.load(arguments.saved), arguments)
+        found = bench.load(arguments.saved)
+        with parsing(f"{arguments.saved}: not a characterisation that can be shown"):
+            _shown(found, arguments)
 
 
 def _run(arguments: argparse.Namespace) -> None:

@@ -19,6 +19,7 @@ from demele.cli.words import in_options
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.outputs import expect_new
+from demele.core.reading import real_path
 from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def _check_data(arguments: argparse.Namespace) -> None:
 
 
 def _check_folder(folder: Path, taken: list[Path], arguments: argparse.Namespace) -> None:
-    if any(folder.resolve() == path.resolve() for path in taken):
+    if any(real_path(folder) == real_path(path) for path in taken):
         raise InputError(f"--pictures: {folder} is read or written by the same command; name another folder")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--pictures: {folder}: expected a folder, got a file")

@@ -12,6 +12,7 @@ from demele.cli.label_options import Warn
 from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
+from demele.core.reading import real_path
 from demele.core.sheets import csv_text
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def numbers_of(text: str, warn: Warn, *, labels: str | None = None, beside: Sequ
     path, picked = split_name(text)
     for other in (labels, *beside):
         file, own = split_name(other) if other is not None else (None, ())
-        if file is None or len(own) != 1 or own[0] not in table or file.resolve() != path.resolve():
+        if file is None or len(own) != 1 or own[0] not in table or real_path(file) != real_path(path):
             continue
         if own[0] in picked:
             raise InputError(f"{text}: {own[0]} is given among the features and as {other}; leave it out of them")

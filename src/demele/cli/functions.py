@@ -8,13 +8,15 @@ import importlib.util
 import inspect
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
+from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted, shortened
+from demele.core.reading import parsing, read_whole
 
 if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
@@ -280,7 +282,7 @@ def _found(
         return vars(module)[name]
     known = names(module)
     hint = suggestion(name, known) if known else "; it has none"
-    raise UnknownNameError(f"{argument}: {path} has no {kind} called {name!r}{hint}")
+    raise UnknownNameError(f"{argument}: {path} has no {kind} called {quoted(name)}{hint}")
 
 
 def _functions(module: ModuleType) -> list[str]:
@@ -318,6 +320,13 @@ class _Compiled(importlib.machinery.SourceFileLoader):
         return self._code
 
 
+def _told(error: BaseException) -> str:
+    try:
+        return shortened(str(error))
+    except Exception:  # noqa: BLE001 - an exception of the user's own may fail to say what it is
+        return "an error without a text"
+
+
 def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     """Run a file as a module that no other module can import; and return a digest of its code.
 
@@ -328,14 +337,17 @@ def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     if not path.is_file():
         raise InputError(f"{argument}: {path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     try:
-        tree = ast.parse(path.read_bytes(), str(path))
-        code = compile(tree, str(path), "exec", dont_inherit=True)
-    except SyntaxError as error:
-        line = "" if error.lineno is None else f", line {error.lineno}"
-        raise FormatError(f"{argument}: {path}{line}: {error.msg}") from error
-    except ValueError as error:  # null bytes
-        raise FormatError(f"{argument}: {path}: not a Python file: {error}") from error
-    digest = hashlib.blake2b(ast.dump(tree).encode(errors="surrogatepass"), digest_size=6).hexdigest()
+        with parsing(f"{argument}: {path}: not a Python file"), warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(read_whole(path), str(path))
+            code = compile(tree, str(path), "exec", dont_inherit=True)
+            dumped = ast.dump(tree)
+    except FormatError as error:
+        cause = error.__cause__
+        if not isinstance(cause, SyntaxError):
+            raise
+        line = "" if cause.lineno is None else f", line {cause.lineno}"
+        raise FormatError(f"{argument}: {path}{line}: {shortened(str(cause.msg))}") from error
+    digest = hashlib.blake2b(dumped.encode(errors="surrogatepass"), digest_size=6).hexdigest()
     name = f"_functions_of_{path.stem}_{digest}"
     loader = _Compiled(name, str(path), code)
     spec = importlib.machinery.ModuleSpec(name, loader, origin=str(path))
@@ -348,7 +360,7 @@ def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
-        raise InputError(f"{argument}: {path}{where}: raised {type(error).__name__}: {error}") from error
+        raise InputError(f"{argument}: {path}{where}: raised {type(error).__name__}: {_told(error)}") from error
     finally:
         del sys.modules[name]
     return module, digest

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.cli.files import read_table, split_name
 from demele.cli.label_options import Warn, in_file
 from demele.core.errors import DemeleError, FormatError, InputError
+from demele.core.reading import real_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,8 @@ def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
         raise InputError(f"{text}: expected one class per row, got an array of shape {table.shape}")
     if table.shape[1] > 1:
         raise InputError(f"{text}: {_too_many(text, table)}")
+    if table.shape[1] == 0:
+        raise InputError(f"{text}: expected one class per row, got no column")
     if isinstance(table, np.ndarray):
         return table[:, 0]
     if not numbers:
@@ -66,7 +69,7 @@ def models(text: str, warn: Warn, *, labels: str | None = None) -> dict[str, Any
     read = {str(name): table[name] for name in table}
     path, picked = split_name(text)
     other, own = split_name(labels) if labels is not None else (None, ())
-    if other is not None and len(own) == 1 and own[0] in read and other.resolve() == path.resolve():
+    if other is not None and len(own) == 1 and own[0] in read and real_path(other) == real_path(path):
         if own[0] in picked:
             raise InputError(f"{text}: {own[0]} is given as a model and as LABELS; it would be compared with itself")
         warn(f"{path}: column {own[0]} was left out of the models: it is LABELS")

@@ -9,6 +9,7 @@ from demele.cli.files import check_writable
 from demele.cli.output import FORMATS, log
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
+from demele.core.reading import real_path
 
 __all__ = [
     "DESIGN",
@@ -168,7 +169,7 @@ def read_share(text: str) -> float:
 def checked_targets(arguments: argparse.Namespace, inputs: Sequence[Path]) -> None:
     """Refuse files that could not, or should not, be written, before any computing."""
     targets = [path for path in (arguments.report, arguments.output) if path is not None]
-    if len(targets) == 2 and targets[0].resolve() == targets[1].resolve():
+    if len(targets) == 2 and real_path(targets[0]) == real_path(targets[1]):
         raise InputError("--output: the same file as --report; write to another one")
     if arguments.report is not None and arguments.report.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--report: writes an HTML page; call it {arguments.report.stem}.html, not {arguments.report}")

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from demele import __version__
 from demele.cli import assess, audit, bench, catalogue, compare, noise, score
+from demele.cli.reading_options import add_reading, reading
 from demele.cli.words import in_options
-from demele.core.errors import DemeleError, InputError
+from demele.core.errors import DemeleError, InputError, short_words
 from demele.core.outputs import new_files
 
 __all__ = ["main"]
@@ -37,9 +38,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     arguments = argparse.Namespace()
     try:
+        if any("\0" in word for word in (sys.argv[1:] if argv is None else argv)):
+            raise InputError("an argument holds a null byte; no file and no name does")
         score.check_metrics_are_one_list(sys.argv[1:] if argv is None else argv)
         _parser().parse_args(argv, arguments)
-        with new_files():
+        with new_files(), reading(arguments):
             arguments.run(arguments)
         sys.stdout.flush()
     except SystemExit as stop:  # --help and --version
@@ -55,13 +58,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         words, heads = getattr(arguments, "told_as", ({}, {}))
         replayed = getattr(arguments, "replay", None) is not None
         return _mistake(in_options(str(error), replayed=replayed, words=words, heads=heads))
+    except MemoryError:
+        return _mistake("not enough memory for this; fewer rows or columns, or data read a piece at a time, need less")
     except OSError as error:
         return _mistake(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     return DONE
 
 
 def _mistake(message: str) -> int:
-    print(f"demele: error: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    print(f"demele: error: {short_words(' '.join(message.split()))}", file=sys.stderr)  # noqa: T201
     return MISTAKE
 
 
@@ -114,6 +119,7 @@ def _parser() -> _Parser:
     audit.add_command(commands)
     noise.add_command(commands)
     bench.add_command(commands)
+    add_reading(parser, but=("metrics",))
     return parser
 
 

@@ -13,6 +13,7 @@ from demele.cli.files import read_table, split_name
 from demele.cli.label_files import class_text, classes_named, column, in_one_vocabulary
 from demele.cli.label_options import Warn, in_file
 from demele.core.errors import FormatError, InputError
+from demele.core.reading import real_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +161,7 @@ def _wide(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
     for option in ("given", "gold"):  # a column of the same file that is said to be something else is no annotator
         other = getattr(arguments, option)
         file, own = split_name(other) if other is not None else (None, ())
-        if file is not None and len(own) == 1 and own[0] in columns and file.resolve() == path.resolve():
+        if file is not None and len(own) == 1 and own[0] in columns and real_path(file) == real_path(path):
             warn(f"{path}: column {own[0]} was left out of the annotators: it is --{option}")
             del columns[own[0]]
     named = [name for name in columns if name.casefold() in COLUMN_NAMES["items"]]

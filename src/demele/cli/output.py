@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from demele.cli.words import in_options
-from demele.core.errors import DemeleWarning
+from demele.core.errors import DemeleWarning, short_words
 from demele.core.outputs import write_whole
 
 __all__ = ["FORMATS", "emit", "format_of", "log", "warnings_in_one_line"]
@@ -38,7 +38,7 @@ def emit(text: str, output: Path | None) -> None:
 
 def log(message: str, *, stream: TextIO | None = None) -> None:
     """Write one line to stderr."""
-    print(" ".join(message.split()), file=stream or sys.stderr)
+    print(short_words(" ".join(message.split())), file=stream or sys.stderr)
 
 
 @contextmanager

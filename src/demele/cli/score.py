@@ -18,6 +18,7 @@ from demele.cli.progress import reporting
 from demele.cli.words import in_options
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.extras import require
+from demele.core.reading import real_path
 from demele.core.sheets import csv_text
 from demele.runtime.progress import Report
 
@@ -203,7 +204,7 @@ def _check(arguments: argparse.Namespace) -> None:
             raise InputError(f"--{repeated[0].replace('_', '-')}: with --replay, the signature decides; leave it out")
     inputs = [split_name(text)[0] for text in files]
     targets = [path for path in (arguments.report, arguments.output) if path is not None]
-    if len(targets) == 2 and targets[0].resolve() == targets[1].resolve():
+    if len(targets) == 2 and real_path(targets[0]) == real_path(targets[1]):
         raise InputError("--output: the same file as --report; write to another one")
     for path in targets:
         check_writable(path, force=arguments.force, inputs=inputs)
@@ -274,7 +275,7 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
         path = split_name(text)[0]
 
         def warn(line: str) -> None:
-            key = (path.resolve(), line.removeprefix(str(path)))
+            key = (real_path(path), line.removeprefix(str(path)))
             if key not in warned and not arguments.quiet:
                 warned.add(key)  # codes and factors may come from one file
                 log(f"demele: warning: {line}")
@@ -291,7 +292,7 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
 def _warn_of_shared_columns(codes: str, factors: str) -> None:
     """Tell that codes are scored against themselves: a slip that gives the best of scores."""
     (codes_file, codes_names), (factors_file, factors_names) = split_name(codes), split_name(factors)
-    if codes_file.resolve() != factors_file.resolve():
+    if real_path(codes_file) != real_path(factors_file):
         return
     if codes_names and factors_names:
         shared = [name for name in codes_names if name in factors_names]

@@ -11,6 +11,7 @@ import numpy as np
 from demele.cli.catalogue import specs
 from demele.cli.files import read_sparse, read_table, split_name
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.table_files import text_of
 from demele.cli.words import in_options
 from demele.core.errors import FormatError, InputError
 from demele.core.sheets import csv_text
@@ -70,10 +71,7 @@ def _names(text: str, *, warn: Callable[[str], None]) -> list[str]:
     """Read the names of codes: the lines of a text file, or a column of a table."""
     path, picked = split_name(text)
     if not picked and path.suffix.lower() not in _TABLES:
-        try:
-            names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-        except UnicodeDecodeError as error:
-            raise FormatError(f"{path}: not text in UTF-8 ({error.reason})") from error
+        names = [line.strip() for line in text_of(path).splitlines()]
         while names and not names[-1]:
             names.pop()
         absent = [name == "" for name in names]

@@ -58,7 +58,16 @@ def _word(name: str) -> str:
     return rf"(?<![\w'\"/.=-]){name}(?![\w'\"/=-]|\.\w)"
 
 
+def _size(found: re.Match[str]) -> str:
+    size, unit = int(found[1]), 0
+    while size >= 1024 and unit < 4:
+        size, unit = -(-size // 1024), unit + 1
+    return f"give --max-size {size}{'KMGT'[unit - 1] if unit else ''}"
+
+
 _ALWAYS: tuple[tuple[str, Told], ...] = (
+    (r"\bpass max_bytes=(\d+)", _size),
+    (r"\bread the file with decimal=','", "give --decimal ,"),
     (rf"\b(?:pass|give) {_word('codes_std')}", "give --codes-std FILE"),
     (_word("codes_std"), "--codes-std"),
     (_word("n_jobs"), "--jobs"),

@@ -3,6 +3,8 @@
 Every message says which argument (and column), what was expected, what came (how many, first row), and what to do.
 """
 
+import os
+import re
 import sys
 import warnings
 
@@ -23,12 +25,26 @@ __all__ = [
     "UndefinedFactorWarning",
     "UnknownNameError",
     "WorkerError",
+    "quoted",
+    "short_words",
+    "shortened",
     "warn_user",
 ]
 
+#: Characters of a field, and of a path, that a message repeats.
+MOST_REPEATED = 200
+MOST_OF_PATH = 1000
+_LONG_WORD = re.compile(rf"\S{{{MOST_REPEATED + 1},}}")
+
 
 class DemeleError(Exception):
-    """Anything that demele refuses, with a message made for its user."""
+    """Anything that demele refuses, with a message made for its user.
+
+    Words of more than 200 characters in it, which can only come from data, are cut; paths at 1000.
+    """
+
+    def __init__(self, *told: object) -> None:
+        super().__init__(*(short_words(text) if isinstance(text, str) else text for text in told))
 
 
 class InputError(DemeleError, ValueError):
@@ -51,8 +67,8 @@ class IncompatibleState(InputError):  # noqa: N818 - the name reads as the sente
     """Two states do not add up: they count other columns, other bins, or belong to other metrics."""
 
 
-class FormatError(DemeleError, ValueError):
-    """A file that is not what it should be."""
+class FormatError(InputError):
+    """A file, or bytes, that are not what they should be, or would take more memory than they may."""
 
 
 class OutputError(InputError, OSError):
@@ -65,6 +81,53 @@ class WorkerError(DemeleError, RuntimeError):
 
 class MissingExtraError(DemeleError, ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
+
+
+def shortened(text: str, most: int = MOST_REPEATED) -> str:
+    """Return a text as a message repeats it: not more of it than ``most`` characters.
+
+    Examples
+    --------
+    >>> shortened("short"), len(shortened("long" * 1000)), shortened("long" * 1000)[-24:]
+    ('short', 200, '... (of 4000 characters)')
+    """
+    if len(text) <= most:
+        return text
+    tail = f"... (of {len(text)} characters)"
+    return text[: most - len(tail)] + tail
+
+
+def short_words(text: str) -> str:
+    """Return a message with its overlong words cut: the last guard against a field that is repeated as a whole.
+
+    Examples
+    --------
+    >>> short_words("no column called " + "z" * 5000)[-40:]
+    'zzzzzzzzzzzzzzzz... (of 5000 characters)'
+    """
+    if len(text) <= MOST_REPEATED:
+        return text
+    return _LONG_WORD.sub(_short_word, text)
+
+
+def _short_word(found: re.Match[str]) -> str:
+    return shortened(found[0], MOST_OF_PATH if os.sep in found[0] else MOST_REPEATED)
+
+
+def quoted(value: object) -> str:
+    """Return a value as code shows it, for a message: not more of it than 200 characters.
+
+    Examples
+    --------
+    >>> quoted("z1"), quoted("z" * 5000)[-27:], quoted(10**5000)
+    ("'z1'", "zz'... (of 5000 characters)", 'a whole number of about 5001 digits')
+    """
+    if isinstance(value, int) and value.bit_length() > 4 * MOST_REPEATED:
+        return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
+    if isinstance(value, str) and len(value) > MOST_REPEATED:
+        shown = repr(value[: MOST_REPEATED // 2])
+        return f"{shown}... (of {len(value)} characters)"
+    return shortened(repr(value))
 
 
 def warn_user(message: str, category: "type[DemeleWarning]") -> None:

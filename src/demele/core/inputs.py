@@ -1,6 +1,7 @@
 """The door: arrays, frames and tensors come in, frozen validated columns go out. Below it, everything is trusted."""
 
 import importlib
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, shortened, warn_user
+from demele.core.sparse_structure import checked_structure
+from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
 __all__ = [
     "Codes",
@@ -257,7 +260,7 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
     wide = _too_wide(low, high)
     if wide.any():
         name = names[int(np.flatnonzero(wide)[0])]
-        raise InputError(f"{argument}: the range of column {name!r} exceeds the largest float; rescale it")
+        raise InputError(f"{argument}: the range of column {quoted(name)} exceeds the largest float; rescale it")
     return Codes(values, names, low, high)
 
 
@@ -269,14 +272,16 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Strings, booleans and pandas categoricals are categorical; so are whole numbers with at most 10 different
         values, and more of them (up to 256) that repeat: integers twice, whole floats 10 times on average. Other
-        numbers are continuous. Where it is not clear, ``Factors.ambiguous`` says how a column was read.
+        numbers are continuous. Where it is not clear, ``Factors.ambiguous`` says how a column was read. Refused are
+        numbers written as text, with a decimal comma for example, and more than 10 different texts that occur less
+        than twice on average: names of rows. ``kinds`` makes classes of both.
     kinds : None, str, mapping of name to str, or sequence of str
         ``"continuous"`` or ``"categorical"``, overriding what is detected.
     missing : {"raise", "omit"}
         What to do with missing annotations (NaN, None).
     """
     if missing not in ("raise", "omit"):
-        raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
+        raise InputError(f"missing: expected 'raise' or 'omit', got {quoted(missing)}")
     columns, names = split_columns(factors, "factors", default="v")
     n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
     if n_columns == 0:
@@ -288,11 +293,15 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     if isinstance(columns, np.ndarray):
         columns = [columns[:, index] for index in range(n_columns)]
     read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
-    for factor in read:
+    for factor, column in zip(read, columns, strict=True):
+        if factor.name not in given and is_text(column):
+            refuse_names_of_rows(len(factor.levels), factor.n_annotated, factor.name, next(iter(factor.levels), None))
         if factor.n_annotated == 0:
-            raise NotEnoughData(f"factors: column {factor.name!r} has no annotated row at all; leave it out")
+            raise NotEnoughData(f"factors: column {quoted(factor.name)} has no annotated row at all; leave it out")
         if _too_wide(factor.low, factor.high).any():
-            raise InputError(f"factors: the range of column {factor.name!r} exceeds the largest float; rescale it")
+            raise InputError(
+                f"factors: the range of column {quoted(factor.name)} exceeds the largest float; rescale it"
+            )
     if missing == "raise" and not all(factor.complete for factor in read):
         _raise_missing(read)
     ambiguous = tuple(
@@ -350,7 +359,9 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
     if frame is not None:
         columns, names = frame
         if len(columns) != 1:
-            raise InputError(f"{argument}: expected one column, got {len(columns)}: {', '.join(map(repr, names[:6]))}")
+            raise InputError(
+                f"{argument}: expected one column, got {len(columns)}: {', '.join(map(quoted, names[:6]))}"
+            )
         column = columns[0]
         return series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
     if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
@@ -373,7 +384,7 @@ def _from_sparse(data: object, argument: str) -> object:
     if sparse is None or not sparse.issparse(data):
         return data
     matrix = cast(Any, data)
-    n_entries = int(np.prod(matrix.shape))
+    n_entries = math.prod(int(size) for size in matrix.shape)
     if n_entries > MAX_DENSE_ENTRIES:
         raise InputError(
             f"{argument}: a sparse matrix of {n_entries:,} entries is too large to be made dense "
@@ -385,7 +396,7 @@ def _from_sparse(data: object, argument: str) -> object:
             "demele.evaluate_sparse scores it from its non-zeros, with less memory",
             DemeleWarning,
         )
-    return matrix.toarray()
+    return checked_structure(matrix, argument).toarray()
 
 
 def _from_tensor(data: object, argument: str) -> object:
@@ -425,7 +436,9 @@ def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]
     names = tuple(str(name) for name in (cast(Any, data) if native is None else native).columns)
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise InputError(f"{argument}: expected distinct column names, got {repeated[0]!r} more than once; rename")
+        raise InputError(
+            f"{argument}: expected distinct column names, got {quoted(repeated[0])} more than once; rename"
+        )
     return [_series(series) for series in native.iter_columns()], names
 
 
@@ -459,7 +472,7 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
     try:
         return np.asarray(data)
     except ValueError as error:
-        raise InputError(f"{argument}: expected a rectangular table, got {error}") from error
+        raise InputError(f"{argument}: expected a rectangular table, got {shortened(str(error))}") from error
 
 
 # Codes -------------------------------------------------------------------------------------------------------------
@@ -498,13 +511,13 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
         if not wrong:
             return result
         raise InputTypeError(
-            f"{argument}: expected real numbers in column {name!r}, got {len(wrong)} other values, "
-            f"first {values[wrong[0]]!r} at row {wrong[0]}"
+            f"{argument}: expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
+            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]])
         )
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     raise InputTypeError(
-        f"{argument}: expected real numbers in column {name!r}, got {what.get(values.dtype.kind, values.dtype)}, "
-        f"first {values[0]!r} at row 0"
+        f"{argument}: expected real numbers in column {quoted(name)}, got "
+        f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0" + number_hint(values[0])
     )
 
 
@@ -568,13 +581,13 @@ def _raise_non_finite(values: NDArray[Any], names: tuple[str, ...], argument: st
     rows = np.flatnonzero(bad[:, first])
     others = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} other columns: {_listed(names, wrong[1:])})"
     raise InputError(
-        f"{argument}: {len(rows)} non-finite values (NaN or infinite) in column {names[first]!r}{others}, "
+        f"{argument}: {len(rows)} non-finite values (NaN or infinite) in column {quoted(names[first])}{others}, "
         f"first at row {rows[0]}; drop or impute them"
     )
 
 
 def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
-    shown = ", ".join(repr(names[index]) for index in indices[:5])
+    shown = ", ".join(quoted(names[index]) for index in indices[:5])
     return shown + (", ..." if len(indices) > 5 else "")
 
 
@@ -596,7 +609,9 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
         given = {str(name): kind for name, kind in kinds.items()}
         for name in given:
             if name not in names:
-                raise InputError(f"kinds: no factor is called {name!r}; the factors are {', '.join(map(repr, names))}")
+                raise InputError(
+                    f"kinds: no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, names))}"
+                )
     elif isinstance(kinds, Sequence):
         if len(kinds) != len(names):
             raise InputError(f"kinds: expected one kind for each of the {len(names)} factors, got {len(kinds)}")
@@ -605,7 +620,9 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
         raise InputTypeError(f"kinds: expected a word, a mapping or a sequence, got {type(kinds).__name__}")
     for name, kind in given.items():
         if kind not in ("continuous", "categorical"):
-            raise InputError(f"kinds: expected 'continuous' or 'categorical' for factor {name!r}, got {kind!r}")
+            raise InputError(
+                f"kinds: expected 'continuous' or 'categorical' for factor {quoted(name)}, got {quoted(kind)}"
+            )
     return cast("dict[str, Kind]", given)
 
 
@@ -622,10 +639,10 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         column = series_to_numpy(column, keep_kind=True)
     column = np.asarray(column)
     if column.dtype.kind == "c":
-        raise InputTypeError(f"factors: expected real numbers or classes in column {name!r}, got complex numbers")
+        raise InputTypeError(f"factors: expected real numbers or classes in column {quoted(name)}, got complex numbers")
     if column.dtype.kind in "Mm":
         raise InputTypeError(
-            f"factors: expected numbers or classes in column {name!r}, got dates or time spans; "
+            f"factors: expected numbers or classes in column {quoted(name)}, got dates or time spans; "
             "convert them to a number or to strings"
         )
     if column.dtype.kind == "O":
@@ -638,7 +655,7 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         if n_infinite:
             row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
             raise InputError(
-                f"factors: {n_infinite} infinite values in column {name!r}, first at row {row}; "
+                f"factors: {n_infinite} infinite values in column {quoted(name)}, first at row {row}; "
                 "drop or mark them missing"
             )
         if (given or _detected(column)) == "categorical":
@@ -652,6 +669,16 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         labels = n_levels <= MAX_LEVELS_OF_WHOLE_FLOATS and factor.n_annotated >= ROWS_PER_INTEGER_LABEL * n_levels
         return factor if labels else _quantity(column, name)
     return factor
+
+
+def is_text(column: Any) -> bool:
+    """Whether a column, also one of a categorical type, holds text."""
+    if str(getattr(column, "dtype", "")) == "category":
+        column = column.cat.categories
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")
+    if kind != "O":
+        return kind in "UT"
+    return any(isinstance(value, str) for value in column)
 
 
 def _quantity(column: NDArray[Any], name: str) -> Factor:
@@ -736,15 +763,17 @@ def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *
         return None
     other, what = ("continuous", "a quantity") if kind == "categorical" else ("categorical", "classes")
     return (
-        f"factor {name!r} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
-        f"{kind}; pass kinds={{{name!r}: {other!r}}} if it holds {what}"
+        f"factor {quoted(name)} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
+        f"{kind}; pass kinds={{{quoted(name)}: {quoted(other)}}} if it holds {what}"
     )
 
 
 def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
     if given == "continuous":
         raise InputTypeError(
-            f"factors: column {name!r} was declared continuous but holds classes such as {_first(column)!r}"
+            f"factors: column {quoted(name)} was declared continuous but holds classes such as "
+            + quoted(_first(column))
+            + number_hint(_first(column))
         )
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.size:
         indices, levels = _integer_levels(column)
@@ -756,6 +785,8 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
         levels = tuple(str(int(value)) if float(value).is_integer() else str(value) for value in distinct)
     else:
         indices, levels = _factorised(column, name)
+    if given is None and is_text(column):
+        refuse_written_numbers(levels, np.asarray(indices), name)
     return Factor(name, "categorical", indices, levels, 0.0, len(levels) - 1.0, int((indices >= 0).sum()))
 
 
@@ -788,7 +819,9 @@ def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
         types = {type(value) for value in series if value is not None and not _is_missing(value)}
         if not all(issubclass(kind, str | bool | int | float | np.generic) for kind in types):
             odd = next(kind.__name__ for kind in types if not issubclass(kind, str | bool | int | float | np.generic))
-            raise InputTypeError(f"factors: expected numbers or classes in column {name!r}, got values of type {odd}")
+            raise InputTypeError(
+                f"factors: expected numbers or classes in column {quoted(name)}, got values of type {odd}"
+            )
         if len(types) > 1:
             series = series.map(lambda value: None if value is None or _is_missing(value) else str(value))
     indices, levels = pd.factorize(series, sort=True)
@@ -801,6 +834,7 @@ def _raise_missing(columns: tuple[Factor, ...]) -> None:
     row = int(np.flatnonzero(~first.annotated())[0])
     others = "" if len(incomplete) == 1 else f" (and in {len(incomplete) - 1} other columns)"
     raise InputError(
-        f"factors: {len(first.values) - first.n_annotated} missing annotations in column {first.name!r}{others}, "
-        f"first at row {row}; drop those rows, or pass missing='omit' to score each factor on the rows annotated for it"
+        f"factors: {len(first.values) - first.n_annotated} missing annotations in column "
+        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass missing='omit' to score "
+        "each factor on the rows annotated for it"
     )

@@ -95,7 +95,7 @@ def expect_new(path: Path) -> None:
     """Note that a file, or a folder and all files in it, must not be replaced by this command."""
     expected = _EXPECTED_NEW.get()
     if expected is not None:
-        expected.add(path.resolve())
+        expected.add(Path(os.path.realpath(path)))
 
 
 def why_not_writable(path: Path) -> str | None:

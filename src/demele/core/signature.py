@@ -11,9 +11,13 @@ import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from demele.core.errors import InputError
+from demele.core.errors import FormatError, InputError, quoted
+from demele.core.reading import parsing
 
 __all__ = ["Signature"]
+
+#: A line of more characters is no signature; options may hold edges of many bins.
+LONGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +67,20 @@ class Signature:
         Option objects such as ``EqualWidth(bins=10)`` come back as :class:`OptionText`, which prints as it was
         written; :mod:`demele.metrics.replay` turns them into the objects.
         """
-        try:
+        what = f"signature: {quoted(text)} is not a call such as mig(seed=0)  # n=100"
+        if len(text) > LONGEST:
+            raise FormatError(what)
+        with parsing(what):
             call = ast.parse(text.strip(), mode="eval").body
             context_text = _comment(text.strip())
-        except (SyntaxError, ValueError, tokenize.TokenError) as error:
-            raise InputError(f"signature: {text!r} is not a call such as mig(seed=0)  # n=100") from error
         if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
-            raise InputError(f"signature: {text!r} is not a call such as mig(seed=0)  # n=100")
+            raise FormatError(what)
         arguments: dict[str, object] = {}
         for keyword in call.keywords:
             if keyword.arg is None:
-                raise InputError(f"signature: {text!r} has an argument without a name")
-            arguments[keyword.arg] = _literal(keyword.value)
+                raise InputError(f"signature: {quoted(text)} has an argument without a name")
+            with parsing(what):
+                arguments[keyword.arg] = _literal(keyword.value)
         pairs = [pair.partition("=") for pair in context_text.strip().split(", ") if pair]
         return cls(call.func.id, arguments, {name: value for name, _, value in pairs})
 
@@ -113,5 +119,5 @@ def _literal(node: ast.expr) -> object:
     try:
         value: object = ast.literal_eval(node)
     except ValueError as error:
-        raise InputError(f"signature: {ast.unparse(node)!r} is not a literal") from error
+        raise InputError(f"signature: {quoted(ast.unparse(node))} is not a literal") from error
     return value

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import Codes
+from demele.core.sparse_structure import checked_structure
 
 __all__ = ["SparseCodes", "read_sparse_codes"]
 
@@ -113,6 +114,7 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     if kind not in "biuf":
         what = "complex numbers" if kind == "c" else str(matrix.dtype)
         raise InputTypeError(f"codes: expected real numbers, got {what}")
+    matrix = checked_structure(matrix, "codes")
     names = _names(code_names, d)
     columns = _canonical(matrix)
     values = columns.data.astype(np.uint8) if kind == "b" else columns.data

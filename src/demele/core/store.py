@@ -5,12 +5,14 @@ import os
 import stat
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, InputError, OutputError
+from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
+from demele.core.reading import check_nesting, parsing, read_whole
 
-__all__ = ["Key", "Store"]
+__all__ = ["Key", "Store", "reading_record"]
 
 #: What a record is about; text and whole numbers only, so that it reads back as it was.
 Key = tuple[str | int, ...]
@@ -125,7 +127,7 @@ class Store:
             If it is not a store.
         """
         try:
-            content = path.read_bytes()
+            content = read_whole(path)
         except OSError as error:
             raise InputError(f"store: cannot read {path}: {error.strerror or error}") from error
         identity, records, _ = _parsed(path, content)
@@ -164,14 +166,27 @@ class Store:
             found, expected = given.get(what), self.identity.get(what)
             if found == expected:
                 continue
+            told = shortened(str(found), 40)
             if what == "demele":
                 raise InputError(
-                    f"store: {path} was made by demele {found}, this is {expected}: rows of two versions are never "
-                    f"mixed; finish it with that version (pip install demele=={found}), or give another file"
+                    f"store: {path} was made by demele {told}, this is {expected}: rows of two versions are never "
+                    f"mixed; finish it with that version (pip install demele=={told}), or give another file"
                 )
             raise InputError(
-                f"store: {path} was made with {what} = {found}, this run has {expected}; use the same, or another file"
+                f"store: {path} was made with {shortened(what, 40)} = {told}, this run has {expected}; "
+                "use the same, or another file"
             )
+
+
+@contextmanager
+def reading_record(key: Key) -> Iterator[None]:
+    """Say which record is not what it should be; within, what is stored is taken apart, and nothing computed."""
+    what = f"store: the record of {quoted(key)} does not hold what it should; the file was changed after it was written"
+    with parsing(what):
+        try:
+            yield
+        except DemeleError as error:
+            raise FormatError(f"{what} ({error})") from error
 
 
 #: Stores that this process writes to.
@@ -237,14 +252,16 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key
         if content[: len(first)] != first[: len(content)]:
             raise FormatError(f"store: {path} is not a store of rows; nothing was changed in it")
         return None, {}, 0
-    lines = content[:whole].splitlines()
+    check_nesting(f"store: {path}", content)
+    lines = content[:whole].split(b"\n")[:-1]
     identity = _object(lines[0])
     if identity is None or identity.get("format") != _FORMAT:
         raise FormatError(f"store: {path} is not a store of rows; nothing was changed in it")
     if identity.get("format_version") != _FORMAT_VERSION:
         raise InputError(
-            f"store: {path} has format version {identity.get('format_version')}, this demele writes "
-            f"{_FORMAT_VERSION}; use the demele that made it ({identity.get('demele')}), or give another file"
+            f"store: {path} has format version {quoted(identity.get('format_version'))}, this demele writes "
+            f"{_FORMAT_VERSION}; use the demele that made it ({shortened(str(identity.get('demele')), 40)}), or give "
+            "another file"
         )
     records: dict[Key, dict[str, Any]] = {}
     for number, line in enumerate(lines[1:], start=2):
@@ -255,7 +272,8 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key
         key = tuple(parts)
         if key in records:
             raise FormatError(
-                f"store: {path}, line {number}: a second record of {key}; the file was changed after it was written"
+                f"store: {path}, line {number}: a second record of {quoted(key)}; the file was changed after it was "
+                "written"
             )
         records[key] = record
     return identity, records, whole
@@ -263,7 +281,8 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
+        with parsing("line"):
+            found = json.loads(line)
+    except FormatError:  # told by who knows where the line is
         return None
     return found if isinstance(found, dict) else None

@@ -33,6 +33,8 @@ __all__ = [
 
 #: Cells of one packed table: small enough to stay in a core's cache.
 MAX_CELLS = 1 << 17
+#: Columns of one packed table: arrays have at most 32 dimensions in NumPy 1, and two tables are counted together.
+MOST_PACKED = 15
 #: Entries of all tables together, 8 bytes each.
 MAX_ENTRIES = 200_000_000
 
@@ -244,10 +246,11 @@ def _packs(columns: NDArray[np.intp], sizes: NDArray[np.intp], budget: int) -> l
 
 
 def packed_columns(sizes: NDArray[np.intp], budget: int) -> list[list[int]]:
-    """Group neighbouring columns while their cells stay within the budget."""
+    """Group neighbouring columns while their cells stay within the budget, and two groups within NumPy's dimensions."""
     groups: list[list[int]] = [[]]
     for column in range(len(sizes)):
-        if groups[-1] and np.prod(sizes[[*groups[-1], column]]) > budget:
+        full = len(groups[-1]) == MOST_PACKED  # columns of one bin take no cells
+        if full or (groups[-1] and np.prod(sizes[[*groups[-1], column]]) > budget):
             groups.append([])
         groups[-1].append(column)
     return groups

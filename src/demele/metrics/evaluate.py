@@ -331,7 +331,7 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
 
 def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     """Refuse data of another shape than the signature's, warn of another version."""
-    read_codes_, read_factors_ = read_pair(codes, factors, missing="omit")
+    read_codes_, read_factors_ = read_pair(codes, factors, kinds=parsed.arguments.get("kinds"), missing="omit")
     shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
     for what, number in shape.items():
         if parsed.context.get(what, str(number)) != str(number):

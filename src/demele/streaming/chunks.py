@@ -10,9 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import (
+    FormatError,
+    InputError,
+    InputTypeError,
+    NotEnoughData,
+    UnknownNameError,
+    quoted,
+    shortened,
+)
 from demele.core.extras import require
 from demele.core.inputs import split_columns
+from demele.core.parquet_files import decoded, facts_of, parsing_parquet, text_columns
 
 __all__ = ["ArrayTable", "ParquetTable", "Span", "Table", "blocks", "scan_parquet", "some", "spans", "table_of"]
 
@@ -108,7 +117,6 @@ class ParquetTable:
 
     def batches(self, start: int, stop: int) -> Iterator[list[Any]]:
         """Yield the columns of successive rows."""
-        parquet = require("pyarrow.parquet", purpose="reading Parquet files")
         row = 0
         for path, sizes in zip(self.files, self.groups, strict=True):
             ends = row + np.cumsum(sizes, dtype=np.int64)
@@ -118,13 +126,23 @@ class ParquetTable:
             if row <= start or first >= stop or not wanted:
                 continue
             at = int(ends[wanted[0]]) - sizes[wanted[0]]
-            with parquet.ParquetFile(path, buffer_size=BYTES_AHEAD, pre_buffer=False) as file:
-                for batch in file.iter_batches(ROWS_PER_READ, row_groups=wanted, columns=list(self.names)):
+            yield from self._rows(Path(path), wanted, start - at, stop - at)
+
+    def _rows(self, path: Path, groups: list[int], start: int, stop: int) -> Iterator[list[Any]]:
+        """Yield the columns of some rows of one file, counted from the first of these groups."""
+        parquet = require("pyarrow.parquet", purpose="reading Parquet files")
+        at = 0
+        with parsing_parquet(path):
+            with parquet.ParquetFile(path) as about:
+                text = text_columns(about.schema_arrow, self.names)
+            with parquet.ParquetFile(path, buffer_size=BYTES_AHEAD, pre_buffer=False, read_dictionary=text) as file:
+                for batch in file.iter_batches(ROWS_PER_READ, row_groups=groups, columns=list(self.names)):
                     low, high = max(start - at, 0), min(stop - at, batch.num_rows)
                     at += batch.num_rows
                     if low < high:
-                        part = batch.slice(low, high - low)
-                        yield [_column(part.column(name)) for name in self.names]
+                        part = {name: batch.column(name).slice(low, high - low) for name in self.names}
+                        part.update({name: decoded(part[name], str(path)) for name in text})
+                        yield [_column(part[name]) for name in self.names]
 
 
 def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -> ParquetTable:
@@ -168,8 +186,7 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
     >>> score.value == demele.jemmig(rows[["z"]], rows[["v"]]).value
     True
     """
-    arrow = require("pyarrow", purpose="scan_parquet")
-    parquet = require("pyarrow.parquet", purpose="scan_parquet")
+    require("pyarrow", purpose="scan_parquet")
     path = Path(path)
     if path.is_dir():
         files = sorted(
@@ -191,22 +208,17 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
         raise InputError(f"columns: expected distinct names, got {', '.join(map(repr, names))}")
     groups = []
     for file in files:
-        try:
-            about = parquet.read_metadata(file)
-            schema = about.schema.to_arrow_schema()
-        except arrow.ArrowException as error:
-            what = next(iter(str(error).splitlines()), type(error).__name__)
-            raise FormatError(f"{file}: not a Parquet file that can be read ({what})") from error
-        held = schema.names
+        facts = facts_of(file, "scan_parquet")
+        held = facts.names
         if names is None:  # without the index of a frame of pandas
-            index = (schema.pandas_metadata or {}).get("index_columns", [])
-            names = tuple(name for name in held if name not in index)
+            names = tuple(name for name in held if name not in facts.index)
         for name in names:
             if name not in held:
                 near = get_close_matches(name, held, n=3, cutoff=0.6)
-                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it holds {', '.join(held[:12])}"
-                raise UnknownNameError(f"{file}: holds no column called {name!r}; {hint}")
-        groups.append(tuple(int(about.row_group(index).num_rows) for index in range(about.num_row_groups)))
+                shown = ", ".join(shortened(one, 40) for one in held[:12])
+                hint = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it holds {shown}"
+                raise UnknownNameError(f"{file}: holds no column called {quoted(name)}; {hint}")
+        groups.append(facts.groups)
     if names is None:
         raise ValueError("there is at least one file")
     return ParquetTable(tuple(map(str, files)), tuple(groups), names)

@@ -18,11 +18,13 @@ from demele.core.inputs import (
     ROWS_PER_STORED_LABEL,
     Kind,
     as_numbers,
+    is_text,
     read_factor,
     real_column,
     series_to_numpy,
     whole_number_doubt,
 )
+from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
 
 __all__ = ["Seen", "SeenCode", "SeenFactor", "look", "merged"]
 
@@ -50,7 +52,7 @@ class SeenFactor:
     ``form`` is "whole" or "real" for numbers, "classes" for classes in the order of their names, "ordered" for those
     of a categorical type, "none" before the first annotation. ``integer``: whether all rows were stored as integers.
     ``distinct`` holds the different numbers (None: more than are kept), ``levels`` the classes, ``order`` all classes
-    of a categorical type.
+    of a categorical type. ``text``: whether some classes are text.
     """
 
     form: str
@@ -64,6 +66,7 @@ class SeenFactor:
     order: tuple[str, ...] = ()
     n_infinite: int = 0
     first_infinite: int = -1
+    text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +218,8 @@ def _classes(column: Any, name: str, given: Kind | None) -> SeenFactor:
     missing = np.flatnonzero(np.asarray(factor.values) < 0)
     first = int(missing[0]) if missing.size else -1
     form = "classes" if factor.levels else "none"
-    return _bounded(SeenFactor(form, False, np.inf, -np.inf, factor.n_annotated, first, None, factor.levels), name)
+    seen = SeenFactor(form, False, np.inf, -np.inf, factor.n_annotated, first, None, factor.levels)
+    return _bounded(replace(seen, text=is_text(column)), name)
 
 
 def _bounded(seen: SeenFactor, name: str) -> SeenFactor:
@@ -265,9 +269,11 @@ def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int
     if forms == {"ordered"} and mine.order == theirs.order:
         used = {*mine.levels, *theirs.levels}
         levels = tuple(level for level in mine.order if level in used)
-        return replace(mine, n_annotated=n_annotated, first_missing=first, levels=levels)
+        text = mine.text or theirs.text
+        return replace(mine, n_annotated=n_annotated, first_missing=first, levels=levels, text=text)
     levels = mine.levels if mine.levels == theirs.levels else tuple(sorted({*mine.levels, *theirs.levels}))
-    return _bounded(SeenFactor("classes", False, np.inf, -np.inf, n_annotated, first, None, levels), name)
+    seen = SeenFactor("classes", False, np.inf, -np.inf, n_annotated, first, None, levels)
+    return _bounded(replace(seen, text=mine.text or theirs.text), name)
 
 
 # Kinds ----------------------------------------------------------------------------------------------------------------
@@ -280,6 +286,9 @@ def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
     if given is not None:
         return given
     if seen.form in ("classes", "ordered"):
+        if seen.text:
+            refuse_written_numbers(seen.levels, None, name)
+            refuse_names_of_rows(len(seen.levels), seen.n_annotated, name, seen.levels[0])
         return "categorical"
     if seen.form == "real" or seen.distinct is None or seen.distinct.size > MAX_LEVELS_OF_WHOLE_FLOATS:
         return "continuous"

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted, shortened
+from demele.core.reading import parsing
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, ColumnBins, Edges, EqualFrequency, EqualWidth
 from demele.metrics.options import restored
@@ -116,6 +117,11 @@ def frame_from_dict(plain: object) -> Frame:
     """Return the frame that :func:`frame_as_dict` wrote: see :meth:`demele.Frame.from_dict`."""
     if not isinstance(plain, Mapping):
         raise InputTypeError(f"frame: expected the mapping that Frame.to_dict returns, got {type(plain).__name__}")
+    with parsing("frame: expected the mapping that Frame.to_dict returns"):
+        return _frame_of(plain)
+
+
+def _frame_of(plain: Mapping[str, Any]) -> Frame:
     try:
         codes = plain["codes"]
         frame = Frame(
@@ -133,9 +139,8 @@ def frame_from_dict(plain: object) -> Frame:
             },
         )
     except KeyError as error:
-        raise InputError(f"frame: expected the mapping that Frame.to_dict returns; it lacks {error}") from error
-    except (TypeError, ValueError) as error:
-        raise InputError(f"frame: expected the mapping that Frame.to_dict returns; {error}") from error
+        lacking = shortened(str(error))
+        raise InputError(f"frame: expected the mapping that Frame.to_dict returns; it lacks {lacking}") from error
     _check(frame)
     return frame
 
@@ -183,14 +188,16 @@ def _check(frame: Frame) -> None:
         raise InputError("frame: expected finite ranges of the codes, with low not above high")
     for column in frame.columns:
         if column.kind not in ("continuous", "categorical"):
-            raise InputError(f"frame: factor {column.name!r} is 'continuous' or 'categorical', got {column.kind!r}")
+            raise InputError(
+                f"frame: factor {quoted(column.name)} is 'continuous' or 'categorical', got {quoted(column.kind)}"
+            )
         if not (np.isfinite([column.low, column.high]).all() and column.low <= column.high):
-            raise InputError(f"frame: expected a finite range, or a level, of factor {column.name!r}")
+            raise InputError(f"frame: expected a finite range, or a level, of factor {quoted(column.name)}")
     if frame.missing not in ("raise", "omit"):
-        raise InputError(f"frame: missing is 'raise' or 'omit', got {frame.missing!r}")
+        raise InputError(f"frame: missing is 'raise' or 'omit', got {quoted(frame.missing)}")
     for rule, (codes, factors) in frame.exact.items():
         if (len(codes), len(factors)) != (d, m):
             raise InputError(
-                f"frame: expected edges under {rule!r} of {d} codes and {m} factors, got {len(codes)} and "
+                f"frame: expected edges under {quoted(rule)} of {d} codes and {m} factors, got {len(codes)} and "
                 f"{len(factors)}"
             )

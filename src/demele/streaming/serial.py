@@ -5,7 +5,8 @@ Reading bytes of unknown origin runs no code that they bring; what does not fit 
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
@@ -13,7 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, IncompatibleState, InputError, InputTypeError
+from demele.core.errors import (
+    DemeleError,
+    FormatError,
+    IncompatibleState,
+    InputError,
+    InputTypeError,
+    quoted,
+    shortened,
+)
+from demele.core.reading import check_nesting, check_unpacked, parsing
 from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
 from demele.streaming.accumulator import Accumulator
@@ -81,7 +91,7 @@ def from_bytes(data: bytes) -> Accumulator:
         If they are not an accumulator's bytes, or are damaged.
     """
     about, pack = _opened(data)
-    with _Refusal():
+    with _refusing():
         given = {name: _decoded(about["settings"][name]) for name in Plan.__slots__}
         names, single = given.pop("names"), given.pop("single")
         given["options"] = dict(given["options"])
@@ -128,7 +138,7 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
         If they are not an accumulator's bytes, or are damaged.
     """
     about, pack = _opened(data)
-    with _Refusal():
+    with _refusing():
         theirs, digest = [str(value) for value in about["plan"]], about["frame"]
         mine = list(comparable(accumulator._plan))
         if theirs == mine and digest == _digest(accumulator.frame):
@@ -208,7 +218,8 @@ def _unpacked_counts(empty: CountState, about: Mapping[str, Any] | None, pack: "
         and annotated.shape == (len(sizes),)
         and np.array_equal(code_bins, widths)
     )
-    if not fits:
+    counts = (*tables, *pairs.values(), annotated)
+    if not fits or not all(one.dtype.kind in "iuf" and np.isfinite(one).all() and (one >= 0).all() for one in counts):
         raise FormatError("accumulator: the tables of this state do not have the bins of its frame")
     return replace(
         empty,
@@ -257,7 +268,7 @@ def _unpacked_sample(
     for index, (name, seen) in enumerate(streams):
         own = place == index
         if (numbers[own] < 0).any() or (numbers[own] >= seen).any():
-            raise FormatError(f"accumulator: stream {name!r} of this state has rows that it has not seen")
+            raise FormatError(f"accumulator: stream {quoted(name)} of this state has rows that it has not seen")
         keys[own] = row_keys(empty.seed, name, numbers[own])
         names[own] = name
         known |= own
@@ -315,7 +326,8 @@ def _decoded(value: Any) -> Any:
     if kind == "array":
         dtype, shape, cells, scalar = held
         if np.dtype(dtype).kind not in "biufU":
-            raise FormatError(f"accumulator: its settings hold an array of {dtype!r}")
+            raise FormatError(f"accumulator: its settings hold an array of {quoted(dtype)}")
+        check_unpacked("accumulator", np.dtype(dtype).itemsize * max(len(cells), 1), stored=0)
         array = np.array([_decoded(one) for one in cells], dtype=dtype).reshape(shape)
         return array[()] if scalar else array
     if kind == "float":
@@ -327,7 +339,7 @@ def _decoded(value: Any) -> Any:
         return {_decoded(key): _decoded(one) for key, one in held}
     if kind == "rule":
         return _RULES[held[0]](**_decoded(held[1]))
-    raise FormatError(f"accumulator: its settings hold a value of unknown kind {kind!r}")
+    raise FormatError(f"accumulator: its settings hold a value of unknown kind {quoted(kind)}")
 
 
 # Arrays -------------------------------------------------------------------------------------------------------------
@@ -393,9 +405,11 @@ def _opened(data: bytes) -> tuple[dict[str, Any], _Arrays]:
         raise FormatError("accumulator: these are not the bytes of an accumulator, or of another version of demele")
     if data[len(MAGIC) : start] != _checksum(data[start:]):
         raise FormatError(f"accumulator: its {len(data)} bytes are damaged or cut off: their checksum differs")
-    with _Refusal():
+    with _refusing():
         end = start + 8 + int.from_bytes(data[start : start + 8], "little")
-        about = json.loads(data[start + 8 : end].decode())
+        header = data[start + 8 : end]
+        check_nesting("accumulator", header)
+        about = json.loads(header.decode())
         return about, _Arrays(about["arrays"], np.frombuffer(data[end:], dtype=np.uint8))
 
 
@@ -403,22 +417,22 @@ def _checksum(body: bytes) -> bytes:
     return blake2b(body, digest_size=CHECKSUM).digest()
 
 
-class _Refusal:
+@contextmanager
+def _refusing() -> Iterator[None]:
     """Turn what forged bytes provoke into one error that says so."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, IncompatibleState | FormatError) or error is None:
-            return
-        if isinstance(error, ValueError | TypeError | LookupError | AttributeError | OverflowError):
-            raise FormatError(f"accumulator: its bytes do not hold what they should: {error}") from error
+    what = "accumulator: its bytes do not hold what they should"
+    with parsing(what):
+        try:
+            yield
+        except (IncompatibleState, FormatError):
+            raise
+        except DemeleError as error:
+            raise FormatError(f"{what} ({shortened(str(error), 400)})") from error
 
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise FormatError(f"accumulator: expected a whole number of at least 0, got {value!r}")
+        raise FormatError(f"accumulator: expected a whole number of at least 0, got {quoted(value)}")
     return value
 
 

@@ -25,12 +25,12 @@ from demele.bench.comparisons.compared import (
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import run_plan
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import check_same_order, read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.core.store import Key, Store
+from demele.core.store import Key, Store, reading_record
 from demele.evaluation.intervals import checked_confidence
 from demele.labels.annotators import artificial_annotators
 from demele.labels.noise import add_feature_noise
@@ -269,8 +269,12 @@ def _annotators(about: _Data, settings: _Settings, rows: Store, n_jobs: int, rep
         }
         rows.append([(key, record)])
     stored = rows[key]
-    predictions = np.stack([_unpacked(text) for text in stored["predictions"]])
-    return _Annotators(about.named(predictions), stored["errors"])
+    with reading_record(key):
+        predictions = np.stack([_unpacked(text, about.coded.size) for text in stored["predictions"]])
+        if not ((predictions >= 0) & (predictions < len(about.words))).all():
+            raise FormatError("their predictions are none of the classes")
+        errors = np.asarray(stored["errors"], dtype=np.float64).tolist()
+        return _Annotators(about.named(predictions), errors)
 
 
 def _training_versions(
@@ -328,9 +332,15 @@ def _classifiers(
         rows.append([(keys[index], record)])
         if report is not None:
             report(done, len(keys), f"classifier {done} of {len(keys)} trained")
-    return [
-        _Classifier(rows[key]["name"], rows[key]["trained_on"], _unpacked(rows[key]["predictions"])) for key in keys
-    ]
+    return [_stored_classifier(key, rows[key], about) for key in keys]
+
+
+def _stored_classifier(key: Key, record: Mapping[str, Any], about: _Data) -> "_Classifier":
+    with reading_record(key):
+        predictions = _unpacked(record["predictions"], about.coded.size)
+        if not ((predictions >= 0) & (predictions < len(about.words))).all():
+            raise FormatError("its predictions are none of the classes")
+        return _Classifier(str(record["name"]), float(record["trained_on"]), predictions)
 
 
 def _trained(
@@ -448,5 +458,9 @@ def _packed(coded: Indices) -> str:
     return base64.b64encode(zlib.compress(coded.astype("<i4").tobytes(), 9)).decode("ascii")
 
 
-def _unpacked(text: str) -> Indices:
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<i4").astype(np.int32)
+def _unpacked(text: str, n: int) -> Indices:
+    """Read n classes that :func:`_packed` wrote; no more is unpacked than they take."""
+    held = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), 4 * n + 1)
+    if len(held) != 4 * n:
+        raise ValueError(f"expected {n} classes")
+    return np.frombuffer(held, dtype="<i4").astype(np.int32)

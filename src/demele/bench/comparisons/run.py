@@ -14,8 +14,9 @@ from demele import __version__
 from demele.bench.comparisons.contenders import reference_choice
 from demele.bench.comparisons.own import fingerprint
 from demele.bench.comparisons.setting import Asked, Contender, Decided, Flags, Setting
+from demele.core.errors import FormatError, quoted
 from demele.core.labelled import Indices, Labelled
-from demele.core.store import Key, Store
+from demele.core.store import Key, Store, reading_record
 from demele.labels.transition import digest
 from demele.runtime.progress import Report
 from demele.runtime.work import completed
@@ -128,9 +129,12 @@ def decisions(plan: Plan, records: Mapping[Key, Mapping[str, Any]] | Store) -> d
     found = {}
     for key in plan.pieces():
         record = records[key]
-        found[key] = Decided(
-            unpacked(record["candidate"], n_pairs), unpacked(record["established"], n_pairs), record["labels_asked"]
-        )
+        with reading_record(key):
+            asked = record["labels_asked"]
+            if not (isinstance(asked, int | float) and abs(asked) < 1e300):
+                raise FormatError(f"its labels_asked are {quoted(asked)}")
+            flags = [unpacked(record[name], n_pairs) for name in ("candidate", "established")]
+        found[key] = Decided(flags[0], flags[1], asked)
     return found
 
 
@@ -140,8 +144,17 @@ def packed(flags: Flags) -> str:
 
 
 def unpacked(text: str, n: int) -> Flags:
-    """Read flags that :func:`packed` wrote."""
-    return np.unpackbits(np.frombuffer(base64.b64decode(text), dtype=np.uint8), count=n).astype(np.bool_)
+    """Read flags that :func:`packed` wrote.
+
+    Raises
+    ------
+    ValueError
+        If they are not n flags.
+    """
+    held = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
+    if held.size != -(-n // 8):
+        raise ValueError(f"expected {n} flags, got {8 * held.size}")
+    return np.unpackbits(held, count=n).astype(np.bool_)
 
 
 def _decided(job: "tuple[Key, Setting, Contender]") -> tuple[Key, dict[str, Any]]:

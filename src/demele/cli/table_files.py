@@ -1,0 +1,328 @@
+"""Tables in text, JSON and Parquet: checked for what readers of tables would guess, fill in or leave out."""
+
+import codecs
+import csv
+import difflib
+import json
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, UnknownNameError, quoted, shortened
+from demele.core.parquet_files import check_columns, facts_of, parsing_parquet
+from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
+from demele.core.sheets import plain_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "check_known",
+    "decimal_comma",
+    "first_row",
+    "listed",
+    "quoted_name",
+    "read_csv",
+    "read_json",
+    "read_parquet",
+    "text_of",
+]
+
+Warn = Callable[[str], None]
+
+_DELIMITERS = (",", ";", "\t")
+_DECIMAL: ContextVar[str] = ContextVar("demele_decimal", default=".")
+_MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16",
+          codecs.BOM_UTF16_BE: "UTF-16"}  # fmt: skip
+#: Half a character, as JSON can write it: no text that could be shown or stored.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+@contextmanager
+def decimal_comma(used: bool) -> Iterator[None]:
+    """Read numbers in tables of text with a decimal comma within, if it is used; columns are split otherwise then."""
+    before = _DECIMAL.set("," if used else ".")
+    try:
+        yield
+    finally:
+        _DECIMAL.reset(before)
+
+
+# Text ------------------------------------------------------------------------------------------------------------
+
+
+def read_csv(
+    path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False
+) -> "NDArray[Any] | pd.DataFrame":
+    """Read a table of text; see :func:`demele.cli.files.read_table`."""
+    import pandas as pd
+
+    what = f"{path}: not a table that can be read"
+    with parsing(what), _in_utf8(path):
+        delimiter, first = first_row(path)
+        check_unpacked(path, len(first) * BYTES_PER_COLUMN, stored=path.stat().st_size)
+        _check_widths(path, delimiter)
+        header = _has_header(first, path, warn)
+        if header:
+            _check_repeated([name.strip() for name in first if name.strip()], path)
+        with warnings.catch_warnings():
+            # pandas 2 must be told to read the bits that were written; later releases do so, and warn of being told
+            warnings.filterwarnings("ignore", "The 'float_precision' argument", DeprecationWarning)
+            frame = pd.read_csv(
+                path,
+                sep=delimiter,
+                header=0 if header else None,
+                encoding="utf-8-sig",
+                low_memory=False,
+                decimal=_DECIMAL.get(),
+                float_precision="round_trip",
+            )
+        frame = plain_frame(frame)
+    if not len(frame):
+        raise FormatError(f"{path}: has a header but no rows")
+    if header:
+        return _picked(frame if row_names else _without_index(frame, path, names, warn), names, path)
+    frame.columns = [str(position + 1) for position in range(frame.shape[1])]
+    picked = _picked(frame, names, path)
+    return picked if names else np.asarray(picked.to_numpy())
+
+
+def text_of(path: Path) -> str:
+    """Return the content of a file of text in UTF-8.
+
+    Raises
+    ------
+    FormatError, OSError
+    """
+    with _in_utf8(path), opened(path) as file:
+        return file.read()
+
+
+@contextmanager
+def _in_utf8(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        with path.open("rb") as file:
+            start = file.read(4)
+        marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+        why = f"it is in {marked}: save it as UTF-8" if marked else str(error)
+        raise FormatError(f"{path}: not text in UTF-8 ({why})") from error
+
+
+def first_row(path: Path) -> tuple[str, list[str]]:
+    """Return the delimiter that splits the first line best, and the fields of that line."""
+    with opened(path) as file:
+        line = next((line for line in file if line.strip()), "")
+    if not line:
+        raise FormatError(f"{path}: is empty")
+    signs = [sign for sign in _DELIMITERS if sign != _DECIMAL.get()]
+    with parsing(f"{path}: not a table that can be read"):
+        rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in signs}
+    delimiter = max(signs, key=lambda sign: len(rows[sign]))
+    return delimiter, rows[delimiter]
+
+
+def _check_widths(path: Path, delimiter: str) -> None:
+    """Refuse lines that are shorter or longer than the first, blank ones between others, and null bytes.
+
+    Readers of tables fill or skip them, which shifts values into other columns and rows.
+    """
+    expected, blank = 0, 0
+    with opened(path) as file:
+        for line, found in _widths(_without_nulls(file, path), delimiter):
+            if not found:
+                blank = blank or line * bool(expected)
+                continue
+            expected = expected or found
+            if blank:
+                raise FormatError(
+                    f"{path}: line {blank}: expected {_fields(expected)}, got a blank line; "
+                    "write nan for a missing value, or delete the line"
+                )
+            if found != expected:
+                raise FormatError(f"{path}: line {line}: expected {_fields(expected)} as in the first, got {found}")
+
+
+def _without_nulls(file: Iterable[str], path: Path) -> Iterator[str]:
+    for number, line in enumerate(file, 1):
+        if "\0" in line:
+            raise FormatError(f"{path}: line {number} holds a null byte: not a file of text, or damaged")
+        yield line
+
+
+def _widths(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, int]]:
+    """Yield the line at which each row starts, and how many fields it has: none if it is blank."""
+    lines = enumerate(file, 1)
+    for number, line in lines:
+        if '"' in line:  # the row may have delimiters in its fields, and go on in the next lines
+            row = csv.reader(chain([line], (more for _, more in lines)), delimiter=delimiter)
+            yield number, len(next(row))
+        elif line.isspace() and delimiter not in line:
+            yield number, 0
+        else:
+            yield number, line.count(delimiter) + 1
+
+
+def _fields(number: int) -> str:
+    return f"{number} field" + ("" if number == 1 else "s")
+
+
+def _has_header(first: Sequence[str], path: Path, warn: Warn) -> bool:
+    """Tell names from data: numbers are data, unless they count the columns, as frames without names are written."""
+    if not all(_is_number(field) for field in first):
+        return True
+    if [field.strip() for field in first] == [str(position) for position in range(len(first))]:
+        if len(first) > 1:
+            warn(f"{path}: the first line, {listed(first)}, was read as the names of the columns")
+            return True
+        raise FormatError(
+            f"{path}: its first line, {first[0].strip()}, may be the name of the column or a value; "
+            "write a line with a name above the values"
+        )
+    warn(f"{path}: has no line of names; columns are called by their position, from 1")
+    return False
+
+
+def _is_number(field: str) -> bool:
+    if _DECIMAL.get() == ",":
+        field = field.replace(",", ".", 1)
+    try:
+        return not math.isnan(float(field))  # a column may well be called "nan"
+    except ValueError:
+        return False
+
+
+def _without_index(frame: "pd.DataFrame", path: Path, names: Sequence[str], warn: Warn) -> "pd.DataFrame":
+    """Leave out the row numbers that frames write in front of their columns: they are no code and no factor."""
+    first = str(frame.columns[0])
+    if first != "Unnamed: 0" or first in names or frame.shape[1] == 1:
+        return frame
+    values = frame.iloc[:, 0].to_numpy()
+    if values.dtype.kind not in "iu" or len(np.unique(values)) < len(values):
+        return frame
+    warn(f"{path}: the first column has no name and numbers the rows; it was left out, rows are paired by position")
+    return frame.iloc[:, 1:]
+
+
+# Parquet ---------------------------------------------------------------------------------------------------------
+
+
+def read_parquet(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
+    """Read a Parquet file, or some columns of it; see :func:`demele.cli.files.read_table`."""
+    import pandas as pd
+
+    facts = facts_of(path, f"reading {path}")
+    check_known(names, facts.names, path, "column")
+    check_columns(facts, names or facts.names)
+    # a name with a dot could be taken for a part of a record
+    chosen = list(names) if names and not any("." in name for name in names) else None
+    with parsing_parquet(path):
+        return _picked(pd.read_parquet(path, engine="pyarrow", columns=chosen), names, path)
+
+
+# JSON ------------------------------------------------------------------------------------------------------------
+
+
+def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
+    """Read a table of JSON; see :func:`demele.cli.files.read_table`."""
+    import pandas as pd
+
+    content = read_whole(path)
+    check_nesting(path, content)
+    with parsing(f"{path}: not JSON"):
+        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=lambda pairs: _object(pairs, path))
+        if _HALF.search(content):
+            json.dumps(data, ensure_ascii=False).encode()
+    records = isinstance(data, list) and bool(data) and all(isinstance(row, dict) for row in data)
+    columns = isinstance(data, dict) and bool(data) and all(isinstance(column, list) for column in data.values())
+    if records or columns:
+        width = len({name for row in data for name in row}) if records else len(data)
+        height = len(data) if records else max(map(len, data.values()))
+        check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=len(content))
+        with parsing(f"{path}: columns of different lengths"):
+            return _picked(pd.DataFrame(data), names, path)
+    if not isinstance(data, list) or not data:
+        raise FormatError(f"{path}: expected a list of rows, or columns by name, got {type(data).__name__}")
+    if names:
+        raise UnknownNameError(f"{path}: its columns have no names; leave out '::{','.join(names)}'")
+    try:
+        with parsing(f"{path}: not a table"):
+            array = np.asarray(data)
+    except FormatError as error:
+        raise FormatError(f"{path}: rows of different lengths") from error
+    if array.dtype.kind == "O" and (array.ndim > 2 or any(isinstance(value, list | dict) for value in array.flat)):
+        raise FormatError(f"{path}: expected rows of numbers or words, got lists or objects within them")
+    return array
+
+
+def _object(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        _check_repeated([name for name, _ in pairs], path)
+    return found
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+def _check_repeated(names: Sequence[str], path: Path) -> None:
+    """Refuse two columns of one name: one of them would be renamed or lost."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise FormatError(f"{path}: holds more than one column called {quoted(name)}; rename them")
+        seen.add(name)
+
+
+def _picked(frame: "pd.DataFrame", names: tuple[str, ...], path: Path) -> "pd.DataFrame":
+    if not names:
+        return frame
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    check_known(names, list(frame.columns), path, "column")
+    return frame[list(names)]
+
+
+def quoted_name(name: str) -> str:
+    """Return a name of a column as it is picked after ``FILE::``.
+
+    Examples
+    --------
+    >>> quoted_name("z1"), quoted_name("score,v2")
+    ('z1', '"score,v2"')
+    """
+    odd = name != name.strip() or any(sign in name for sign in (",", '"', "::"))
+    return '"' + name.replace('"', '""') + '"' if odd else name
+
+
+def check_known(names: Sequence[str], held: Sequence[str], path: Path, what: str) -> None:
+    """Refuse names that a file does not hold.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    known = set(held)
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(shortened(name), [shortened(one) for one in held[:1000]], n=3, cutoff=0.6)
+            whole = ",".join(names)
+            if whole in known:
+                near = [quoted_name(whole)]
+            hint = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it holds {listed(held)}"
+            raise UnknownNameError(f"{path}: holds no {what} called {quoted(name)}; {hint}")
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """List names for a message."""
+    shown = ", ".join(shortened(name.strip(), 60) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,212 @@
+"""Guards of everything that is read from outside: the kind of file, how large it may grow, what parsers raise.
+
+Every reader of demele goes through these. A file that declares more than it may hold is refused before memory is
+taken; whatever a parser raises becomes a :class:`demele.FormatError` in :func:`parsing`, and nowhere else.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import IO
+
+from demele.core.errors import DemeleError, FormatError, InputError, shortened
+
+__all__ = [
+    "BYTES_PER_COLUMN",
+    "BYTES_PER_VALUE",
+    "LARGEST_UNPACKED",
+    "bytes_of",
+    "check_nesting",
+    "check_unpacked",
+    "first_line",
+    "opened",
+    "parsing",
+    "read_whole",
+    "real_path",
+    "regular_file",
+    "size_text",
+    "unpacking_at_most",
+]
+
+#: How much more than its own size a file may take once it is unpacked, unless the user says otherwise.
+LARGEST_UNPACKED = 512 << 20
+#: What a value of JSON and a column of a table take in memory beside what they hold: upper estimates.
+BYTES_PER_VALUE = 64
+BYTES_PER_COLUMN = 16 << 10
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_ALLOWED: ContextVar[int | None] = ContextVar("demele_largest_file", default=None)
+
+
+@contextmanager
+def unpacking_at_most(max_bytes: int | None) -> Iterator[None]:
+    """Let files that are read within take so many bytes once unpacked; None: their own size and 512 MiB.
+
+    Parameters
+    ----------
+    max_bytes : int >= 1 or None
+
+    Raises
+    ------
+    InputError
+        If it is no number of bytes.
+    """
+    if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1):
+        raise InputError(f"max_bytes: expected a number of bytes from 1, or None, got {max_bytes!r}")
+    before = _ALLOWED.set(_ALLOWED.get() if max_bytes is None else max_bytes)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(before)
+
+
+def bytes_of(text: str) -> int:
+    """Read a size such as 500M, 8G or 8GiB.
+
+    Raises
+    ------
+    InputError
+        If it is no size.
+
+    Examples
+    --------
+    >>> bytes_of("2G") == bytes_of("2 GiB") == 2 * 2**30
+    True
+    """
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,6})?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+    if size < 1:
+        raise InputError(f"expected a size such as 500M or 8G, got {shortened(text)!r}")
+    return size
+
+
+def size_text(size: int) -> str:
+    """Write a number of bytes for people.
+
+    Examples
+    --------
+    >>> size_text(1800), size_text(6 * 2**30)
+    ('1.76 KiB', '6 GiB')
+    """
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size >= 1 << power:
+            return f"{size / (1 << power):,.3g} {unit}" if size < 1000 << power else f"{size >> power:,} {unit}"
+    return f"{size} bytes"
+
+
+def check_unpacked(what: object, size: int, *, stored: int) -> None:
+    """Refuse what would take more memory than it may.
+
+    Parameters
+    ----------
+    what : object
+        The file, for the message.
+    size : int
+        Bytes that it declares to take once it is unpacked.
+    stored : int
+        Bytes that it takes as it is.
+
+    Raises
+    ------
+    FormatError
+    """
+    allowed = _ALLOWED.get()
+    most = stored + LARGEST_UNPACKED if allowed is None else allowed
+    if size > most:
+        raise FormatError(
+            f"{what}: its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
+            f"are allowed; if it is meant to be so large, pass max_bytes={_rounded_up(size)}"
+        )
+
+
+def _rounded_up(size: int) -> int:
+    return 1 << max(size - 1, 1).bit_length()
+
+
+def regular_file(path: Path) -> int:
+    """Return the size of a file; refuse folders, pipes and devices, which are read for ever or not at all.
+
+    Raises
+    ------
+    FormatError
+        If it is none of these.
+    OSError
+        If there is no such file.
+    """
+    try:
+        about = os.stat(path)
+    except ValueError as error:  # a null byte in the name
+        raise FormatError(f"{shortened(str(path))!r}: no name of a file ({error})") from error
+    kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    kind = next((name for test, name in kinds.items() if test(about.st_mode)), "a device")
+    if not stat.S_ISREG(about.st_mode):
+        raise FormatError(f"{path}: expected a file, got {kind}")
+    return about.st_size
+
+
+def real_path(path: Path) -> Path:
+    """Return where a path leads, to tell whether two are the same file; one that leads in a circle stays as it is."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[str]]:
+    """Open a file of text in UTF-8, with or without a mark at its beginning; line ends stay as they are."""
+    regular_file(path)
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        yield file
+
+
+def read_whole(path: Path) -> bytes:
+    """Return the content of a file that is one.
+
+    Raises
+    ------
+    FormatError, OSError
+        As :func:`regular_file`.
+    """
+    regular_file(path)
+    return path.read_bytes()
+
+
+def check_nesting(what: object, content: bytes) -> None:
+    """Refuse JSON whose values would take more memory than a file may: a list within lists takes 40 times its text."""
+    values = sum(content.count(sign) for sign in (b",", b"[", b"{"))
+    check_unpacked(what, values * BYTES_PER_VALUE, stored=len(content))
+
+
+@contextmanager
+def parsing(what: str) -> Iterator[None]:
+    """Turn whatever a parser raises within into a FormatError: the one place where that happens.
+
+    Parameters
+    ----------
+    what : str
+        How the message begins, such as ``data.csv: not a table that can be read``.
+
+    Raises
+    ------
+    FormatError
+        For everything but errors of demele's own, warnings, and those of the file system, which name the file.
+    """
+    try:
+        yield
+    except (DemeleError, Warning):
+        raise
+    except MemoryError as error:
+        raise FormatError(f"{what} (it declares more than fits into memory)") from error
+    except RecursionError as error:
+        raise FormatError(f"{what} (it is nested too deeply)") from error
+    except Exception as error:  # parsers raise what they like, and other classes with each version
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise FormatError(f"{what} ({first_line(error)})") from error
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, shortened, or its class if it says nothing."""
+    lines = str(error).strip().splitlines()
+    return shortened(lines[0].strip()) if lines else type(error).__name__

@@ -1,0 +1,113 @@
+"""Numbers that came as text: with a decimal comma, separators of thousands or a sign of percent; and names of rows.
+
+Read as classes, they give a score that looks like one and means nothing, so they are refused where classes are
+detected. Who says that a column holds classes, with ``kinds``, is believed.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, quoted
+
+__all__ = ["number_hint", "refuse_names_of_rows", "refuse_written_numbers", "separated"]
+
+_SPACE = "[ \u00a0\u202f'’_]"
+_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_WHOLE = re.compile(r"[+\-−]?\d+")
+_PLAIN = re.compile(rf"[+-]?(?:\d+\.\d*|\.\d+|\d+){_EXPONENT}")
+_SEPARATED = re.compile(
+    rf"[+\-−]?(?:\d*,\d+{_EXPONENT}|\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+|"
+    rf"\d{{1,3}}(?:\.\d{{3}}){{2,}}|\d{{1,3}}(?:{_SPACE}\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?%)"
+)
+#: Strings with more different values than this, and fewer rows each than the second number, name their rows.
+FEW_NAMES = 10
+ROWS_PER_NAME = 2
+
+
+def separated(text: str) -> bool:
+    """Whether a text is a number with a decimal comma, separators of thousands or a percent sign.
+
+    Examples
+    --------
+    >>> [separated(text) for text in ("0,5", "1.234,5", "1 234", "5 %", "0.5", "12", "1,2,3", "1.2.3")]
+    [True, True, True, True, False, False, False, False]
+    """
+    return _SEPARATED.fullmatch(text.strip()) is not None
+
+
+def number_hint(value: object) -> str:
+    """Return what to do with a value that is a number written in another way; nothing if it is none.
+
+    Examples
+    --------
+    >>> number_hint("0,5")
+    "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
+    >>> number_hint("cat")
+    ''
+    """
+    if not isinstance(value, str) or not separated(value):
+        return ""
+    return "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
+
+
+def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | None, name: str) -> None:
+    """Refuse classes of which half or more are numbers, and not all of them plain whole ones.
+
+    Parameters
+    ----------
+    levels : sequence of str
+        The different texts of the column.
+    values : array of int or None
+        For each row the position of its text, to name the first row; None if rows are not at hand.
+    name : str
+        The column.
+
+    Raises
+    ------
+    InputError
+    """
+    texts = [level.strip() for level in levels]
+    other = [_SEPARATED.fullmatch(text) is not None for text in texts]
+    plain = [_PLAIN.fullmatch(text) is not None for text in texts]
+    broken = [is_plain and _WHOLE.fullmatch(text) is None for text, is_plain in zip(texts, plain, strict=True)]
+    if not (any(other) or any(broken)) or 2 * (sum(other) + sum(plain)) < len(texts):
+        return
+    odd = [index for index, is_odd in enumerate(other if any(other) else broken) if is_odd]
+    first, where = odd[0], ""
+    if values is not None:
+        rows = np.flatnonzero(np.isin(values, odd))
+        if rows.size:
+            first, where = int(values[rows[0]]), f" at row {rows[0]}"
+    if any(other):
+        what = "numbers with a decimal comma, separators of thousands or a percent sign"
+        remedy = "write them with a decimal point and no other separator, or read the file with decimal=','"
+    else:
+        words = [text for text, is_plain in zip(texts, plain, strict=True) if not is_plain]
+        what = "numbers as text" + (f" beside others such as {quoted(words[0])}" if words else "")
+        remedy = "convert them with astype(float)" if not words else "mark those missing, and convert the rest"
+    raise InputError(
+        f"factors: column {quoted(name)} holds {what}, first {quoted(levels[first])}{where}, which would be read "
+        f"as classes; {remedy}; if they are classes, pass kinds={{{quoted(name)}: 'categorical'}}"
+    )
+
+
+def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: object = None) -> None:
+    """Refuse a column of text whose values hardly repeat: names of files or rows, which no code could hold.
+
+    Up to 10 different values are classes whatever the number of rows, more only with 2 rows each on average.
+
+    Raises
+    ------
+    InputError
+    """
+    if n_levels <= FEW_NAMES or n_annotated >= ROWS_PER_NAME * n_levels:
+        return
+    shown = "" if example is None else f", such as {quoted(example)}"
+    raise InputError(
+        f"factors: column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: it names the "
+        "rows, as files and identifiers do, and is no factor; leave it out; if they are classes, "
+        f"pass kinds={{{quoted(name)}: 'categorical'}}"
+    )

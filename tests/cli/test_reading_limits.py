@@ -1,0 +1,201 @@
+"""What a file declares is held against its size before memory is taken; what is no file is not opened."""
+
+import gzip
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from demele import bench
+from demele.cli.files import read_or_scan, read_sparse, read_table
+from demele.core.errors import FormatError, InputError
+from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
+from demele.core.sparse_structure import checked_structure
+from tests.cli.conftest import Program
+from tests.fuzz import makers
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def read(text: str) -> Any:
+    return read_table(text, warn=lambda _: None)
+
+
+def test_an_array_that_declares_more_than_its_file_holds() -> None:
+    Path("huge.npy").write_bytes(makers.npy_header("(100000000000,)") + bytes(800))
+    with pytest.raises(
+        FormatError, match="damaged or cut off: it declares 800,000,000,000 bytes of data and holds 800"
+    ):
+        read("huge.npy")
+
+
+def test_an_archive_that_unpacks_to_more_than_is_allowed_is_refused_before() -> None:
+    with zipfile.ZipFile("bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as member:
+        rows = (LARGEST_UNPACKED >> 3) + (1 << 20)
+        member.write(makers.npy_header(f"({rows},)"))
+        for _ in range(rows // 1000):
+            member.write(bytes(8000))
+        member.write(bytes(8 * (rows % 1000)))
+    with pytest.raises(FormatError, match=r"declare 520 MiB of data, more than the .* allowed; .* max_bytes=\d+"):
+        read("bomb.npz")
+    with unpacking_at_most(1 << 31):
+        assert read("bomb.npz").shape == (rows, 1)
+
+
+def test_an_archive_whose_header_and_directory_disagree() -> None:
+    Path("bad.npz").write_bytes(makers.archive_bytes({"a": makers.npy_header("(100000000000,)") + bytes(80)}))
+    with pytest.raises(FormatError, match="declares 800,000,000,000 bytes of data and holds 80"):
+        read("bad.npz")
+
+
+def test_the_option_lifts_the_limit(demele: Program) -> None:
+    np.savez_compressed("zeros.npz", codes=np.zeros((200, 500)))
+    size = Path("zeros.npz").stat().st_size
+    run = demele("score", "zeros.npz", "factors.csv", "--max-size", str(size))
+    assert run.status == 2
+    assert "that are allowed; if it is meant to be so large, give --max-size 1M" in run.err
+    assert "allowed" not in demele("score", "zeros.npz", "factors.csv", "--metrics", "mig", "--max-size", "1M").err
+    assert "expected a size such as 500M or 8G" in demele("score", "a", "b", "--max-size", "much").err
+
+
+@pytest.mark.parametrize(("text", "size"), [("512", 512), ("1k", 1024), ("1.5 GiB", 3 << 29), ("2TB", 2 << 40)])
+def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
+    assert bytes_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "G", "1e9", "nan", "9" * 30])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected a size"):
+        bytes_of(text)
+
+
+# Sparse matrices -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
+@pytest.mark.parametrize("position", [-1, 1000, 2**31 - 1])
+def test_positions_outside_a_sparse_matrix_are_refused_before_they_are_used(form: str, position: int) -> None:
+    parts = makers.sparse_parts(form)
+    name = "row" if "row" in parts else "coords" if "coords" in parts else "indices"
+    parts[name] = parts[name].copy()
+    parts[name].reshape(-1)[1] = position
+    Path("bad.npz").write_bytes(makers.archive_bytes(parts))
+    with pytest.raises((FormatError, InputError), match=r"bad\.npz: .*(outside|index)"):
+        read_sparse("bad.npz")
+
+
+def test_starts_that_do_not_ascend() -> None:
+    matrix = scipy.sparse.csr_array(np.eye(5))
+    matrix.indptr[2] = 4  # row 2 would end before it begins
+    with pytest.raises(InputError, match="codes: the starts of its rows do not ascend from 0, first at row 3"):
+        checked_structure(matrix, "codes")
+
+
+def test_a_small_file_of_a_hundred_billion_columns() -> None:
+    parts = {**makers.sparse_parts("csr"), "shape": np.array([24, 10**11])}
+    Path("wide.npz").write_bytes(makers.archive_bytes(parts))
+    with pytest.raises(FormatError, match=r"93\.1 TiB of data"):
+        read_sparse("wide.npz")
+
+
+# Tables ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_long_text_for_every_row_of_a_parquet_file() -> None:
+    pd.DataFrame({"v": ["x" * 10_000] * 100_000}).to_parquet("long.parquet")
+    assert Path("long.parquet").stat().st_size < 100_000
+    with pytest.raises(FormatError, match="MiB of data, more than"):
+        read("long.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"a,a\n1,2\n", "more than one column called 'a'"),
+        ("a.csv", b"a,b\n1,\x002\n", "line 2 holds a null byte"),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), "it is in UTF-16: save it as UTF-8"),
+        ("a.csv", "a,\xe4\n1,2\n".encode("latin-1"), "not text in UTF-8"),
+        ("a.json", b'[{"a": 1, "a": 2}]', "more than one column called 'a'"),
+        ("a.json", b"[" * 100_000, "nested too deeply"),
+        ("a.json", b"[" + b"9" * 5000 + b"]", "not JSON"),
+        ("a.json", b'["\\ud800"]', "not JSON"),
+        ("a.json", b"[[[1], 2]]", "rows of different lengths"),
+        ("a.npy", makers.npy_header("(2,)", "|O") + bytes(16), "holds Python objects"),
+        ("a.npy", makers.npy_header("(" * 500), "damaged or cut off"),
+        ("a.parquet", b"PAR1" + bytes(20) + b"PAR1", "not a Parquet file that can be read"),
+    ],
+)
+def test_hostile_tables_are_told_apart(name: str, content: bytes, said: str) -> None:
+    Path(name).write_bytes(content)
+    with pytest.raises(FormatError, match=said):
+        read(name)
+
+
+def test_what_is_no_file_is_not_opened(demele: Program) -> None:
+    os.mkfifo("pipe.csv")
+    os.mkfifo("pipe.npz")
+    Path("zero.npy").symlink_to("/dev/zero")
+    Path("loop.csv").symlink_to("loop.csv")
+    for name, said in (
+        ("pipe.csv", "expected a file, got a pipe"),
+        ("pipe.npz", "expected a file, got a pipe"),
+        ("zero.npy", "expected a file, got a device"),
+        ("loop.csv", "loop.csv: Too many levels of symbolic links"),
+        ("a\0b.csv", "null byte"),
+    ):
+        run = demele("score", name, "factors.csv")
+        assert run.status == 2
+        assert said in run.err
+
+
+def test_nested_columns_of_parquet_are_named() -> None:
+    pd.DataFrame({"a": [[1, 2], [3]], "b": [1, 2]}).to_parquet("nested.parquet")
+    with pytest.raises(InputError, match=r"column 'a': expected numbers or classes, got values of type list"):
+        read("nested.parquet")
+    assert np.asarray(read_or_scan("nested.parquet::b", warn=lambda _: None)).shape == (2, 1)
+
+
+def test_a_saved_bench_that_grows_without_end() -> None:
+    Path("bomb.json.gz").write_bytes(gzip.compress(bytes(1 << 24)) * 40)
+    with pytest.raises(FormatError, match="max_bytes="):
+        bench.load("bomb.json.gz")
+    with pytest.raises(FormatError, match="not a saved characterisation"):
+        bench.load("bomb.json.gz", max_bytes=1 << 31)
+
+
+# How numbers are written -----------------------------------------------------------------------------------------
+
+
+def test_decimal_commas_are_read_when_it_is_said(demele: Program, table: pd.DataFrame) -> None:
+    table.to_csv("comma.csv", sep=";", decimal=",", index=False)
+    refused = demele("score", "comma.csv::z1,z2", "factors.csv", "--metrics", "mig")
+    assert refused.status == 2
+    assert "or give --decimal ," in refused.err
+    refused = demele("score", "codes.npy", "comma.csv::shape,size", "--metrics", "mig")
+    assert "column 'size' holds numbers with a decimal comma" in refused.err
+    assert "give --kinds size=categorical" in refused.err
+    options = ("--metrics", "mig", "--quiet", "--format", "csv")
+    for_comma = demele("score", "comma.csv::z1,z2", "comma.csv::shape,size", "--decimal", ",", *options)
+    plain = demele("score", "data.csv::z1,z2", "data.csv::shape,size", *options)
+    assert for_comma.status == 0
+    assert for_comma.out.replace("comma", "data") == plain.out
+
+
+def test_messages_repeat_little_of_a_field(demele: Program) -> None:
+    long = "q" * 5000
+    Path("long.csv").write_text(f"{long},b\n{long},1\n{long},2\n", encoding="utf-8")
+    for call in (
+        ("score", "long.csv", "factors.csv"),
+        ("score", "codes.npy", "long.csv"),
+        ("score", f"long.csv::{long}", "factors.csv"),
+        ("assess", "long.csv", "long.csv"),
+        ("score", "codes.npy", "factors.csv", "--metrics", long),
+    ):
+        run = demele(*call)
+        assert run.status == 2
+        assert "q" * 201 not in run.err

@@ -1,0 +1,128 @@
+"""Numbers that came as text, and names of rows, are refused where classes are detected: never scored without a word."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import demele
+from demele.core.errors import InputError
+from demele.core.inputs import read_codes, read_factors
+from demele.core.written_numbers import separated
+
+RNG = np.random.default_rng(0)
+VALUES = RNG.random(60)
+COMMAS = [f"{value:.3f}".replace(".", ",") for value in VALUES]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        COMMAS,
+        np.array(COMMAS),
+        np.array(COMMAS, dtype=object),
+        pd.DataFrame({"v1": COMMAS}),
+        pd.DataFrame({"v1": pd.Categorical(COMMAS)}),
+        pl.DataFrame({"v1": COMMAS}),
+    ],
+    ids=["list", "strings", "objects", "pandas", "categorical", "polars"],
+)
+def test_decimal_commas_are_refused_whatever_they_come_in(column: Any) -> None:
+    with pytest.raises(
+        InputError, match=f"column 'v1' holds numbers with a decimal comma.*first '{COMMAS[0]}' at row 0"
+    ):
+        read_factors(column)
+    assert read_factors(column, kinds="categorical").columns[0].categorical
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [f"{value:,}" for value in range(900, 1500, 10)],  # 900, 1,010
+        [f"{value:,}".replace(",", " ") for value in range(900, 1500, 10)],
+        [f"{value:,}".replace(",", "\u202f") for value in range(900, 1500, 10)],
+        [f"1.{value}.000,5" for value in range(100, 160)],
+        [f"{value} %" for value in range(60)],
+        ["0.5", "0,5"] * 30,
+        [*COMMAS[:40], *["unknown"] * 20],
+    ],
+)
+def test_other_ways_to_write_numbers_are_refused(written: list[str]) -> None:
+    with pytest.raises(InputError, match="would be read as classes"):
+        read_factors(written)
+
+
+def test_plain_numbers_as_text_are_refused_and_whole_ones_are_classes() -> None:
+    with pytest.raises(InputError, match=r"numbers as text, first '0\.\d+' at row 0.*astype\(float\)"):
+        read_factors([str(value) for value in VALUES])
+    with pytest.raises(InputError, match="numbers as text beside others such as 'lost'"):
+        read_factors(["lost", *[str(value) for value in VALUES]])
+    assert read_factors([str(index % 10) for index in range(60)]).columns[0].levels == tuple("0123456789")
+
+
+@pytest.mark.parametrize(
+    "words", [["a,b", "c,d"], ["v1.0.2", "v2.1.3"], ["1,2,3", "2,3,4"], ["red", "0,5", "blue", "green"]]
+)
+def test_words_with_commas_and_dots_are_classes(words: list[str]) -> None:
+    assert len(read_factors(words * 15).columns[0].levels) == len(words)
+
+
+def test_the_first_row_that_is_written_so_is_named() -> None:
+    with pytest.raises(InputError, match="first '0,7' at row 3"):
+        read_factors(["1", "2", "3", "0,7", "2"] * 4)
+
+
+def test_codes_say_how_their_commas_can_be_read() -> None:
+    with pytest.raises(InputError, match=r"column 'z1'.*at row 0; write numbers with a decimal point.*decimal=','"):
+        read_codes([[text] for text in COMMAS])
+
+
+def test_names_of_rows_are_no_factor() -> None:
+    files = [f"images/{row:05d}.png" for row in range(60)]
+    with pytest.raises(InputError, match=r"60 different texts in 60 rows, such as 'images/00000\.png'.*leave it out"):
+        read_factors(pd.DataFrame({"file": files}))
+    nearly = [*files[:50], *files[:10]]
+    with pytest.raises(InputError, match="50 different texts in 60 rows"):
+        read_factors(nearly)
+    assert read_factors(files, kinds="categorical").columns[0].categorical
+    with pytest.raises(InputError, match="it names the rows"):
+        demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
+
+
+@pytest.mark.parametrize("n", range(1, 12))
+def test_few_rows_may_all_differ(n: int) -> None:
+    words = [f"name {row}" for row in range(n)]
+    if n <= 10:  # so few classes are classes, however few the rows
+        assert len(read_factors(words).columns[0].levels) == n
+    else:
+        with pytest.raises(InputError, match="11 different texts in 11 rows"):
+            read_factors(words)
+    assert read_factors(VALUES[:n]).columns[0].kind == "continuous"  # numbers may all differ
+
+
+def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: Any) -> None:
+    codes = RNG.random((60, 2))
+    files = [f"{row}.png" for row in range(60)]
+    for column, said in ((COMMAS, "decimal comma"), (files, "it names the rows")):
+        with pytest.raises(InputError, match=said):
+            demele.Frame.of(codes, column)
+        with pytest.raises(InputError, match=said):
+            demele.Accumulator("mig").update(codes, column).compute()
+        pd.DataFrame({"z": codes[:, 0], "v": column}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
+        own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "v"))
+        with pytest.raises(InputError, match=said):
+            demele.evaluate(own, factors, "mig")
+
+
+def test_no_number_and_no_word_is_mistaken() -> None:
+    assert not any(separated(f"{value:.4g}") for value in RNG.normal(size=200) * 1e4)
+    assert all(separated(f"{value:.3f}".replace(".", ",")) for value in RNG.normal(size=200) * 1e4)
+    assert not any(separated(word) for word in ("", ",", "a", "1,", "12a", "1e5", "2020-01-01", "12:30", "1/2", "0x1f"))
+
+
+def test_many_dead_codes_are_counted() -> None:
+    """They take no cells, and so went into one table of more dimensions than an array can have."""
+    codes = np.column_stack([RNG.normal(size=(60, 2)), np.zeros((60, 200))])
+    assert demele.mig(codes, VALUES).value == demele.mig(codes[:, :3], VALUES).value

@@ -1,0 +1,642 @@
+# ruff: noqa: E501 - what is hostile is easier to compare in one line each
+"""Inputs by number: a valid file that was damaged, or one made to be hostile, and the call that reads it.
+
+``generated(seed, number)`` is a pure function, so that every input can be made again.
+"""
+
+import base64
+import copy
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tests.fuzz import makers
+from tests.fuzz.makers import TOKENS
+
+SUFFIXES = (".csv", ".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".parquet")
+
+
+@dataclass(frozen=True)
+class Input:
+    """Files by name, and what is called: arguments of ``demele``, or ``api:NAME`` of what is no command.
+
+    A file that begins with ``!`` is a special one: ``!fifo``, ``!loop``, ``!folder``, ``!device``.
+    """
+
+    reader: str
+    how: str
+    call: tuple[str, ...]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        files = {name: base64.b85encode(zlib.compress(content, 9)).decode() for name, content in self.files.items()}
+        about = {"reader": self.reader, "how": self.how, "call": list(self.call), "files": files}
+        return json.dumps(about, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Input":
+        about = json.loads(text)
+        files = {name: zlib.decompress(base64.b85decode(content)) for name, content in about["files"].items()}
+        return cls(about["reader"], about["how"], tuple(about["call"]), files)
+
+
+#: What each table is for: the command, with F where the file goes. Good files lie beside it.
+ROLES: dict[str, list[str]] = {
+    "codes": ["score F factors.csv --metrics mig", "score F::z1,z2 factors.csv --metrics mig,sap",
+              "noise clean labels.csv F",
+              "noise add labels.csv --features F --rate 0.04 --annotators 3",
+              "bench comparisons --features F --labels labels.csv --rates 0.04 --methods classic --classifiers 2 --candidates 2"
+              " --annotators 3"],
+    "deviations": ["score codes.npy factors.csv --metrics rmig --codes-std F"],
+    "factors": ["score codes.npy F --metrics mig", "score codes.npy F::shape --metrics mig",
+                "score codes.npy F --metrics mig --missing omit --format csv",
+                "score sparse.npz F --metrics mig", "score codes.npy F --metrics mig --kinds continuous",
+                "score codes.npy F --metrics mig --decimal ,",
+                "score --replay mig(seed=0) codes.npy F"],
+    "classes": ["assess old.csv F", "assess F labels.csv --noise-rate 0.1", "compare old.csv new.csv F",
+                "compare F new.csv labels.csv --noise-rate 0.1", "audit F --size 3", "noise add F --rate 0.1",
+                "noise clean F codes.npy", "compare old.csv new.csv labels.csv --method reference --true-labels F",
+                "compare old.csv new.csv labels.csv --method label-free --reference F",
+                "noise estimate --true F --given labels.csv", "noise estimate answers.csv --gold F",
+                "noise estimate answers.csv --given F", "noise clean labels.csv codes.npy --true F",
+                "assess old.csv labels.csv --classes 0,1 --true-labels F"],
+    "models": ["compare F labels.csv", "audit labels.csv --size 3 --doubt F", "noise add labels.csv --predictions F --rate 0.1",
+               "noise add labels.csv --annotations F --rate 0.1",
+               "bench comparisons --predictions F --labels labels.csv --rates 0.1 --methods classic --noise uniform"],
+    "flags": ["compare old.csv new.csv labels.csv --method cleaned --suspects F --noise-rate 0.1"],
+    "numbers": ["compare old.csv new.csv labels.csv --method prudent-v2 --difficulty F --noise-rate 0.1"],
+    "probabilities": ["noise clean labels.csv --probabilities F --method confident",
+                      "noise clean labels.csv --probabilities F --method entropy"],
+    "transition": ["assess old.csv labels.csv --transition F", "compare old.csv new.csv labels.csv --transition F",
+                   "noise add labels.csv --transition F"],
+    "audit": ["assess old.csv labels.csv --audit F", "compare old.csv new.csv labels.csv --audit F",
+              "compare old.csv new.csv labels.csv --ask F", "assess old.csv labels.csv --audit F --audit-design weighted"],
+    "answers": ["noise estimate F", "noise estimate F --method majority --agreement",
+                "noise estimate F --method bayesian --samples 10 --warmup 5 --chains 2"],
+    "wide": ["noise estimate F --wide", "noise estimate F --wide --method majority --agreement --annotators"],
+    "names": ["score sparse.npz factors.csv --metrics mig --code-names F"],
+}  # fmt: skip
+
+
+@cache
+def good_files() -> dict[str, bytes]:
+    """What lies beside every input."""
+    tables = makers.tables()
+    return {
+        "codes.npy": makers.frame_bytes(tables["codes"], ".npy"),
+        "factors.csv": makers.frame_bytes(tables["factors"], ".csv"),
+        "labels.csv": makers.frame_bytes(tables["classes"], ".csv"),
+        "old.csv": makers.frame_bytes(makers.frame("old"), ".csv"),
+        "new.csv": makers.frame_bytes(makers.frame("new"), ".csv"),
+        "answers.csv": makers.frame_bytes(tables["answers"], ".csv"),
+        "sparse.npz": makers.archive_bytes(makers.sparse_parts()),
+        "mine.py": b"def mine(codes, factors):\n    return 0.5\n",
+    }
+
+
+def generated(seed: int, number: int) -> Input:
+    """Return one input."""
+    rng = np.random.default_rng([seed, number])
+    maker = MAKERS[int(rng.choice(len(MAKERS), p=_WEIGHTS))]
+    return maker(rng)
+
+
+# Damage ----------------------------------------------------------------------------------------------------------
+
+
+def damaged(content: bytes, rng: np.random.Generator, times: int | None = None) -> bytes:
+    """Return a file with a few bytes flipped, cut out, doubled, or replaced by what parsers trip over."""
+    data = bytearray(content)
+    for _ in range(int(rng.integers(1, 4)) if times is None else times):
+        at = int(rng.integers(0, len(data) + 1))
+        size = int(rng.choice([1, 1, 1, 2, 4, 16]))
+        what = int(rng.integers(0, 7))
+        if what == 0 and at < len(data):
+            data[at] ^= 1 << int(rng.integers(0, 8))
+        elif what == 1:
+            del data[at : at + size]
+        elif what == 2:
+            data[at:at] = data[at : at + size]
+        elif what == 3:
+            data[at : at + size] = rng.bytes(size)
+        elif what == 4:
+            del data[at:]
+        elif what == 5:
+            data[at : at + size] = _token(rng).encode("utf-8", "surrogatepass")
+        else:
+            value = rng.choice([0, 1, 127, 128, 255, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**62])
+            data[at : at + 8] = int(value).to_bytes(8, str(rng.choice(["little", "big"])))  # type: ignore[arg-type]
+    return bytes(data)
+
+
+def _token(rng: np.random.Generator) -> str:
+    return str(TOKENS[int(rng.integers(0, len(TOKENS)))])
+
+
+def _pick(rng: np.random.Generator, items: Sequence[Any]) -> Any:
+    return items[int(rng.integers(0, len(items)))]
+
+
+def changed_json(data: Any, rng: np.random.Generator) -> Any:
+    """Return plain values with one of them, somewhere, replaced, dropped or doubled."""
+    data = copy.deepcopy(data)
+    places: list[tuple[Any, Any]] = []
+
+    def walk(value: Any) -> None:
+        keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else []
+        for key in keys:
+            places.append((value, key))
+            if len(places) < 3000:
+                walk(value[key])
+
+    walk(data)
+    for _ in range(int(rng.integers(1, 3))):
+        if not places:
+            return _hostile_value(rng)
+        holder, key = _pick(rng, places)
+        what = int(rng.integers(0, 5))
+        try:
+            if what == 0:
+                del holder[key]
+            elif what == 1 and isinstance(holder, list):
+                holder.insert(key, copy.deepcopy(holder[key]))
+            elif what == 2 and isinstance(holder, dict):
+                holder[_token(rng)] = holder.pop(key)
+            else:
+                holder[key] = _hostile_value(rng)
+        except (KeyError, IndexError):  # it went with another
+            continue
+    return data
+
+
+def _hostile_value(rng: np.random.Generator) -> Any:
+    return _pick(
+        rng,
+        [
+            *(None, True, -1, 0, 1, 2**31, 2**63, 2**64, 10**30, 10**400, -(10**12), 1.5, -0.0, 1e308, 1e-320),
+            *(
+                float("nan"),
+                float("inf"),
+                "",
+                "x",
+                "q" * 5000,
+                [],
+                {},
+                [[]],
+                [None],
+                {"a": 1},
+                [1, "x"],
+                "1e9",
+                "\ud800",
+            ),
+            *(10**9, 10**12, [0] * 50, [[0.5] * 3] * 3, "<f8", "|O", "<U999999999", "é" * 300, {"float": "nan"}),
+        ],
+    )
+
+
+def nested(rng: np.random.Generator) -> bytes:
+    """JSON that is deep, wide or huge."""
+    depth = int(rng.choice([100, 5000, 100_000]))
+    return bytes(
+        _pick(
+            rng,
+            [
+                b"[" * depth + b"]" * depth,
+                b'{"a":' * depth + b"1" + b"}" * depth,
+                b"[" * depth,
+                b"[" + b"[]," * depth + b"[]]",
+                b"[" + b"9" * depth + b"]",
+                b'{"a": [' + b"9" * 400 + b", 1]}",
+                b"[[1e999, -1e999], [NaN, Infinity]]",
+                b'[{"a": 1, "a": 2}]',
+                b'["\\ud800", "x"]',
+                b'{"\\ud800": [1, 2]}',
+                b'[{"' + b"q" * 5000 + b'": "' + b"q" * 5000 + b'"}]',
+                b"\xef\xbb\xbf[[1, 2], [3, 4]]",
+                "[[1, 2], [3, 4]]".encode("utf-16"),
+                b"[" + b",".join(b'{"c%d": 1}' % index for index in range(min(depth, 5000))) + b"]",
+                b'[[{"a": 1}], [[2]]]',
+                b"[[[[1]]]]",
+                b"null",
+                b"[]",
+                b"{}",
+                b"[{}]",
+                b"[[], []]",
+                b'{"a": []}',
+                b'{"a": 1}',
+                b"1",
+                b'"x"',
+            ],
+        )
+    )
+
+
+# Tables ----------------------------------------------------------------------------------------------------------
+
+
+def _call(command: str, file: str) -> tuple[str, ...]:
+    asked = command.split(" ")
+    words = [word.replace("F", file, 1) if word == "F" or word.startswith("F::") else word for word in asked]
+    return (*words, "--quiet", "--format", "json") if words[0] != "audit" and "--format" not in words else tuple(words)
+
+
+def _hostile_table(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Return a table with odd cells, columns, names or rows."""
+    table = table.astype(object) if rng.random() < 0.5 else table.copy()
+    for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
+        what = int(rng.integers(0, 9))
+        column = int(rng.integers(0, max(table.shape[1], 1)))
+        if what <= 3 and table.size:
+            value = (
+                _token(rng) if rng.random() < 0.6 else _pick(rng, [-1, 10**18, 1e308, np.nan, None, 0.5, True, 2**63])
+            )
+            table = table.astype(object)
+            everywhere, row = rng.random() < 0.2, int(rng.integers(0, len(table)))
+            table.iloc[:, column] = [
+                value if everywhere or at == row else old for at, old in enumerate(table.iloc[:, column])
+            ]
+        elif what == 4:
+            table = table.iloc[: int(rng.integers(0, 4))]
+        elif what == 5:
+            table = table.iloc[:, : int(rng.integers(0, table.shape[1] + 1))]
+        elif what == 6:
+            names = list(table.columns)
+            if names:
+                names[column] = _token(rng) if rng.random() < 0.7 else names[0]
+            table = table.set_axis(names, axis=1)
+        elif what == 7:
+            table = pd.concat([table] * int(rng.integers(2, 4)), axis="index" if rng.random() < 0.5 else "columns")
+        elif table.shape[1]:
+            table = table.assign(extra=table.iloc[:, 0].astype(str))
+    return table
+
+
+def _table(rng: np.random.Generator) -> Input:
+    role = _pick(rng, list(ROLES))
+    command = _pick(rng, ROLES[role])
+    suffix = _pick(rng, SUFFIXES)
+    table = makers.tables()[role]
+    kind = rng.random()
+    how = "valid"
+    if kind > 0.02:
+        how = "damaged"
+        if kind < 0.6:
+            how, table = "odd", _hostile_table(table, rng)
+    try:
+        content = makers.frame_bytes(table, suffix)
+    except Exception:  # noqa: BLE001 - not every odd table can be written in every kind
+        suffix = ".csv"
+        content = table.to_csv(index=False).encode("utf-8", "surrogatepass")
+    if how == "damaged" or rng.random() < 0.05:
+        content = damaged(content, rng)
+    if suffix in (".csv", ".tsv", ".txt") and rng.random() < 0.2:
+        how, content = "text", _odd_text(content, rng)
+    elif suffix == ".json" and rng.random() < 0.3:
+        how, content = "nested", nested(rng)
+    elif suffix == ".npz" and rng.random() < 0.4:
+        how, content = "archive", _odd_archive(rng)
+    elif suffix == ".npy" and rng.random() < 0.4:
+        how, content = "header", _odd_npy(rng)
+    elif suffix == ".parquet" and rng.random() < 0.4:
+        how, content = "parquet", _odd_parquet(table, rng)
+    name = f"input{suffix}"
+    if rng.random() < 0.02:
+        how, content = "special", _pick(rng, [b"!fifo", b"!loop", b"!folder", b"!device", b""])
+    file = name if rng.random() < 0.93 else f"{name}::{_token(rng)}"
+    return Input(suffix, how, _call(command, file), {name: content})
+
+
+def _odd_text(content: bytes, rng: np.random.Generator) -> bytes:
+    text = content.decode("utf-8", "replace")
+    return bytes(
+        _pick(
+            rng,
+            [
+                b"\xef\xbb\xbf" + content,
+                text.encode("utf-16"),
+                text.encode("utf-16-le"),
+                text.encode("utf-32"),
+                text.replace("a", "\xe4").encode("latin-1", "replace"),
+                content.replace(b"\n", b"\r\n", 3),
+                content.replace(b"\n", b"\r"),
+                content.replace(b"\n", b"\n\n", 1),
+                content.replace(b",", b";"),
+                content.replace(b".", b",").replace(b",", b";", 1),
+                content.replace(b",", b'","'),
+                b'"' + content,
+                content + b'"',
+                content.replace(b"\n", b'\n"', 1),
+                content.replace(b",", b",,", 1),
+                content.replace(b"\n", b",\n"),
+                b",".join([b"c%d" % index for index in range(3000)]) + b"\n" + b",".join([b"1"] * 3000) + b"\n",
+                b"q" * 200_000 + b"\n" + b"1\n",
+                content + b"q" * 200_000,
+                b"\x00" * 100,
+                content.replace(b"\n", b"\x00\n", 2),
+                b"1",
+                b"\n",
+                b"a\n",
+                b"a,a\n1,2\n",
+                b",\n,\n",
+                b'"a\nb",c\n1,2\n',
+                content.splitlines()[0] + b"\n" if content else b"",
+                b"\x1f\x8b" + content,
+                b"PK\x03\x04" + content,
+            ],
+        )
+    )
+
+
+def _odd_npy(rng: np.random.Generator) -> bytes:
+    shape = _pick(rng, ["(3,)", "(24, 2)", "(100000000000,)", "(1, 100000000000)", "(-1, 2)", "()", "(0, 5)", "(24, 0)",
+                        "(2, 3, 4)", "(True, 2)", "(1.5, 2)", "[24, 2]", "(" * 300, "(99999999999999999999,)",
+                        f"({'9' * 5000},)"])  # fmt: skip
+    descr = _pick(rng, ["<f8", "|O", "<U4", "<U999999999", "|S0", "<f2", ">f4", "<c16", "<M8[s]", "|b1", "<i1", "|V8", "<f16",
+                        [("a", "<f8"), ("b", "|O")], [("a", "<f8")], "nonsense", ""])  # fmt: skip
+    body = rng.bytes(int(rng.choice([0, 8, 384, 5000])))
+    content = (
+        makers.npy_header(shape, descr, order=_pick(rng, [False, True, "x"]), version=_pick(rng, [1, 1, 2, 3, 9]))
+        + body
+    )
+    return damaged(content, rng) if rng.random() < 0.3 else content
+
+
+def _odd_archive(rng: np.random.Generator) -> bytes:
+    names = _pick(
+        rng,
+        [["codes"], ["a", "b"], ["z1", "z2"], ["label"], ["x" * 3000], ["../up"], ["a", "a"], [""], ["file", "shape"]],
+    )
+    members: dict[str, Any] = {}
+    for name in names:
+        members[name] = _pick(
+            rng,
+            [
+                _odd_npy(rng),
+                rng.bytes(50),
+                b"",
+                makers.array_bytes(np.arange(24.0)),
+                makers.array_bytes(np.arange(48).reshape(24, 2) % 2),
+                makers.array_bytes(np.array("x")),
+                damaged(makers.array_bytes(np.arange(24.0)), rng),
+            ],
+        )
+    content = makers.archive_bytes(members, packed=bool(rng.integers(0, 2)))
+    return damaged(content, rng) if rng.random() < 0.5 else content
+
+
+def _odd_parquet(table: pd.DataFrame, rng: np.random.Generator) -> bytes:
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    n = max(len(table), 2)
+    extra = _pick(
+        rng,
+        [
+            arrow.array([[1, 2]] * n),
+            arrow.array([{"a": 1, "b": "x"}] * n),
+            arrow.array([[("k", 1)]] * n, type=arrow.map_(arrow.string(), arrow.int64())),
+            arrow.array([None] * n),
+            arrow.array(["q" * 300] * n),
+            arrow.array([b"\xff\xfe"] * n),
+            arrow.array([1] * n, type=arrow.timestamp("ns", tz="Europe/Berlin")),
+            arrow.array([1] * n, type=arrow.date32()),
+            arrow.array([1] * n, type=arrow.duration("s")),
+            arrow.array([1.5, None] * n)[:n],
+            arrow.array([True, None] * n)[:n],
+            arrow.array([2**63] * n, type=arrow.uint64()),
+            arrow.array(["x", "y"] * n)[:n].dictionary_encode(),
+            arrow.array([1] * n, type=arrow.decimal128(10)),
+            arrow.array([float("inf")] * n),
+            arrow.array([0.5] * n, type=arrow.float16()),
+        ],
+    )
+    base = {str(name): arrow.array([str(value) for value in table[name]] if table[name].dtype == object else table[name].to_numpy())
+            for name in table.columns if list(table.columns).count(name) == 1} if len(table) == n else {}  # fmt: skip
+    names, arrays = [*base, "extra"], [*base.values(), extra]
+    if rng.random() < 0.15:
+        names, arrays = [*names, names[0]], [*arrays, arrays[0]]
+    made = arrow.Table.from_arrays(arrays, names=names)
+    if rng.random() < 0.4:
+        about = _pick(rng, [b"{", b"[]", b"null", b'{"index_columns": ["nowhere"], "columns": []}', b"\xff\xfe",
+                            b'{"index_columns": [{"kind": "range", "start": 0, "stop": 1000000000000, "step": 1}]}',
+                            b'{"index_columns": 5, "columns": 7}', b'{"columns": [{"name": null}]}',
+                            b'{"index_columns": [], "column_indexes": [{}], "columns": [{"name": "extra", "field_name": "extra",'
+                            b' "pandas_type": "categorical", "numpy_type": "nonsense", "metadata": {"num_categories": -1}}]}'])  # fmt: skip
+        made = made.replace_schema_metadata({b"pandas": about})
+    stream = io.BytesIO()
+    parquet.write_table(made, stream, row_group_size=int(rng.choice([1, 5, 1000])))
+    content = stream.getvalue()
+    return damaged(content, rng) if rng.random() < 0.4 else content
+
+
+# Others ----------------------------------------------------------------------------------------------------------
+
+
+def _sparse(rng: np.random.Generator) -> Input:
+    form = _pick(rng, ["csr", "csc", "coo", "bsr", "dia"])
+    parts = dict(makers.sparse_parts(form))
+    how = f"{form} positions"
+    for _ in range(int(rng.integers(1, 3))):
+        name = _pick(rng, list(parts))
+        array = np.array(parts[name])
+        what = int(rng.integers(0, 8))
+        odd = _pick(rng, [-1, -(2**31), 2**31 - 1, 10**6, 10**11, 3, 24, 0, 2**62])
+        if name == "format":
+            parts[name] = np.array(_pick(rng, [b"csr", b"csc", b"coo", b"dia", b"bsr", b"xyz", "csr", b"", 5]))
+        elif name == "shape":
+            parts[name] = np.array(_pick(rng, [(24, 10**11), (10**11, 3), (3, 24), (0, 3), (24, 0), (-1, 3), (24,), (24, 3, 2),
+                                               (24, 2), (25, 3), (23, 3), (2**62, 2**62), (24.5, 3), (24, 100_000)]))  # fmt: skip
+        elif what <= 3 and array.size:
+            wide = array.astype(np.int64) if array.dtype.kind in "iu" else array
+            wide.reshape(-1)[int(rng.integers(0, wide.size))] = odd
+            parts[name] = wide if rng.random() < 0.5 or abs(odd) > 2**31 - 1 else wide.astype(array.dtype)
+        elif what == 4:
+            parts[name] = array.reshape(-1)[: max(array.size - 1, 0)]
+        elif what == 5:
+            parts[name] = (
+                array.astype(_pick(rng, ["f8", "c16", "U5", "b1", "u1", "M8[s]"]))
+                if array.dtype.kind in "iuf"
+                else array
+            )
+        elif what == 6:
+            parts[name] = array[None] if rng.random() < 0.5 else array.T
+        elif rng.random() < 0.5:
+            del parts[name]
+        else:
+            parts[name] = np.full_like(array, np.nan) if array.dtype.kind == "f" else array
+        if not parts:
+            break
+    content = makers.archive_bytes(parts)
+    if rng.random() < 0.2:
+        how, content = "damaged", damaged(content, rng)
+    command = _pick(
+        rng, ["score F factors.csv --metrics mig", "score F factors.csv --metrics mig,sap", "score codes.npy F"]
+    )
+    return Input("sparse .npz", how, _call(command, "input.npz"), {"input.npz": content})
+
+
+def _names(rng: np.random.Generator) -> Input:
+    content = b"first\nsecond\nthird\n"
+    content = damaged(content, rng) if rng.random() < 0.5 else _odd_text(content, rng)
+    return Input(
+        "names",
+        "damaged",
+        _call("score sparse.npz factors.csv --metrics mig --code-names F", "names"),
+        {"names": content},
+    )
+
+
+def _folder(rng: np.random.Generator) -> Input:
+    table = makers.frame("z1", "z2", "shape", "size")
+    odd = _odd_parquet(table, rng) if rng.random() < 0.5 else damaged(makers.frame_bytes(table, ".parquet"), rng)
+    files = {"run/0.parquet": makers.frame_bytes(table, ".parquet"), "run/1.parquet": odd}
+    if rng.random() < 0.3:
+        files["run/2.parquet"] = _pick(rng, [b"", b"!fifo", b"!loop", b"!folder"])
+    picked = _pick(
+        rng, [("run::z1,z2", "run::shape"), ("run::z1,extra", "run::shape"), ("run::z1", "run::extra"), ("run", "run")]
+    )
+    return Input("folder", "parquet", ("score", *picked, "--metrics", _pick(rng, ["mig", "sap"]), "--quiet"), files)
+
+
+def _accumulator(rng: np.random.Generator) -> Input:
+    content = _pick(rng, makers.accumulator_bytes())
+    start = len(b"demele-accumulator-1\n")
+    if rng.random() < 0.2:
+        return Input("accumulator", "damaged", ("api:accumulator",), {"input": damaged(content, rng)})
+    body = content[start + 16 :]
+    end = 8 + int.from_bytes(body[:8], "little")
+    header = changed_json(json.loads(body[8:end]), rng)
+    arrays = damaged(body[end:], rng) if rng.random() < 0.3 else body[end:]
+    text = nested(rng) if rng.random() < 0.05 else _dumped(header)
+    body = len(text).to_bytes(8, "little") + text + arrays
+    forged = content[:start] + blake2b(body, digest_size=16).digest() + body
+    return Input("accumulator", "forged", (_pick(rng, ["api:accumulator", "api:state"]),), {"input": forged})
+
+
+def _dumped(data: Any) -> bytes:
+    import sys
+
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return json.dumps(data).encode()
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+def _frame(rng: np.random.Generator) -> Input:
+    import demele
+
+    plain = demele.Frame.of(makers.frame("z1", "z2"), makers.frame("shape", "size")).to_dict()
+    return Input("frame", "forged", ("api:frame",), {"input": _dumped(changed_json(plain, rng))})
+
+
+def _store(rng: np.random.Generator) -> Input:
+    lines = makers.store_bytes().splitlines()
+    how = "forged"
+    if rng.random() < 0.3:
+        how, content = "damaged", damaged(makers.store_bytes(), rng)
+    else:
+        at = int(rng.integers(0, len(lines)))
+        lines[at] = nested(rng) if rng.random() < 0.1 else _dumped(changed_json(json.loads(lines[at]), rng))
+        content = b"\n".join(lines) + b"\n"
+    if rng.random() < 0.05:
+        how, content = "special", _pick(rng, [b"!fifo", b"!loop", b"!folder", b"!device", b""])
+    call = "bench metrics --metrics mig --scenarios mixing --seeds 2 --samples 100 --alone --store"
+    return Input("store", how, (*call.split(), "input", "--quiet"), {"input": content})
+
+
+def _bench_file(rng: np.random.Generator) -> Input:
+    how = "forged"
+    if rng.random() < 0.2:
+        how, content = "damaged", damaged(makers.saved_bench(), rng)
+    else:
+        text = nested(rng) if rng.random() < 0.1 else _dumped(changed_json(makers.bench_dictionary(), rng))
+        content = gzip.compress(text, mtime=0)
+    kind = _pick(rng, ["table", "json", "csv"])
+    return Input("bench", how, ("bench", "show", "input", "--alone", "--quiet", "--format", kind), {"input": content})
+
+
+def _python(rng: np.random.Generator) -> Input:
+    content = _pick(
+        rng,
+        [
+            damaged(b"def mine(codes, factors):\n    return float(codes.mean())\n", rng),
+            b"(" * 5000,
+            b"x = " + b"-" * 50_000 + b"1",
+            b"x = " + b"[" * 150 + b"]" * 150,
+            b"x = " + b"+".join([b"1"] * 20_000),
+            b"x = " + b"a." * 5000 + b"b",
+            b"\x00",
+            "def mine(c, f): return 1".encode("utf-16"),
+            b"# -*- coding: nonsense -*-\n",
+            b"# -*- coding: utf-7 -*-\nx = 1\n",
+            b"raise SystemExit",
+            b"raise ValueError('q' * 5000)",
+            b"class E(Exception):\n    def __str__(self): return 5\nraise E()",
+            b"def mine(codes, factors): return 'q' * 5000",
+            b"mine = 5",
+            b"def mine(): pass",
+            b"def mine(codes, factors): return float('nan')",
+            b"def mine(codes, factors): return 10 ** 400",
+            b"def mine(codes, factors): raise KeyError('q' * 5000)",
+            b"def mine(codes, factors):\n    def deep(): return deep()\n    return deep()",
+            b"import nowhere",
+            b"x = '\\N{nonsense}'",
+            b"x = 9" + b"9" * 6000,
+            b"!fifo",
+            b"!loop",
+            b"!folder",
+            b"",
+        ],
+    )
+    name = _pick(rng, ["mine", "mine", "other", "", "q" * 5000, "é", "a,b"])
+    call = f"bench metrics --scenarios mixing --seeds 1 --samples 60 --alone --metrics input.py::{name}"
+    return Input("python", "hostile", (*call.split(), "--quiet"), {"input.py": content})
+
+
+def _signature(rng: np.random.Generator) -> Input:
+    text = (
+        "mig(bins=EqualWidth(bins=10), seed=0)  # n=24, rows=24, codes=2, factors=2, protocol=review2022, demele=0.1.0"
+    )
+    odd = [
+        "(" * 5000, "mig(" + "-" * 20_000 + "1)", "mig(bins=" + "[" * 150 + "]" * 150 + ")", "mig(seed=" + "9" * 5000 + ")",
+        "mig(seed=0, seed=1)", "mig(**{'a': 1})", "mig(bins={[]: 1})", "mig(bins={{}})", "mig(bins=EqualWidth(bins=10**9))",
+        "mig(bins=EqualWidth(bins=1000000000))", "mig(bins=EqualWidth(nonsense=1))", "mig(bins=Edges(edges=()))",
+        "mig(seed=-1)", "mig(seed=1.5)", "mig(seed='x')", "mig(seed=None)", "mig(kinds=5)", "mig(kinds={'shape': 'x'})", "mig",
+        "mig()", "()", "", " ", "#", "mig(seed=0) # n=" + "q" * 5000, "q" * 5000 + "()", "mig(seed=0) # codes=9",
+        "mig(repeats=99999999999)", "mig(chance=-5)", "mig(level=2)", "mig(bootstrap='x')", "mig(options={})", "mig(seed=True)",
+        "mig(missing='q')", "mig(reg_dim=[9, 9])", "mig(x=1)", "nonsense(seed=0)", "mig(seed=0);mig()", "lambda: 0", "mig(seed=f'{1}')",
+        "mig(seed=0)\nmig()", "\ud800()", "mig(bins=inf)", "mig(bins=nan)", "mig(bins='equal-frequency:99999999999')",
+    ]  # fmt: skip
+    broken = damaged(text.encode(), rng).decode("utf-8", "surrogateescape")
+    text = _pick(rng, odd) if rng.random() < 0.4 else broken
+    text = text.replace("\x00", "")
+    return Input("signature", "damaged", ("score", f"--replay={text}", "codes.npy", "factors.csv", "--quiet"))
+
+
+def _arguments(rng: np.random.Generator) -> Input:
+    command = _pick(rng, [command for commands in ROLES.values() for command in commands])
+    words = command.replace("F", "factors.csv").split()
+    for _ in range(int(rng.integers(1, 3))):
+        at = int(rng.integers(1, len(words)))
+        words[at : at + int(rng.integers(0, 2))] = [_token(rng)]
+    # only small experiments: a long one is no fault
+    if "comparisons" in words and "--predictions" not in words:
+        words = ["metrics", _token(rng)]
+    return Input("arguments", "odd", (*words, "--quiet"))
+
+
+MAKERS: list[Callable[[np.random.Generator], Input]] = [
+    _table, _sparse, _names, _folder, _accumulator, _frame, _store, _bench_file, _python, _signature, _arguments,
+]  # fmt: skip
+_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4]) / 100

@@ -1,0 +1,178 @@
+"""Valid files of every kind, as bytes: small, and the same for the same generator."""
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+import demele
+from demele import bench
+
+N = 24
+
+#: Numbers and words that parsers trip over.
+TOKENS = [
+    *("", "nan", "NaN", "inf", "-inf", "1e400", "-0", "0x1f", "1_000", "1,5", "1.234,5", "1 234", "5 %", "9" * 400),
+    *("9" * 5000, "-" + "9" * 30, "18446744073709551616", "1e-400", "\u0661\u0662", "True", "null", "None", "NA"),
+    *("=1+1", "'", '"', '""', "\\", "\x00", "\ufeff", "\u202e", "\U0001f600", "e\u0301", "\x1b[31m", "\x85", "\u2028"),
+    *("2020-01-01", "a b", "a::b", "a,b", "::", "../x", "%s%n", "{0}", "q" * 5000, "[bold]", "[/]", "<script>"),
+]  # fmt: skip
+
+
+@cache
+def columns() -> dict[str, Any]:
+    """Codes, factors, predictions and labels of the same rows."""
+    rng = np.random.default_rng(7)
+    shape, label = np.arange(N) % 3, np.arange(N) % 2
+    return {
+        "z1": np.round(shape + 0.1 * rng.normal(size=N), 4),
+        "z2": np.round(rng.normal(size=N), 4),
+        "shape": shape,
+        "size": np.round(rng.random(N), 4),
+        "old": np.where(np.arange(N) % 5 == 0, 1 - label, label),
+        "new": np.where(np.arange(N) % 7 == 0, 1 - label, label),
+        "label": label,
+        "flag": (np.arange(N) % 5 == 0).astype(int),
+        "p0": np.round(rng.random(N), 4),
+    }
+
+
+def frame(*names: str) -> pd.DataFrame:
+    """Some of these columns."""
+    return pd.DataFrame({name: columns()[name] for name in names})
+
+
+def frame_bytes(table: pd.DataFrame, suffix: str) -> bytes:
+    """A table as a file of some kind."""
+    stream = io.BytesIO()
+    if suffix == ".npy":
+        numbers = table.to_numpy()
+        np.save(stream, numbers.astype(str) if numbers.dtype.kind == "O" else numbers, allow_pickle=False)
+    elif suffix == ".npz":
+        arrays: dict[str, Any] = {str(name): np.array(table[name].tolist()) for name in table}
+        np.savez_compressed(stream, **arrays)
+    elif suffix == ".parquet":
+        table.to_parquet(stream, index=False)
+    elif suffix == ".json":
+        return table.to_json(orient="records").encode()
+    else:
+        return table.to_csv(index=False, sep="\t" if suffix == ".tsv" else ",").encode()
+    return stream.getvalue()
+
+
+@cache
+def tables() -> dict[str, pd.DataFrame]:
+    """The tables that commands read, by what they are for."""
+    rows = np.arange(8)
+    label = columns()["label"]
+    return {
+        "codes": frame("z1", "z2"),
+        "deviations": pd.DataFrame({name: columns()["size"] for name in ("z1", "z2")}),
+        "factors": frame("shape", "size"),
+        "classes": frame("label"),
+        "models": frame("old", "new"),
+        "flags": frame("flag", "label"),
+        "numbers": frame("size"),
+        "probabilities": pd.DataFrame({"0": columns()["p0"], "1": np.round(1 - columns()["p0"], 4)}),
+        "transition": pd.DataFrame({"true": [0, 1], "0": [45, 2], "1": [5, 48]}),
+        "audit": pd.DataFrame(
+            {
+                "draw": rows + 1,
+                "row": rows * 2,
+                "given_label": label[rows * 2],
+                "true_label": label[rows * 2],
+                "design": "uniform",
+            }
+        ),
+        "answers": pd.DataFrame(
+            {
+                "item": np.repeat(np.arange(8), 3),
+                "annotator": np.tile(["ann", "bob", "eve"], 8),
+                "answer": [*"xyxxyyxxxyyyxyyxxxyyxyxy"],
+            }
+        ),
+        "wide": pd.DataFrame({"ann": [*"xyxyxy"], "bob": [*"xxxyyy"], "eve": [*"yyxyxy"]}),
+        "names": pd.DataFrame({"name": ["first", "second", "third"]}),
+    }
+
+
+def sparse_parts(form: str = "csr") -> dict[str, Any]:
+    """The arrays of a sparse matrix in a file."""
+    rng = np.random.default_rng(3)
+    dense = rng.random((N, 3)) * (rng.random((N, 3)) < 0.5)
+    stream = io.BytesIO()
+    scipy.sparse.save_npz(stream, getattr(scipy.sparse, f"{form}_array")(dense))
+    with np.load(io.BytesIO(stream.getvalue())) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def archive_bytes(members: Mapping[str, bytes | Any], *, packed: bool = True) -> bytes:
+    """An archive of arrays, or of bytes as they are."""
+    stream = io.BytesIO()
+    kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(stream, "w", kind) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content if isinstance(content, bytes) else array_bytes(content))
+    return stream.getvalue()
+
+
+def array_bytes(array: Any) -> bytes:
+    """An array as a file."""
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.asanyarray(array))
+    return stream.getvalue()
+
+
+def npy_header(shape: object, descr: object = "<f8", *, order: object = False, version: int = 1) -> bytes:
+    """The beginning of a file of one array, whatever it declares."""
+    text = f"{{'descr': {descr!r}, 'fortran_order': {order!r}, 'shape': {shape}, }}".encode("latin-1")
+    width = 2 if version == 1 else 4
+    text += b" " * (-(len(text) + 9 + width) % 64) + b"\n"
+    return b"\x93NUMPY" + bytes([version, 0]) + len(text).to_bytes(width, "little") + text
+
+
+@cache
+def accumulator_bytes() -> tuple[bytes, ...]:
+    """Accumulators of a metric that counts, of one that sums, of one that samples, and an empty one."""
+    codes, factors = frame("z1", "z2"), frame("shape", "size")
+    ranges = demele.Frame.of(codes, factors)
+    return tuple(
+        demele.Accumulator(names, frame=ranges if fixed else None).update(codes, factors).to_bytes()
+        for names, fixed in ((["mig"], True), (["mig", "sap"], True), (["sap"], False), (["irs"], True))
+    )
+
+
+@cache
+def store_bytes() -> bytes:
+    """What ``bench metrics --store`` writes."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.jsonl"
+        bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=100, store=path)
+        return path.read_bytes()
+
+
+@cache
+def saved_bench() -> bytes:
+    """What ``bench metrics --save`` writes."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mig.json.gz"
+        bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=100).save(path)
+        return path.read_bytes()
+
+
+def bench_dictionary() -> Any:
+    """The same before it is compressed."""
+    return json.loads(gzip.decompress(saved_bench()))

@@ -1,0 +1,52 @@
+"""Hostile inputs for the suite, the corpus of those that were found, and a process whose memory is measured."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.generate import Input, generated
+from tests.fuzz.worker import tried
+
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
+#: Inputs that the suite reads; ``make fuzz`` reads others for an hour.
+N_BLOCKS, N_PER_BLOCK = 8, 20
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=[path.stem for path in CORPUS])
+def test_what_was_found_once_stays_mended(path: Path) -> None:
+    found = tried(Input.from_json(path.read_text(encoding="utf-8")))
+    assert found.outcome in ("done", "refused"), found.told
+
+
+def test_the_corpus_is_small() -> None:
+    assert CORPUS
+    assert max(path.stat().st_size for path in CORPUS) < 4096
+
+
+@pytest.mark.parametrize("block", range(N_BLOCKS))
+def test_hostile_inputs_end_in_one_line(block: int) -> None:
+    for number in range(block * N_PER_BLOCK, (block + 1) * N_PER_BLOCK):
+        one = generated(2026, number)
+        found = tried(one)
+        assert found.outcome in ("done", "refused", "slow"), (
+            f"{number}: {one.call}: {found.told}"
+        )  # the machine may be slow
+
+
+def test_the_same_numbers_make_the_same_inputs() -> None:
+    again = [generated(5, number).to_json() for number in range(30)]
+    assert again == [generated(5, number).to_json() for number in range(30)]
+    assert Input.from_json(again[0]).to_json() == again[0]
+
+
+def test_a_worker_survives_what_would_take_memory_or_crash() -> None:
+    """Numbers whose inputs declare much: sparse matrices and headers, in a process whose memory is measured."""
+    asked = "".join(f"11 {number}\n" for number in range(25))
+    command = [sys.executable, "-m", "tests.fuzz.worker"]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, timeout=300)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == 25
+    assert [one for one in found if one["outcome"] not in ("done", "refused", "slow")] == []

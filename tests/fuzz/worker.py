@@ -1,0 +1,146 @@
+"""Calls what reads an input, and says what came of it; as a program it does so for each number that it is sent."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import demele
+from demele.cli.main import main
+from demele.core.errors import DemeleError
+from demele.streaming.serial import state_to_bytes, with_state
+from tests.fuzz import makers
+from tests.fuzz.generate import Input, generated, good_files
+
+#: What is promised of every input.
+MOST_SECONDS = 10.0
+MOST_BYTES = 1 << 30
+#: The field that hostile inputs hold, and how much of it a message may repeat.
+_FIELD = re.compile(r"q{201,}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one input: ``done``, ``refused``, or a fault: ``traceback``, ``slow``, ``memory``, ``echo``."""
+
+    reader: str
+    how: str
+    outcome: str
+    seconds: float
+    mib: float
+    told: str
+
+    @property
+    def fault(self) -> bool:
+        """Whether a promise was broken."""
+        return self.outcome not in ("done", "refused")
+
+
+def _api(name: str, content: bytes) -> None:
+    codes, factors = makers.frame("z1", "z2"), makers.frame("shape", "size")
+    if name == "frame":
+        import json as plain
+
+        ranges = demele.Frame.from_dict(plain.loads(content))
+        demele.Accumulator("mig", frame=ranges).update(codes, factors).compute()
+    elif name == "accumulator":
+        found = demele.Accumulator.from_bytes(content)
+        found.update(codes, factors)
+        found.compute()
+        found.merge(found.reset()).to_bytes()
+    else:
+        empty = demele.Accumulator("mig", frame=demele.Frame.of(codes, factors)).update(codes, factors)
+        with_state(empty, content).compute()
+        state_to_bytes(empty)
+
+
+@contextlib.contextmanager
+def _placed(one: Input) -> Iterator[None]:
+    """Write the files of an input, and good ones beside them, into a folder that is the working directory."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for name, content in {**good_files(), **one.files}.items():
+                path = Path(name)
+                path.parent.mkdir(exist_ok=True)
+                if content == b"!fifo":
+                    os.mkfifo(path)
+                elif content == b"!loop":
+                    path.unlink(missing_ok=True)
+                    path.symlink_to(path.name)
+                elif content == b"!folder":
+                    path.mkdir()
+                elif content == b"!device":
+                    path.symlink_to("/dev/zero")
+                else:
+                    path.write_bytes(content)
+            yield
+        finally:
+            os.chdir(before)
+
+
+def _told(one: Input) -> tuple[str, str]:
+    """Call it; return the outcome and what was said."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if one.call[0].startswith("api:"):
+                _api(one.call[0][4:], one.files["input"])
+                status = 0
+            else:
+                status = main(list(one.call))
+        except DemeleError as error:
+            status, text = 2, str(error)
+            err.write(text)
+        except BaseException:  # noqa: BLE001 - this is what is looked for
+            return "traceback", traceback.format_exc()
+    said = err.getvalue()
+    if "Traceback (most recent" in said:
+        return "traceback", said
+    if _FIELD.search(said) or len(said) > 20_000:
+        return "echo", said[:3000]
+    if status not in (0, 2):
+        return "traceback", f"exit status {status}: {said}"
+    return ("refused" if status else "done"), said[:300]
+
+
+def tried(one: Input) -> Outcome:
+    """Read one input, and hold what it took against what is promised."""
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    with _placed(one):
+        outcome, told = _told(one)
+    seconds = time.perf_counter() - start
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
+    if outcome in ("done", "refused"):
+        if grown > MOST_BYTES + sum(map(len, one.files.values())):
+            outcome = "memory"
+        elif seconds > MOST_SECONDS:
+            outcome = "slow"
+    return Outcome(one.reader, one.how, outcome, round(seconds, 3), round(grown / 2**20, 1), told)
+
+
+def _serve() -> None:
+    """Answer each line ``SEED NUMBER`` with the outcome of that input."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
+    for line in sys.stdin:
+        seed, number = map(int, line.split())
+        outcome = tried(generated(seed, number))
+        print(json.dumps({**asdict(outcome), "fault": outcome.fault}), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    _serve()
