@@ -110,12 +110,12 @@ def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FormatError(f"{what}: packed in a way that numpy.savez never does; save it again")
         with parsing(f"{what}: not an array that can be read: damaged or cut off"):
-            with archive.open(info) as member:
+            with archive.open(name=info, mode="r") as member:
                 _, declared = _declared(what, member)
                 if declared != info.file_size - member.tell():
                     held = info.file_size - member.tell()
                     raise FormatError(f"{what}: damaged: it declares {declared:,} bytes of data and holds {held:,}")
-            with archive.open(info) as member:
+            with archive.open(name=info, mode="r") as member:
                 arrays.append(npy.read_array(member, allow_pickle=False))
     return arrays
 
