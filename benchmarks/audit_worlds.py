@@ -48,6 +48,8 @@ class Corner:
         True lead of the candidate on this test set; for ``"overlap"``, beyond the largest that is no claim.
     noise : int
         More wrong labels anywhere, at random.
+    exact : bool
+        Decided by the proven bet.
     """
 
     n: int
@@ -62,6 +64,7 @@ class Corner:
     target: str = "sample"
     gap: int = 0
     noise: int = 0
+    exact: bool = False
 
     @property
     def name(self) -> str:
@@ -72,6 +75,7 @@ class Corner:
         parts += [f"{self.others} more models"] if self.others else []
         parts += [self.place] if self.place != "anywhere" else []
         parts += [f"gap={self.gap}"] if self.gap else []
+        parts += ["exact"] if self.exact else []
         return ", ".join(parts)
 
 
@@ -108,7 +112,7 @@ def drawn(corner: Corner, rng: np.random.Generator, seed: int, **options: Any) -
         level=LEVEL,
         target=corner.target,  # type: ignore[arg-type]
         audit=audit,
-        **options,
+        **{"exact": corner.exact, **options},
     )
     right = np.count_nonzero(models == truth, axis=1)
     return Drawn(question, truth, audit.inclusion, int(right[1] - right[0]))

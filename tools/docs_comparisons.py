@@ -1,9 +1,9 @@
 """The page on what comparisons of classifiers risk and miss, written from stored rows at each build.
 
 A hook of MkDocs, named in ``mkdocs.yml`` after ``docs_results.py``, to whose part of the navigation it adds. The rows
-are those of ``benchmarks/results``: ``comparison_power.csv``, ``sequential_power.csv``, ``guarantees.csv`` and
-``audited_level.csv``, each a section where it exists. The marked line of another page becomes the figures of the best
-known methods. No number is typed in.
+are those of ``benchmarks/results``, each table a section where it exists. Marked lines of other pages become the
+figures of the best known methods, the corners in which audits err most, and the intervals of estimates from uniform
+audits. No number is typed in.
 """
 
 import csv
@@ -17,9 +17,13 @@ from mkdocs.structure.files import File, Files
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 PAGE = "results/comparisons.md"
 TITLE = "Comparisons: what they risk and miss"
-TABLES = ("comparison_power", "sequential_power", "guarantees", "audited_level")
+TABLES = ("comparison_power", "sequential_power", "guarantees", "audited_level", "guarantee_corners", "audited_power")
 #: Line of a page in another folder that becomes figures and a link.
 MARK = "<!-- measured-comparisons -->"
+#: Lines that become the weakest corners of audits, and the intervals of estimates from uniform audits.
+CORNERS, ESTIMATES = "<!-- measured-corners -->", "<!-- measured-estimate -->"
+#: Corners that stand there.
+WORST = 6
 #: Methods that stand there, as comparison_power.csv calls them.
 CHOSEN = (
     "classic",
@@ -57,13 +61,23 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the figures in the place of the mark."""
-    return markdown.replace(MARK, figures(RESULTS)) if MARK in markdown else markdown
+    for mark, text in ((MARK, figures), (CORNERS, worst_corners), (ESTIMATES, estimates)):
+        if mark in markdown:
+            markdown = markdown.replace(mark, text(RESULTS))
+    return markdown
 
 
 def page(folder: Path) -> str:
     """Return the page of the tables that are in a folder; empty without one."""
     found = {name: _read(folder / f"{name}.csv") for name in TABLES if (folder / f"{name}.csv").exists()}
-    write = {"comparison_power": _power, "sequential_power": _sequential, "guarantees": _kept, "audited_level": _missed}
+    write = {
+        "comparison_power": _power,
+        "sequential_power": _sequential,
+        "guarantees": _kept,
+        "audited_level": _missed,
+        "guarantee_corners": _corners,
+        "audited_power": _found,
+    }
     if not found:
         return ""
     head = (
@@ -88,6 +102,70 @@ def figures(folder: Path) -> str:
         "The same on simulated test sets, where the noise sits on the hard instances. Percent of type I / type II, "
         f"against the overlap of intervals on true labels; {_worlds(rows)}. Audits and sequential comparisons at the "
         f"stricter level of their study, the number is that of expert labels:\n\n{_by_noise(rows)}\n{link}"
+    )
+
+
+def worst_corners(folder: Path) -> str:
+    """Return the corners in which audits err most, the worst first, and what the exact scan finds; nothing without."""
+    file, scan = folder / "guarantee_corners.csv", folder / "audit_scan.csv"
+    parts = []
+    if file.exists():
+        rows = _read(file)
+        shown = [[row["cell"], _with_error(row, "error_percent"), row["test_sets"]] for row in rows[:WORST]]
+        parts.append(_table(["where", "errors in % (standard error)", "test sets"], shown))
+        parts.append(f"These are the worst of {len(rows)} corners; all: [{TITLE}](../{PAGE}).")
+    if scan.exists():
+        found = {row["bound"]: row["worst"] for row in _read(scan)}
+        said = ", ".join(f"{name} {worst} %" for name, worst in found.items())
+        parts.append(f"The exact scan, worst of all probabilities to be drawn and of 1 to 400 wrong labels: {said}.")
+    return "\n".join(parts)
+
+
+def estimates(folder: Path) -> str:
+    """Return coverage and width of intervals from uniform audits; nothing without rows."""
+    file = folder / "audit_estimate.csv"
+    if not file.exists():
+        return ""
+    heads = ["rows, audited", "interval", "coverage in %: mean, least", "width in points", "excludes 0 in %"]
+    body = [
+        [
+            f"{row['n']}, {row['labels']}",
+            row["interval"],
+            f"{row['coverage_mean']}, {row['coverage_least']}",
+            row["width_points"],
+            row["excludes_0_percent"],
+        ]
+        for row in _read(file)
+    ]
+    return _table(heads, body) + "\nMade by `python -m benchmarks.audit_estimate`."
+
+
+def _with_error(row: Row, name: str) -> str:
+    return f"{row[name]} ({row['standard_error']})"
+
+
+def _corners(rows: Sequence[Row]) -> str:
+    body = [
+        [row["cell"], _with_error(row, "error_percent"), row["mean_distance_rows"], row["test_sets"]] for row in rows
+    ]
+    return (
+        "## Audits where they are weakest\n\nThe candidate is exactly as good as the established classifier (for "
+        "overlap: it leads by the most that is no claim), and a few labels are wrong: *copies* repeat its errors, "
+        "labels of *neither* take a right answer from the other, *both* are as many copies of each, in a place of the "
+        "pool's doubt if one is named. Every “candidate” is an error, 2.5 % are allowed; the worst first. Distance: "
+        "from the estimate to the lower end, in rows. Made by `python -m benchmarks.guarantee_corners`.\n\n"
+        + _table(["where", "errors in % (standard error)", "distance", "test sets"], body)
+    )
+
+
+def _found(rows: Sequence[Row]) -> str:
+    body = [
+        [row["cell"], _with_error(row, "power_percent"), row["mean_distance_rows"], row["test_sets"]] for row in rows
+    ]
+    return (
+        "## What audits find\n\nThe candidate leads by the gap named, in rows. Percent of test sets on which it is "
+        "shown. Made by `python -m benchmarks.guarantee_corners`.\n\n"
+        + _table(["where", "found in % (standard error)", "distance", "test sets"], body)
     )
 
 

@@ -30,12 +30,20 @@ LEVEL = """n,labels,design,kind,noise,bounds,missed_at_0.025,missed_at_0.001
 500,25,uniform,class,0.01,400,0.01000,0.00000
 500,25,uniform,feature,0.3,400,0.02000,0.00100
 """
+CORNERS = """cell,error_percent,standard_error,low,high,test_sets,mean_distance_rows
+"sample weighted, 20 copies, least",2.65,0.36,2.0,3.4,2000,55.9
+"overlap, 4 copies",1.00,0.22,0.6,1.5,2000,40.0
+"""
+POWER_OF_AUDITS = """cell,power_percent,standard_error,low,high,test_sets,mean_distance_rows
+"sample weighted, gap=40",88.00,1.62,84.0,91.0,400,30.0
+"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with rows of every table."""
-    for name, text in zip(docs_comparisons.TABLES, (POWER, SEQUENTIAL, GUARANTEES, LEVEL), strict=True):
+    texts = (POWER, SEQUENTIAL, GUARANTEES, LEVEL, CORNERS, POWER_OF_AUDITS)
+    for name, text in zip(docs_comparisons.TABLES, texts, strict=True):
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -59,6 +67,25 @@ def test_bounds_of_audits_show_mean_and_worst(folder: Path) -> None:
     page = docs_comparisons.page(folder)
     assert "| rows | audited | design | missed at 2.5 % | missed at 0.1 % |" in page
     assert "| 500 | 25 | uniform | 1.50, worst 2.00 | 0.05, worst 0.10 |" in page
+
+
+def test_corners_stand_with_the_worst_first(folder: Path) -> None:
+    (folder / "audit_scan.csv").write_text("bound,worst\nbinomial,2.50\n", encoding="utf-8")
+    for text in (docs_comparisons.page(folder), docs_comparisons.worst_corners(folder)):
+        assert text.index("| 2.65 (0.36) |") < text.index("| 1.00 (0.22) |")
+    assert "| 88.00 (1.62) | 30.0 | 400 |" in docs_comparisons.page(folder)
+    assert "worst of 2 corners" in docs_comparisons.worst_corners(folder)
+    assert "binomial 2.50 %" in docs_comparisons.worst_corners(folder)
+
+
+def test_intervals_of_estimates(folder: Path) -> None:
+    assert not docs_comparisons.estimates(folder)
+    row = "5000,300,PPI++,94.1,88.0,6.1,56"
+    heads = "n,labels,interval,coverage_mean,coverage_least,width_points,excludes_0_percent"
+    (folder / "audit_estimate.csv").write_text(f"{heads}\n{row}\n", encoding="utf-8")
+    page = docs_comparisons.on_page_markdown(f"a\n{docs_comparisons.ESTIMATES}\n")
+    assert docs_comparisons.ESTIMATES not in page
+    assert "| 5000, 300 | PPI++ | 94.1, 88.0 | 6.1 | 56 |" in docs_comparisons.estimates(folder)
 
 
 def test_parts_of_the_sequential_rows_show_their_own_columns(folder: Path) -> None:

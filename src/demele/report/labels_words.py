@@ -82,7 +82,8 @@ METHOD_WORDS: Final[Mapping[str, MethodWords]] = {
         "Random sample of expert labels",
         "The difference on the given labels, corrected by what a random sample of expert labels shows of their "
         "errors; the way the sample was drawn gives the standard error.",
-        "Errs at most at its level (measured by simulation, not proved), if the audit is a random sample.",
+        "Errs at most at its level, as measured where it is weakest, if the audit is a random sample; when asked to be "
+        "exact, by a theorem.",
     ),
     "sequential": MethodWords(
         "Expert labels one at a time",
