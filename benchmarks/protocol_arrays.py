@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARRAYS", "ProtocolArray", "cut_classes", "latte_rows"]
+__all__ = ["ARRAYS", "Array", "ProtocolArray", "cut_classes", "latte_rows"]
 
 Array = NDArray[np.float64]
 N = 15_000

@@ -13,6 +13,9 @@ SOLVER: dict[str, float] = {"rtol": 1e-5, "atol": 1e-6}
 PUBLISHED: dict[str, float] = {"rtol": 0.0, "atol": 0.01}
 #: The same for importances of boosted trees, where ties between codes are broken at random.
 PUBLISHED_TREES: dict[str, float] = {"rtol": 0.0, "atol": 0.02}
+#: The same for Latte's scores, and where its order of ties decides.
+LATTE: dict[str, float] = {"rtol": 0.0, "atol": 1e-6}
+PUBLISHED_TIES: dict[str, float] = {"rtol": 0.0, "atol": 0.005}
 #: Probability with which events at the largest rate allowed would fail a test (seeds are fixed: always or never).
 CHANCE = 0.01
 

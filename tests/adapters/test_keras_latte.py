@@ -129,3 +129,13 @@ def test_bad_arguments_of_latte_names(name: str, arguments: dict[str, Any], mess
         getattr(adapter, name)(**arguments)
     with pytest.raises(TypeError):
         getattr(adapter, name)(nonsense=1)
+
+
+@pytest.mark.skipif(os.environ["KERAS_BACKEND"] == "jax", reason="jax has no float64 unless told")
+@pytest.mark.parametrize("name", [*SOURCE_NAMES, "DependencyAwareMutualInformationBundle"])
+def test_double_precision_on_request(name: str) -> None:
+    metric = getattr(adapter, name)(dtype="float64", seed=7)
+    metric.update_state(*latte_rows(False))
+    result = metric.result()
+    for value in result.values() if isinstance(result, dict) else [result]:
+        assert array(value).dtype == np.float64

@@ -112,6 +112,7 @@ def test_sap_zeroes_codes_that_hardly_vary() -> None:
     assert discrete.tolist() == native(of_latte("sap", CLASSES, discrete=True))
 
 
+@pytest.mark.filterwarnings("ignore:fragile. sap. the units of the codes:demele.core.errors.FragileScoreWarning")
 def test_l2_reg_is_the_penalty_of_the_classifier() -> None:
     options = {"sap": {"penalty": 1e-4}}
     expected = native(of_latte("sap", CLASSES, discrete=True, options=options))

@@ -100,7 +100,8 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
     name : str, optional
         Name in the logs; without it that of the metric, or ``"demele"`` for several.
     dtype : str, optional
-        Of what :meth:`result` returns; without it that of Keras, ``float32``. :attr:`score` has all digits.
+        Of what :meth:`result` returns; without it that of Keras, ``float32``. :attr:`score` has all digits, and so has
+        ``"float64"`` (on jax only where ``jax_enable_x64`` is set).
     order : {"codes-first", "keras"}
         The order of the first two arguments of :meth:`update_state`. Codes come first, as everywhere in demele; Keras
         itself calls ``update_state(y_true, y_pred)``, which are the factors and the codes. So for
