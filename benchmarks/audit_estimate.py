@@ -26,7 +26,10 @@ from demele.labels.audit import Audit
 
 Floats = NDArray[np.float64]
 
-REPEATS = 200
+#: Test sets per world, by the number of labels: more where the coverage is promised.
+REPEATS = {50: 200, 100: 200, 300: 1000, 1000: 1000}
+#: Test sets on which the verdict is computed too, which takes longest and is only for its width.
+VERDICTS = 40
 LEVEL = 0.95
 K = 10
 LEAD = 0.03
@@ -78,7 +81,7 @@ def ppi(given: Floats, audited: Floats, truth: Floats, *, level: float, tuned: b
     scale = 1.0
     if tuned:
         spread = np.concatenate([audited, given]).var(ddof=1)
-        together = np.cov(truth, audited, ddof=1)[0, 1]
+        together = np.cov(truth, audited, ddof=0)[0, 1]
         scale = float(np.clip(together / ((1 + k / rest) * spread), 0, 1)) if spread > 0 else 0.0
     centre = scale * given.mean() + (truth - scale * audited).mean()
     variance = scale**2 * given.var() / rest + (truth - scale * audited).var() / k
@@ -127,16 +130,15 @@ def intervals(
 
 def main() -> None:
     """Measure coverage and width of every method in every world."""
-    repeats = int(sys.argv[1]) if sys.argv[1:] else REPEATS
     rows: list[dict[str, object]] = []
     for n, k in SIZES:
+        repeats = int(sys.argv[1]) if sys.argv[1:] else REPEATS[k]
         found: dict[str, list[tuple[str, float, float, float, int]]] = {}
         for place in places():
             ends: dict[str, list[tuple[float, float]]] = {}
             for repeat in range(repeats):
                 rng = rng_for(0, "audit estimate", place.name, n, k, repeat)
-                # The verdict's interval takes longest and is only for its width.
-                for name, low, high in intervals(place, n, k, rng, verdict=repeat % 5 == 0):
+                for name, low, high in intervals(place, n, k, rng, verdict=repeat < VERDICTS):
                     ends.setdefault(name, []).append((low, high))
             for name, pairs in ends.items():
                 low, high = np.array(pairs).T

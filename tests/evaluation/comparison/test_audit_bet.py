@@ -117,7 +117,11 @@ def test_it_needs_the_least_probability() -> None:
     known = plan.answered(truth[plan.rows])
     assert plan.least_probability is not None
     assert_close(plan.least_probability, known.probabilities[apart[plan.rows]].min(), ROUNDING)  # type: ignore[index]
-    compare(models["a"], models["b"], truth, audit=known, exact=True)
+    found = compare(models["a"], models["b"], truth, audit=known, exact=True)
+    assert (
+        f"no row on which the two disagree had a probability below {plan.least_probability:.4g}" in found.assumptions[0]
+    )
+    assert f"least_probability={plan.least_probability:.6g}" in str(found.signature)
     bare = Audit(plan.rows, truth[plan.rows], design="weighted", probabilities=plan.probabilities)
     with pytest.raises(InputError, match="needs its least_probability"):
         compare(models["a"], models["b"], truth, audit=bare, exact=True)

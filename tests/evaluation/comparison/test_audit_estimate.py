@@ -54,6 +54,16 @@ def test_ppi_by_hand() -> None:
     assert_close([low, high], [truth.mean() - half, truth.mean() + half], ROUNDING)
 
 
+def test_ppi_of_published_code() -> None:
+    """What ppi_py 0.2.3 prints for these arrays (``ppi_mean_ci``, alpha 0.1, lam 1 and None)."""
+    truth = np.array([1, 0, 0, -1, 0, 1, 0, 0, 0, 1, 0, -1.0])
+    said = np.array([1, 0, 1, -1, 0, 0, 0, 0, 0, 1, -1, 0.0])
+    rest = np.array([0, 0, 1, 0, -1, 0, 0, 1, 0, 0, 0, 1, 0, 0, -1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1.0])
+    printed = {False: [-0.16713065364073001, 0.48713065364073005], True: [-0.14140429822433165, 0.38162725144070586]}
+    for tuned, ends in printed.items():
+        assert_close(ppi(rest, said, truth, level=0.9, tuned=tuned), ends, ROUNDING)
+
+
 def test_coverage_and_width() -> None:
     """Of 120 intervals, 6 miss at 95%; narrower than the verdict's, and at most 1.3 times as wide as PPI++."""
     covered, widths = [], []

@@ -111,7 +111,7 @@ def proved(question: Question, audit: "CodedAudit", estimated: Outcomes) -> Outc
         high=np.minimum((np.maximum(low, high) + beyond) / n, 1.0),
         method="audit, product bet",
         p_value=np.minimum(1.0, np.exp(-np.maximum(logs[0], 0.0)) + asked.spent),
-        assumptions=(*estimated.assumptions, *_assumed(audit, least)),
+        assumptions=(_drawn_as(audit, least), *estimated.assumptions[1:]),
         details=details,
     )
 
@@ -128,12 +128,13 @@ def _least(audit: "CodedAudit") -> float:
     return audit.least
 
 
-def _assumed(audit: "CodedAudit", least: float) -> tuple[str, ...]:
+def _drawn_as(audit: "CodedAudit", least: float) -> str:
+    """Return what is assumed of the draw, in place of what the measured comparison assumes."""
     if audit.design == "uniform":
-        return ()
+        return "The audited rows are a simple random sample of all rows."
     return (
-        f"No row on which the two disagree had a probability below {least:.4g} to be drawn; rows were drawn "
-        "independently, or a fixed number of them by a draw such as that of draw_audit.",
+        "The audited rows were drawn at random with the probabilities supplied, independently or a fixed number of "
+        f"them as draw_audit draws; no row on which the two disagree had a probability below {least:.4g}."
     )
 
 

@@ -395,6 +395,8 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     if spec.name in looked_at:
         name, parts = looked_at[spec.name]
         met[name] = digest(*parts)
+    if question.exact and question.audit is not None and question.audit.least is not None:
+        met["least_probability"] = f"{question.audit.least:.6g}"
     if spec.name == "audited":  # all models of a ranking vote on the true classes, so a pair alone is another question
         met["models"] = str(len(question.data.predictions))
     return Signature("compare", arguments, {**met, "demele": __version__})
