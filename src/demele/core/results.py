@@ -103,7 +103,8 @@ class Note:
     """Something the reader of a score must know, readable by programs.
 
     ``code`` is stable (``"constant-factor"``, ``"outliers"``, ...); ``subject`` names the columns concerned;
-    severity ``"fragile"`` means that the score would change much under another defensible setting.
+    severity ``"fragile"`` means that the score would change much under another defensible setting, or that codes of noise
+    would score as well.
     """
 
     code: str
@@ -164,7 +165,7 @@ class Score:
 
     @property
     def fragile(self) -> bool:
-        """True when the score would change much under another defensible setting."""
+        """True when the score would change much under another defensible setting, or noise would score as well."""
         return any(note.severity == "fragile" for note in self.notes)
 
     @property

@@ -71,6 +71,16 @@ class SparseCodes:
         own = slice(int(self.starts[code]), int(self.starts[code + 1]))
         return self.rows[own], self.values[own].astype(np.float64)
 
+    def take_codes(self, chosen: NDArray[np.intp]) -> "SparseCodes":
+        """Return some codes."""
+        kept = [np.arange(self.starts[code], self.starts[code + 1]) for code in chosen]
+        entries = np.concatenate(kept).astype(np.intp) if kept else np.empty(0, dtype=np.intp)
+        starts = np.concatenate([[0], np.cumsum(self.n_nonzeros[chosen])]).astype(self.starts.dtype)
+        names = tuple(self.names[int(code)] for code in chosen)
+        return SparseCodes(
+            self.n, names, self.values[entries], self.rows[entries], starts, self.low[chosen], self.high[chosen]
+        )
+
     def dense(self, chosen: NDArray[np.intp], rows: NDArray[np.intp]) -> Codes:
         """Return some codes on some (increasing) rows as dense codes."""
         values = np.zeros((len(rows), len(chosen)))

@@ -4,16 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from demele import __version__
-from demele.core.errors import DemeleWarning, FragileScoreWarning, InputError, InputTypeError, NotEnoughData, warn_user
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Score
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.noise_notes import findings_of, many_codes
 from demele.metrics.options import checked_option, restored
-from demele.metrics.outcomes import Outcome, by_table, information_outcomes, task_outcomes
+from demele.metrics.outcomes import Outcome, by_table, guarded, information_outcomes, task_outcomes
 from demele.metrics.pictures import dependency_pictures
 from demele.metrics.pieces import SAMPLE, evaluated_in_pieces, read_in_pieces
-from demele.metrics.presented import score_of
+from demele.metrics.presented import score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.requests import (
@@ -123,7 +124,7 @@ def evaluate(
     UndefinedFactorWarning
         A constant factor was left out.
     FragileScoreWarning
-        A score would change much under another defensible setting.
+        A score would change much under another defensible setting, or codes of noise would score as well.
 
     Examples
     --------
@@ -356,10 +357,15 @@ def _evaluated(
     pictures: bool,
 ) -> Evaluation:
     outcomes: dict[str, Outcome | str] = {}
+    data = subject.data
+    finding = findings_of(data) if many_codes(data.n, data.codes.d) else None
+    shuffle = finding is not None and finding.told  # what tells nothing scores as a shuffle does already
     with reporting(progress) as report:
         for settings, group in by_table(requests).items():
-            outcomes |= information_outcomes(settings, group, subject.data, run, report)
-        outcomes |= task_outcomes([item for item in requests if item.settings is None], subject.data, run, report)
+            outcomes |= information_outcomes(settings, group, data, run, report, shuffle=shuffle)
+        fitted = [item for item in requests if item.settings is None]
+        outcomes |= task_outcomes(fitted, data, run, report, shuffle=shuffle)
+    outcomes = guarded(outcomes, requests, data, finding)
     scores, missing = [], list(left_out)
     for request in requests:
         outcome = outcomes[request.name]
@@ -369,7 +375,7 @@ def _evaluated(
             missing.append(LeftOut(metric=request.name, reason=outcome))
         else:
             scores.append(score_of(request, outcome, subject, run, protocol, kinds))
-    _warn_of_fragile(scores)
+    warn_of_fragile(scores)
     drawn: tuple[Dependency, ...] = ()
     irs, options = outcomes.get("irs"), next((item.options for item in requests if item.name == "irs"), None)
     if pictures and isinstance(irs, Outcome) and irs.native.matrix is not None and options is not None:
@@ -395,15 +401,3 @@ def _evaluated(
         notes=subject.notes,
         version=__version__,
     )
-
-
-def _warn_of_fragile(scores: Sequence[Score]) -> None:
-    """One warning for each kind of reason: the first score's note in full, and which other scores share it."""
-    told: dict[str, list[tuple[str, str]]] = {}
-    for score in scores:
-        for note in score.notes:
-            if note.severity == "fragile":
-                told.setdefault(note.code, []).append((score.metric, note.message))
-    for (metric, message), *others in told.values():
-        likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
-        warn_user(f"fragile: {metric}: {message}{likewise}", FragileScoreWarning)

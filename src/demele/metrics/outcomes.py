@@ -5,19 +5,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from demele.core.results import Note
+from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data
-from demele.metrics.fragility import few_rows_notes, fragility_notes, moved_by_outliers
+from demele.metrics.fragility import FRAGILE, few_rows_notes, fragility_notes, moved_by_outliers
 from demele.metrics.information import scores as information_scores
 from demele.metrics.information.tables import TableSettings, information_of, permuted_tables, resampled_tables
 from demele.metrics.native import Native
+from demele.metrics.noise_notes import at_chance_notes, findings_of, noise_notes, unexplained_notes
 from demele.metrics.requests import Request, Run
 from demele.metrics.tasks import Draws, Task, TaskResult, Variant, half_of_rows, run_tasks
 from demele.runtime.progress import Report
 
-WORDS = {"repeat": "repeats", "half": "resamples", "permutation": "permutations", "winsorised": "checks for outliers"}
+WORDS = {
+    "repeat": "repeats",
+    "half": "resamples",
+    "permutation": "permutations",
+    "winsorised": "checks for outliers",
+    "shuffled": "checks against chance",
+}
 
-__all__ = ["Outcome", "assumed_codes", "by_table", "information_outcomes", "task_outcomes"]
+__all__ = ["Outcome", "assumed_codes", "by_table", "guarded", "information_outcomes", "task_outcomes"]
 
 #: Groups whose scores an outlier can move. Trees see only the order of the codes, but the values of the factors.
 TREES = ("dci_forest", "dci_boosting")
@@ -47,9 +55,18 @@ def by_table(requests: list[Request]) -> dict[TableSettings, list[Request]]:
 
 
 def information_outcomes(
-    settings: TableSettings, requests: list[Request], data: Data, run: Run, report: Report | None
+    settings: TableSettings,
+    requests: list[Request],
+    data: Data,
+    run: Run,
+    report: Report | None,
+    *,
+    shuffle: bool = False,
 ) -> dict[str, Outcome]:
-    """Compute the metrics of one information table, with what was asked of resamples and permutations."""
+    """Compute the metrics of one information table, with what was asked of resamples and permutations.
+
+    ``shuffle``: where no permutations were asked for, one is looked at, and scores that it reaches too get a note.
+    """
     started = time.perf_counter()
     settings = replace(settings, seed=run.seed)
     natives: dict[str, Native] = {}
@@ -70,6 +87,9 @@ def information_outcomes(
     if run.chance:
         tables = permuted_tables(data, settings, run.chance, run.seed)
         permutations = _drawn(tables, requests, run.chance, "permutations", report)
+    shuffled = permutations
+    if permutations is None and shuffle:
+        shuffled = _drawn(permuted_tables(data, settings, 1, run.seed), requests, 1, "shuffles", None)
     return {
         request.name: Outcome(
             native=natives[request.name],
@@ -77,7 +97,9 @@ def information_outcomes(
             resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
             permutations=None if permutations is None else permutations[request.name],
             seconds=seconds,
-            notes=notes.get(request.name, ()) + assumed_codes(request, table),
+            notes=notes.get(request.name, ())
+            + assumed_codes(request, table)
+            + _beside_chance(natives[request.name], None if shuffled is None else shuffled[request.name], data),
         )
         for request in requests
     }
@@ -108,8 +130,13 @@ def _drawn(
     return {name: Draws.of(natives) for name, natives in collected.items()}
 
 
-def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report | None) -> dict[str, Outcome | str]:
-    """Run the metrics that are not read off an information table: one task per group and draw."""
+def task_outcomes(
+    requests: list[Request], data: Data, run: Run, report: Report | None, *, shuffle: bool = False
+) -> dict[str, Outcome | str]:
+    """Run the metrics that are not read off an information table: one task per group and draw.
+
+    ``shuffle`` as of :func:`information_outcomes`; not for DCI, where a shuffle would take as long as the score.
+    """
     groups: dict[tuple[str, str], list[Request]] = {}
     for request in requests:
         group = request.name if request.spec is None else request.spec.group
@@ -118,12 +145,14 @@ def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report 
     outlying = data.outlying() if any(group in (*MOVED_BY_OUTLIERS, *TREES) for group, _ in groups) else ()
     for (group, _), members in groups.items():
         first = members[0]
+        quick = first.spec is not None and not group.startswith("dci_")
         stochastic = first.spec is not None and first.spec.stochastic
         draws: tuple[tuple[Variant, int], ...] = (
             ("repeat", run.repeats if stochastic else 1),
             ("half", run.bootstrap),
             ("permutation", run.chance),
             ("winsorised", 1 if _can_move(group, outlying, data) else 0),
+            ("shuffled", 1 if shuffle and quick and not run.chance else 0),
         )
         tasks += [
             Task(
@@ -147,12 +176,40 @@ def task_outcomes(requests: list[Request], data: Data, run: Run, report: Report 
         ]
         for request in members:
             few_rows = few_rows_notes(group, data, members[0].options or {})
-            outcomes[request.name] = _collected(request, own, outlying, few_rows)
+            outcomes[request.name] = _collected(request, own, outlying, few_rows, data)
     return outcomes
 
 
+def _beside_chance(native: Native, shuffled: Draws | None, data: Data) -> tuple[Note, ...]:
+    if shuffled is None:
+        return ()
+    known = [float(one) for one in shuffled.value if one == one]
+    return at_chance_notes(float(native.value), known, data.n, data.codes.d)
+
+
+def guarded(
+    outcomes: dict[str, Outcome | str], requests: list[Request], data: Data, finding: Finding | None
+) -> dict[str, Outcome | str]:
+    """Add a note to scores above 0 of codes that tell nothing; the rows are looked at once, if they were not yet."""
+    named = [item.name for item in requests if item.spec is not None]
+    high = [name for name in named if isinstance(own := outcomes[name], Outcome) and float(own.native.value) > FRAGILE]
+    if not high:
+        return outcomes
+    finding = finding or findings_of(data)
+    found = dict(outcomes)
+    for name in high:
+        own = found[name]
+        if isinstance(own, Outcome):
+            found[name] = replace(own, notes=own.notes + noise_notes(float(own.native.value), finding))
+    return found
+
+
 def _collected(
-    request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...], few_rows: tuple[Note, ...]
+    request: Request,
+    own: list[tuple[Task, TaskResult]],
+    outlying: tuple[str, ...],
+    few_rows: tuple[Note, ...],
+    data: Data,
 ) -> Outcome | str:
     name = request.name
     seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
@@ -168,7 +225,8 @@ def _collected(
     repeats = draws("repeat")
     if repeats is None:
         return "no run finished"
-    first = next(result.natives[name] for task, result in own if task.variant == "repeat")
+    all_first = next(result.natives for task, result in own if task.variant == "repeat")
+    first = all_first[name]
     native = first if repeats.n == 1 else repeats.mean(first)
     notes = tuple(
         Note(code=f"failed-{variant}", message=f"{text}: {error}", severity="warning")
@@ -182,7 +240,12 @@ def _collected(
         resampling="half-sample",
         permutations=draws("permutation"),
         seconds=seconds,
-        notes=request.notes + notes + few_rows + _told_outliers(float(native.value), draws("winsorised"), outlying),
+        notes=request.notes
+        + notes
+        + few_rows
+        + _told_outliers(float(native.value), draws("winsorised"), outlying)
+        + unexplained_notes(all_first, data.n, data.codes.d).get(name, ())
+        + _beside_chance(native, draws("permutation") or draws("shuffled"), data),
     )
 
 

@@ -1,15 +1,18 @@
 """From native values to scores: names, intervals, notes and the signature."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from demele import __version__
+from demele.core.errors import FragileScoreWarning, warn_user
 from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
 from demele.core.signature import Signature
 from demele.metrics.native import Array, Native
 from demele.metrics.outcomes import Outcome
 from demele.metrics.requests import Request, Run, Subject
 
-__all__ = ["score_of"]
+__all__ = ["score_of", "warn_of_fragile"]
 
 
 def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, protocol: str, kinds: object) -> Score:
@@ -138,3 +141,15 @@ def _signature(request: Request, subject: Subject, run: Run, protocol: str, kind
         "demele": __version__,
     }
     return Signature(request.name, arguments, context)
+
+
+def warn_of_fragile(scores: Sequence[Score]) -> None:
+    """One warning for each kind of reason: the first score's note in full, and which other scores share it."""
+    told: dict[str, list[tuple[str, str]]] = {}
+    for score in scores:
+        for note in score.notes:
+            if note.severity == "fragile":
+                told.setdefault(note.code, []).append((score.metric, note.message))
+    for (metric, message), *others in told.values():
+        likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
+        warn_user(f"fragile: {metric}: {message}{likewise}", FragileScoreWarning)

@@ -19,17 +19,21 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Factors, Missing, read_factors
 from demele.core.results import FactorSummary, LeftOut, Note, Score
+from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.estimation.discretise import Binning
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.fragility import FRAGILE
 from demele.metrics.information import scores as information_scores
 from demele.metrics.native import Array
+from demele.metrics.noise_notes import at_chance_notes, many_codes, noise_notes
 from demele.metrics.options import as_binning
+from demele.metrics.presented import warn_of_fragile
 from demele.metrics.requests import Metric, Run, chosen_metrics, given_options, merged_options
 from demele.metrics.sparse_results import SparseEvaluation
-from demele.metrics.sparse_screen import screened_codes, screened_scores
+from demele.metrics.sparse_screen import screened_codes, screened_scores, told_by_codes
 from demele.metrics.sparse_tables import SparseTable, sparse_table, spread
 from demele.metrics.sparse_top import top_codes
 from demele.runtime.progress import reporting
@@ -41,6 +45,8 @@ _FITTED = ("sap", *(f"dci_{model}_{prop}" for model in ("forest", "lasso", "boos
                     for prop in ("modularity", "compactness", "explicitness")))  # fmt: skip
 #: The metrics that sparse codes are scored with.
 SPARSE_METRICS = (*_FROM_COUNTS, *_FITTED)
+#: Codes whose score with shuffled factors stands for that of all.
+SHUFFLED_CODES = 500
 #: Those computed unless others are named: predictors on hundreds of codes take minutes for each factor.
 _USUAL = (*_FROM_COUNTS, "sap")
 
@@ -323,6 +329,7 @@ def _evaluated(
                 scores[metric] = (
                     score if isinstance(score, LeftOut) else _signed(score, codes, factors, settings, notes)
                 )
+        scores = _guarded(scores, codes, factors, varying, active, table, settings)
     entropies = np.zeros(factors.m)
     entropies[active] = table.information.factor_entropy
     joint = table.information.joint_entropy
@@ -353,6 +360,53 @@ def _evaluated(
         notes=notes,
         version=__version__,
     )
+
+
+def _guarded(
+    scores: dict[str, Score | LeftOut],
+    codes: SparseCodes,
+    factors: Factors,
+    varying: Factors,
+    active: list[int],
+    table: SparseTable,
+    settings: _Settings,
+) -> dict[str, Score | LeftOut]:
+    """Add a note to scores that codes of noise would have as well, and warn of it."""
+    high = {name: one for name, one in scores.items() if isinstance(one, Score) and one.value > FRAGILE}
+    if not high:
+        return scores
+    finding = told_by_codes(codes, factors, active, table)
+    shuffled: dict[str, float] = {}
+    of_counts = [name for name in high if name in _FROM_COUNTS]
+    if finding.told and of_counts and many_codes(codes.n, codes.d):
+        shuffled = _shuffled(of_counts, codes, varying, settings)
+    found = dict(scores)
+    for name, score in high.items():
+        notes = noise_notes(score.value, finding)
+        if name in shuffled:
+            notes += at_chance_notes(score.value, [shuffled[name]], codes.n, codes.d)
+        found[name] = replace(score, notes=(*score.notes, *notes))
+    warn_of_fragile([one for one in found.values() if isinstance(one, Score)])
+    return found
+
+
+def _shuffled(names: list[str], codes: SparseCodes, varying: Factors, settings: _Settings) -> dict[str, float]:
+    """Score some of the codes with the rows of the factors shuffled."""
+    rng = rng_for(settings.run.seed, "sparse-shuffle")
+    chosen = np.sort(rng.choice(codes.d, min(codes.d, SHUFFLED_CODES), replace=False))
+    some = codes.take_codes(chosen)
+    order = rng.permutation(codes.n)
+    table = sparse_table(
+        some,
+        varying.take(order),
+        settings.bins,
+        settings.factor_bins,
+        settings.correction,
+        correlations=False,
+        n_jobs=settings.run.n_jobs,
+        report=None,
+    )
+    return {name: float(information_scores.native_of(name, table.information, None).value) for name in names}
 
 
 def _lacking(metric: str, m: int) -> str:

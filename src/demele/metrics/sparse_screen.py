@@ -12,10 +12,12 @@ from demele.core.results import LeftOut, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.gaps import top_two
+from demele.estimation.independence import Finding
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Data
 from demele.metrics.fragility import few_rows_notes
 from demele.metrics.native import Array, mean_of_defined
+from demele.metrics.noise_notes import findings_of, unexplained_notes
 from demele.metrics.outcomes import Outcome
 from demele.metrics.presented import score_of
 from demele.metrics.protocols import DEFAULT_PROTOCOL
@@ -24,7 +26,10 @@ from demele.metrics.sparse_tables import SparseTable
 from demele.metrics.tasks import Task, run_tasks
 from demele.runtime.progress import Report
 
-__all__ = ["Screened", "screened_codes", "screened_scores"]
+__all__ = ["Screened", "screened_codes", "screened_scores", "told_by_codes"]
+
+#: Codes that inform most, and rows, among which anything that tells a factor is looked for.
+LOOKED_AT = (50, 20_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,13 @@ def screened_codes(
     varying = Factors(tuple(sampled.columns[index] for index in alive), sampled.missing, ())
     subject = Subject(dense, sampled, alive, Data(dense, varying), ())
     return Screened(chosen, subject, _note(codes, table, chosen, len(rows)), lost)
+
+
+def told_by_codes(codes: SparseCodes, factors: Factors, active: list[int], table: SparseTable) -> Finding:
+    """Look for anything that the codes tell of the factors, among those that inform most."""
+    most, n_rows = LOOKED_AT
+    data = screened_codes(codes, factors, active, table, most, n_rows, 0).subject.data
+    return findings_of(data, n_codes=codes.d)
 
 
 def _note(codes: SparseCodes, table: SparseTable, chosen: NDArray[np.intp], n_rows: int) -> Note:
@@ -133,6 +145,7 @@ def screened_scores(
     ]
     for task, result in zip(tasks, run_tasks(tasks, data, n_jobs=run.n_jobs, report=report), strict=True):
         few_rows = few_rows_notes(task.group, data, task.options)
+        unexplained = unexplained_notes(result.natives, data.n, data.codes.d)
         for name in groups[task.group]:
             if result.error is not None:
                 found[name] = LeftOut(metric=name, reason=str(result.error))
@@ -140,7 +153,7 @@ def screened_scores(
             outcome = Outcome(
                 native=result.natives[name],
                 seconds=result.seconds,
-                notes=(*screened.left_out_factors, screened.note, *few_rows),
+                notes=(*screened.left_out_factors, screened.note, *few_rows, *unexplained.get(name, ())),
             )
             request = Request(name, spec=CATALOGUE[name], options=task.options)
             score = score_of(request, outcome, screened.subject, run, DEFAULT_PROTOCOL, kinds)

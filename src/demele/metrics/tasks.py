@@ -20,7 +20,7 @@ from demele.runtime.work import ordered
 
 __all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
-Variant = Literal["repeat", "half", "permutation", "winsorised"]
+Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ def _drawn(task: Task, data: Data) -> Data:
         return data
     if task.variant == "winsorised":
         return data.winsorised(data.outlying())
-    if task.variant == "permutation":
+    if task.variant in ("permutation", "shuffled"):
         return data.permuted(rng_for(task.seed, "chance", task.index).permutation(data.n))
     half = data.take(half_of_rows(data.n, task.seed, task.index))
     constant = [factor.name for factor in half.factors.columns if factor.constant]

@@ -13,11 +13,14 @@ from demele.core.inputs import Factors, Missing, given_kinds
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.estimation.counts import JointCounts
+from demele.estimation.independence import Finding, dependence_of_counts
 from demele.estimation.information import information_table
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.data import Data
+from demele.metrics.fragility import FRAGILE
 from demele.metrics.information.scores import native_of
 from demele.metrics.information.tables import TableSettings
+from demele.metrics.noise_notes import unchecked_notes
 from demele.metrics.options import regularising_codes
 from demele.metrics.outcomes import Outcome, assumed_codes
 from demele.metrics.presented import score_of
@@ -185,6 +188,7 @@ class Counted:
     ) -> tuple[dict[str, Score], dict[str, LeftOut]]:
         """Return scores by metric, and why others have none; ``warned`` are messages that need not come again."""
         stated = Stated(options, protocol=protocol, reg_dim=reg_dim, missing=missing, seed=seed, kinds=kinds)
+        findings: dict[Binning, Finding] = {}
         for name, settings in tables.items():
             counts = self.states[settings.binning].counted
             if counts is None:
@@ -200,7 +204,13 @@ class Counted:
             kept = replace(_only(counts, active), code_bins=np.where(used > 1, counts.code_bins, 1))
             table = information_table(kept, settings.correction)
             native = native_of(name, table, request.reg_dim)
-            stated.add(seen, request, Outcome(native=native, notes=assumed_codes(request, table)))
+            value = float(native.value)
+            notes = assumed_codes(request, table)
+            if value > FRAGILE:
+                if settings.binning not in findings:
+                    findings[settings.binning] = dependence_of_counts(kept)
+                notes += unchecked_notes(value, self.n, len(self.frame.codes), finding=findings[settings.binning])
+            stated.add(seen, request, Outcome(native=native, notes=notes))
         return stated.scores, stated.left_out
 
     def varying(self, counts: JointCounts) -> list[int]:

@@ -55,6 +55,9 @@ from demele.streaming.whole_rows import WholeRows, first_pass, further_passes
 
 __all__ = ["evaluate_in_pieces"]
 
+#: Notes on how few rows there are: of a sample they say nothing of all rows.
+OF_ROWS = ("few-rows", "many-codes")
+
 
 def evaluate_in_pieces(
     codes: object,
@@ -300,7 +303,7 @@ def _checked(score: Score, of_sample: Score | None, rows: WholeRows) -> Score:
     """Add what makes a score fragile; how few rows there are is no matter of the sample."""
     whole = rows.n <= rows.sample
     found = () if of_sample is None else of_sample.notes
-    fragile = [note for note in found if note.severity == "fragile" and (whole or note.code != "few-rows")]
+    fragile = [note for note in found if note.severity == "fragile" and (whole or note.code not in OF_ROWS)]
     told = "" if whole else f" (seen in a random sample of {rows.sample:,} rows)"
     if any(note.code == "edges-of-sample" for note in score.notes):
         score = replace(score, signature=_signed(score.signature, rows))

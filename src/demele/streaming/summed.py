@@ -9,6 +9,7 @@ from demele.estimation.extremes import crossed_from_extremes
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.fragility import few_rows_notes
 from demele.metrics.native import Native
+from demele.metrics.noise_notes import unchecked_notes
 from demele.metrics.outcomes import Outcome
 from demele.metrics.runners import DEAD_VARIANCE, irs_native, sap_native
 from demele.streaming.counted import Seen, Stated
@@ -62,7 +63,8 @@ def sums_scores(
             continue
         native = _native(state, seen.active, options[name])
         few_rows = few_rows_notes(CATALOGUE[name].group, seen.subject().data, options[name])
-        stated.add(seen, request, Outcome(native=native, notes=request.notes + few_rows))
+        unchecked = unchecked_notes(float(native.value), state.n, len(frame.codes), finding=None)
+        stated.add(seen, request, Outcome(native=native, notes=request.notes + few_rows + unchecked))
     return stated.scores, stated.left_out
 
 
