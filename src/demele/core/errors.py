@@ -155,7 +155,7 @@ class NotConvergedWarning(DemeleWarning):
 
 
 class FragileScoreWarning(DemeleWarning):
-    """A score would change much under another defensible setting, or noise scores as well; the result has the same note."""
+    """A score would change much under another defensible setting, or noise scores as well; the result says so too."""
 
 
 class OutOfDomainWarning(DemeleWarning):

@@ -103,8 +103,8 @@ class Note:
     """Something the reader of a score must know, readable by programs.
 
     ``code`` is stable (``"constant-factor"``, ``"outliers"``, ...); ``subject`` names the columns concerned;
-    severity ``"fragile"`` means that the score would change much under another defensible setting, or that codes of noise
-    would score as well.
+    severity ``"fragile"`` means that the score would change much under another defensible setting, or that codes of
+    noise would score as well.
     """
 
     code: str

@@ -562,6 +562,10 @@ def dci(
     Eastwood & Williams 2018, section 2. A single factor has no modularity, a single code no compactness: their
     values are NaN, with a note.
 
+    The Lasso's penalty is chosen among 100 that span what the data allow. The review's code chooses among eight fixed
+    ones, on columns scaled to [0, 1], where 0.0001 leaves weights on codes of noise and 0.001 hardly predicts: three
+    noisy codes beside four of noise, 1 000 rows, have a compactness of 0.952 there and of 0.983 here.
+
     Examples
     --------
     >>> import numpy as np, demele
@@ -941,6 +945,10 @@ def z_max_variance(
     -----
     Kim, Wang, Sahu & Pavlovic 2019. With many factors the groups shrink to pairs of rows, whose variance says
     little: a note says so.
+
+    A group is drawn as often as it has rows, which is how often its fixed values occur. The review's code draws every
+    combination of values alike, small groups included, whose votes are noise: with five noisy codes on 1 500 rows it
+    gives 0.645 and this function 0.667; with eight on 20 000 rows, 0.37 and 0.41.
 
     Examples
     --------

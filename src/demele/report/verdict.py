@@ -50,10 +50,13 @@ def _how_far_to_trust(view: View) -> list[str]:
         sentences.append(
             f"<strong>{fragile} of {count(len(scores), 'score')}</strong> {'is' if fragile == 1 else 'are'} "
             f"<em>fragile</em> {fragile_sign()}: another defensible setting would change "
-            f'{"it" if fragile == 1 else "them"} much, or codes of noise would score as well. Read <a href="#notes">why</a> before you quote one.'
+            f"{'it' if fragile == 1 else 'them'} much, "
+            'or codes of noise would score as well. Read <a href="#notes">why</a> before you quote one.'
         )
     elif scores:
-        sentences.append("No score was found to be fragile, that is, to hang on one setting or to be what noise scores.")
+        sentences.append(
+            "No score was found to be fragile, that is, to hang on one setting or to be what noise scores."
+        )
     by_luck = sum(_not_above_chance(score) for score in scores)
     if by_luck:
         sentences.append(
