@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -127,7 +127,7 @@ def scored(
     }
 
 
-def applicable(metrics: tuple[str, ...], d: int, m: int) -> tuple[str, ...]:
+def applicable(metrics: Sequence[str], d: int, m: int) -> tuple[str, ...]:
     """Metrics that have a value of so many codes and factors."""
     from demele.metrics.catalogue import CATALOGUE
 
@@ -199,7 +199,7 @@ def informative() -> Iterator[tuple[tuple[str, ...], Any, Any]]:
             codes, factors = (drawn.codes, drawn.factors) if isinstance(drawn, Representation) else drawn
             yield ("scenario", name, f"{severity:g}"), codes, factors
     for name in demo_names():
-        sample = demo(name)
+        sample = demo(cast(Any, name))
         yield ("demo", name, ""), sample.codes, sample.factors
 
 

@@ -50,7 +50,7 @@ def test_marks_and_reasons() -> None:
     lines = _lines("betavae")
     score = sample_evaluations()[0]["mig"]
     assert next(line for line in lines if line.startswith("mig ")).split()[1] == f"{score.value:.3f}!"
-    assert "! fragile: another defensible setting would change the score much, or noise scores as well" in lines
+    assert "! fragile: another defensible setting moves it much, or noise scores as well" in lines
     assert f"  mig: {score.notes[0].message}" in lines
     assert "  rmig: it needs the standard deviations of the codes: give codes_std" in lines
     assert "  sap: a class has one row: no split is possible" in lines

@@ -343,9 +343,10 @@ def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.Mo
     factor = np.arange(len(CODES)) % 2
     with pytest.warns(demele.DemeleWarning, match=r"entries is made dense .*demele\.evaluate_sparse") as caught:
         found = demele.evaluate(sparse.csr_array(CODES), factor, "mig")
-    assert len(caught) == 1
+    assert sum("made dense" in str(one.message) for one in caught) == 1
     assert caught[0].filename == __file__
-    assert_exact(found["mig"].value, demele.evaluate(CODES, factor, "mig")["mig"].value)
+    with pytest.warns(demele.FragileScoreWarning, match="no code tells anything"):
+        assert_exact(found["mig"].value, demele.evaluate(CODES, factor, "mig")["mig"].value)
     monkeypatch.setattr("demele.core.inputs.MANY_DENSE_ENTRIES", CODES.size)
     read_codes(sparse.csr_array(CODES))  # no warning: they are errors here
 

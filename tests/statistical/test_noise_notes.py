@@ -158,6 +158,7 @@ ROUTES: Sequence[str] = ("counts", "sums", "sampled", "sparse", "files")
 @pytest.mark.parametrize("route", ROUTES)
 def test_no_route_loses_the_note(route: str, tmp_path: Path) -> None:
     codes, factors = of_noise(600, 5)
+    found: Any
     if route == "sparse":
         matrix = sp.random_array((600, 300), density=0.05, rng=np.random.default_rng(0), format="csc")
         found = demele.evaluate_sparse(matrix, factors)

@@ -192,7 +192,7 @@ def _footnotes(console: "Console", evaluations: Sequence[Evaluation], words: Cal
         for gap in item["left_out"]:
             missing.setdefault(gap["reason"], {}).setdefault(gap["metric"], []).append(item["name"])
     for mark, title, found in (
-        ("!", "fragile: another defensible setting would change the score much, or noise scores as well", fragile),
+        ("!", "fragile: another defensible setting moves it much, or noise scores as well", fragile),
         ("-", "no number", missing),
         ("*", "to know", notes),
     ):

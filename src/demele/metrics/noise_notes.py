@@ -50,15 +50,18 @@ def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
     return (Note(code="noise", message=message, severity="fragile"),)
 
 
-def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int) -> tuple[Note, ...]:
-    """Return a note where the codes are many for the rows and score above 0 with the rows of the factors shuffled."""
+def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
+    """Return a note where the codes are many for the rows and score above 0 with the rows of the factors shuffled.
+
+    ``of`` says of which codes the level is, where not of all.
+    """
     level = float(np.mean(chance)) if len(chance) else float("nan")
     if not (value > FRAGILE and level > FRAGILE and many_codes(n, d)):
         return ()
     how = "one shuffle" if len(chance) == 1 else f"mean of {len(chance)}"
     message = (
         f"{d:,} codes are many for {n:,} rows: with the rows of the factors shuffled, so that codes tell nothing of "
-        f"them, it is {level:.3f} instead of {value:.3f} ({how}); {ASK}"
+        f"them, it is {level:.3f} instead of {value:.3f} ({how}{of}); {ASK}"
     )
     return (Note(code="many-codes", message=message, severity="fragile"),)
 

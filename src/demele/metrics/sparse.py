@@ -381,10 +381,11 @@ def _guarded(
     if finding.told and of_counts and many_codes(codes.n, codes.d):
         shuffled = _shuffled(of_counts, codes, varying, settings)
     found = dict(scores)
+    of = f" of {SHUFFLED_CODES:,} of the codes" if codes.d > SHUFFLED_CODES else ""
     for name, score in high.items():
         notes = noise_notes(score.value, finding)
         if name in shuffled:
-            notes += at_chance_notes(score.value, [shuffled[name]], codes.n, codes.d)
+            notes += at_chance_notes(score.value, [shuffled[name]], codes.n, codes.d, of=of)
         found[name] = replace(score, notes=(*score.notes, *notes))
     warn_of_fragile([one for one in found.values() if isinstance(one, Score)])
     return found
