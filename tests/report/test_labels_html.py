@@ -268,6 +268,37 @@ def test_says_what_the_verdict_bears(tmp_path: Path) -> None:
     assert "The given labels alone would not show this" in _words(write_decision, data, tmp_path)
 
 
+def test_an_audited_verdict_says_which_labels_bear_what(tmp_path: Path) -> None:
+    words = _words(write_decision, decision(method="audited"), tmp_path)
+    assert (
+        "The verdict rests on the audit. The given labels without it, none of them replaced, would show the same as "
+        "long as at most 1.28% of the labels (154 of 12,000) are wrong" in words
+    )
+    assert "This stands even if" not in words
+
+
+def test_the_slider_of_wrong_labels_reaches_what_the_audit_found(tmp_path: Path) -> None:
+    data = decision(method="audited")
+    data["details"] = {**data["details"], "wrong_labels_estimated": 1499.6}
+    page = Page(_text(write_decision, data, tmp_path))
+    slider = next(item for item in page.all("input") if item.get("id") == "wrong")
+    assert int(str(slider["max"])) >= 2 * 1500
+    assert "so many are wrong, as the audit estimates" in page.words
+    data["details"] = {**data["details"], "wrong_labels_estimated": 0.0}
+    assert "as the audit estimates" not in _words(write_decision, data, tmp_path)
+
+
+def test_a_ranking_says_by_what_it_is_sorted(tmp_path: Path) -> None:
+    data = ranking()
+    assert "Mean lead" not in _words(write_ranking, data, tmp_path)
+    for place, model in enumerate(data["models"]):
+        model["lead"] = 0.0321 - 0.01 * place
+    words = _words(write_ranking, data, tmp_path)
+    assert "Mean lead" in words
+    assert "+3.21" in words
+    assert "sorted by their mean lead" in words
+
+
 def test_agreement_with_a_reference_is_not_called_accuracy(tmp_path: Path) -> None:
     words = _words(write_decision, decision(method="label-free"), tmp_path)
     assert "its agreement with the reference classifier is higher" in words

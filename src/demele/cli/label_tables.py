@@ -161,17 +161,21 @@ def ranking_table(content: Content, *, output: Path | None = None, words: Words 
     shown = content["models"]
     won, held = (_won(content[kind]) for kind in ("pairs", "reference"))
     digits = _digits(model["interval"] for model in shown)
-    heads = ["model", "ranks", f"apparent {_what(shown[0])}", "interval", "beats"]
-    table = plain_table(*heads, *(["truly"] if held is not None else []), numbers=5)
+    led = all(model.get("lead") is not None for model in shown)
+    heads = ["model", "ranks", "apparent", "interval", *(["lead"] if led else []), "beats"]
+    table = plain_table(*heads, *(["truly"] if held is not None else []), numbers=6)
     for model in shown:
         best, worst, name = model["best_rank"], model["worst_rank"], model["name"]
         cells = [clipped(str(name), 26), str(best) if best == worst else f"{best}-{worst}"]
         cells += [_percent(model["value"], digits), _span(model["interval"], digits)]
+        cells += [f"{100 * model['lead']:+.2f}"] if led else []
         cells += [str(counts.get(name, 0)) for counts in (won, held) if counts is not None]
         table.add_row(*map(_plain, cells))
     console.print(table)
     console.print()
-    told = "beats: how many others it is shown to be better than"
+    told = f"apparent: {_what(shown[0])} against the given labels; "
+    told += "lead: mean estimated difference to the others, in points, by which they are sorted; " if led else ""
+    told += "beats: how many others it is shown to be better than"
     told += "; truly: the same, decided on the true labels" if held is not None else ""
     _indented(console, told, style="dim")
     shared = "each by itself" if content["correction"] == "none" else f"all verdicts together ({content['correction']})"

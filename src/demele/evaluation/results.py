@@ -103,7 +103,8 @@ class Decision:
     established, candidate : Estimate
         Each by itself, before and after correction.
     breakdown : Breakdown or None
-        For a verdict on accuracy: how many wrong labels it bears.
+        For a verdict on accuracy: how many wrong labels it bears, wherever they are. Of an audited or sequential
+        verdict: how many the given labels would bear that show the same without the audit.
     target : {"population", "sample", "overlap"}
         What "better" means: on new instances, on these with right labels, or beyond the overlap of intervals on those.
     p_value : float
@@ -194,7 +195,10 @@ class Decision:
         what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
         bears = ""
         if self.breakdown is not None and self.breakdown.labels >= 0:
-            bears = f", bears {self.breakdown.rate:.2%} wrong labels"
+            # Beside an audit the verdict rests on it; what is counted is what the given labels alone would bear.
+            alone = "the labels without the audit bear" if self.method in ("audited", "sequential") else "bears"
+            bears = f", {alone} {self.breakdown.rate:.2%} wrong"
+            bears += "" if self.method in ("audited", "sequential") else " labels"
         return (
             f"Decision({self.verdict}: {what} of {self.names[1]} - {self.names[0]} = {self.difference:+.4f} "
             f"{self.interval}, {self.method}, n={self.n}{bears})"

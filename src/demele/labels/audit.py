@@ -66,6 +66,10 @@ class CodedAudit:
         """Number of audited rows."""
         return int(self.rows.size)
 
+    def wrong_labels(self, given: Indices) -> float:
+        """Estimate how many of all given labels, of shape (n,), are wrong: each found one counts as 1 / inclusion."""
+        return float((1 / self.inclusion[given[self.rows] != self.labels]).sum())
+
     def changes(self, given: Indices) -> Note:
         """Say how many of the given labels, of shape (n,), the expert changed; a warning if it is most of them."""
         changed = int(np.count_nonzero(given[self.rows] != self.labels))

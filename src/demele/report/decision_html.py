@@ -251,8 +251,15 @@ def _breakdown(data: Item) -> str:
     established, candidate = pair_names(data)
     found = data.get("breakdown")
     bears = int(found["labels"]) if found else -1
-    mark = "the labels alone show it up to here" if data["method"] in WITH_MORE else "the verdict stands up to here"
+    with_more = data["method"] in WITH_MORE
+    stands = (
+        "the given labels, without the audit, would still show the same" if with_more else "the verdict still stands"
+    )
+    mark = "the labels without the audit show it up to here" if with_more else "the verdict stands up to here"
     marks = {mark: bears} if bears > 0 else {}
+    wrong = (data.get("details") or {}).get("wrong_labels_estimated")
+    if wrong is not None and round(wrong) > 0:
+        marks["so many are wrong, as the audit estimates"] = min(round(wrong), pair.n)
     until = worst.reach(pair, list(marks.values()))
     start = min(bears if bears > 0 else round(0.01 * pair.n), until)
     claim = (
@@ -262,8 +269,8 @@ def _breakdown(data: Item) -> str:
         f"<p>A wrong label moves the difference most where it says that {candidate} is right and truly "
         f"{established} is, or the other way round: by two instances. Where it says that neither is right, by one. So "
         "for any number of wrong labels there is a worst case, wherever they are; nothing is assumed about them.</p>"
-        "<p>The <em>breakdown rate</em> is the largest share of wrong labels under which the verdict still stands in "
-        f"the worst case. {_bears_here(data, bears)}</p>"
+        f"<p>The <em>breakdown rate</em> is the largest share of wrong labels under which {stands} in the worst case. "
+        f"{_bears_here(data, bears)}</p>"
     )
     slider = (
         f'<div class="controls what-if" hidden data-lost="{pair.lost}" data-won="{pair.won}" '

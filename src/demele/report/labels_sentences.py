@@ -96,8 +96,12 @@ def bears_sentence(data: Item, *, why: str = "") -> str:
         return "A single wrong label, in the worst place, could overturn this."
     after = {"cleaned": ", after the cleaning,", "reference": ", the true ones,"}.get(str(data["method"]), "")
     why = "" if data["method"] in OTHER_LABELS else why
-    start = "The labels alone would show it too," if data["method"] in WITH_MORE else "This stands"
-    return f"{start} even if <strong>{labels_share(labels, n)}</strong>{after} are wrong, wherever they are{why}."
+    if data["method"] in WITH_MORE:
+        return (
+            "The verdict rests on the audit. The given labels without it, none of them replaced, would show the same "
+            f"as long as at most <strong>{labels_share(labels, n)}</strong> are wrong, wherever they are{why}."
+        )
+    return f"This stands even if <strong>{labels_share(labels, n)}</strong>{after} are wrong, wherever they are{why}."
 
 
 def estimate_sentence(data: Item) -> str:

@@ -94,9 +94,9 @@ def figure(pair: Disagreements, until: int, marks: Mapping[str, int], name: str)
         if rate * pair.n <= until * 1.001
     )
     told = "".join(
-        f'<span class="told{" left" if place > until / 2 else ""}" style="left:{100 * place / until:.2f}%">'
-        f"{text}</span>"
-        for text, place in marks.items()
+        f'<span class="told{" left" if place > until / 2 else ""}" style="left:{100 * place / until:.2f}%;'
+        f'margin-bottom:{1.6 * line:.1f}em">{text}</span>'  # one above the other
+        for line, (text, place) in enumerate(marks.items())
         if place <= until
     )
     return (

@@ -156,6 +156,7 @@ def _models(view: _View) -> str:
     low, high = math.floor(100 * min(present)) / 100, math.ceil(100 * max(present) + 1e-9) / 100
     ends = (low, high)
     corrected = any(model.get("corrected") for model in models)
+    led = all(model.get("lead") is not None for model in models)
     digits = max(digits_for(span_of(model.get("interval"))) for model in models)
     rows = []
     for model in models:
@@ -172,6 +173,7 @@ def _models(view: _View) -> str:
             cell(percent(value, digits), value),
             cell(percent_range(own, digits) or DASH, own[0]),
             *([cell(percent_range(right, digits) or DASH, right[0])] if corrected else []),
+            *([cell(points(model["lead"], 2, sign=True), model["lead"])] if led else []),
             f'<td class="place" aria-hidden="true"><span class="strip-of">{drawn}{at}</span></td>',
         ]
         rows.append(f'<tr><th scope="row">{named(model["name"])}</th>{"".join(cells)}</tr>')
@@ -183,13 +185,20 @@ def _models(view: _View) -> str:
         (f"Apparent {measure}", "number"),
         ("Interval", "number"),
         *([("On right labels", "number")] if corrected else []),
+        *([("Mean lead", "number")] if led else []),
         (f"{percent(low, 0)} to {percent(high, 0)}", "text drawn"),
     ]
     return (
         "<p>A classifier’s rank is 1 plus the number of better ones. Its best rank counts those shown to be better, "
         f"its worst all but those shown to be worse. Apparent {measure} is against the given labels"
         f"{', the bar what is possible on right labels' if corrected else ''}; bars of two may overlap although one "
-        "is shown to be better, since both are judged on the same instances.</p>"
+        "is shown to be better, since both are judged on the same instances."
+        + (
+            " They are sorted by their mean lead: the mean of the estimated differences to the others, in points."
+            if led
+            else ""
+        )
+        + "</p>"
         + table(
             "Classifiers, best estimate first",
             heads,

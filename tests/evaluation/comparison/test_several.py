@@ -304,7 +304,10 @@ def test_repr_reads_as_a_table() -> None:
     lines = repr(found).splitlines()
     assert lines[0] == "Ranking of 3 models by accuracy (bounded, n=3000, level 0.95)"
     value = (models["best"] == labels).mean()
-    assert lines[1] == f"  best     {value:.4f}  corrected {found.estimates[0].corrected}  rank 1"
+    assert (
+        lines[1]
+        == f"  best     {value:.4f}  corrected {found.estimates[0].corrected}  lead {found.leads[0]:+.4f}  rank 1"
+    )
     assert all(line.endswith("rank 2 to 3") for line in lines[2:])
 
 
@@ -375,3 +378,18 @@ def test_equal_models_share_all_ranks() -> None:
     assert found.names == ("first", "second")  # as they came
     assert (found.best_rank, found.worst_rank) == ((1, 1), (2, 2))
     assert all(isinstance(note, Note) for note in found.notes)
+
+
+def test_models_are_sorted_by_the_lead_that_is_printed() -> None:
+    models, labels = world({"best": 0.9, "mid": 0.8, "mid too": 0.8, "last": 0.6})
+    for measure in ("accuracy", "error"):
+        found = rank(models, labels, method="classic", measure=measure)
+        right = {name: float((models[name] == labels).mean()) for name in found.names}
+        leads = [
+            float(np.mean([right[name] - right[other] for other in found.names if other != name]))
+            for name in found.names
+        ]
+        assert_close(found.leads, leads, ROUNDING)
+        assert list(found.leads) == sorted(found.leads, reverse=True)
+        assert_exact(found.to_frame()["lead"], found.leads)
+        assert [model["lead"] for model in found.to_dict()["models"]] == list(found.leads)

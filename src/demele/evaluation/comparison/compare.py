@@ -251,6 +251,8 @@ def decision(
             "by_class": _by_class(data, *models),
             **details,
         }
+        if question.audit is not None and spec.name in _AUDITED and question.audit.design != "selective":
+            details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
         if spec.name not in _NO_PROSPECT:
             details["prospect"] = prospect(question, pair)
         if verdict != "undecided":

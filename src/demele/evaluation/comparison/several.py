@@ -49,6 +49,9 @@ class Ranking:
         Best estimate first; everything per model is in this order.
     estimates : tuple of Estimate
         Each by itself.
+    leads : tuple of float
+        By which the models are sorted: the mean of the estimated differences to the others, as the method makes them,
+        in [-1, 1]; more is better for every measure. Of equal ones, the better on the given labels comes first.
     best_rank, worst_rank : tuple of int
         The true rank of a model lies between them, for all models together with probability ``level`` at least, as
         far as the assumptions hold. Rank 1 is best; rank = 1 + number of models that are truly better.
@@ -66,6 +69,7 @@ class Ranking:
 
     names: tuple[str, ...]
     estimates: tuple[Estimate, ...]
+    leads: tuple[float, ...]
     best_rank: tuple[int, ...]
     worst_rank: tuple[int, ...]
     pairs: "pd.DataFrame"
@@ -124,14 +128,17 @@ class Ranking:
         """One row per model, best estimate first."""
         import pandas as pd
 
-        rows = zip(self.names, self.best_rank, self.worst_rank, self.estimates, strict=True)
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
         return pd.DataFrame(
-            [{"model": name, "best_rank": best, "worst_rank": worst, **one.row()} for name, best, worst, one in rows]
+            [
+                {"model": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.row()}
+                for name, best, worst, lead, one in rows
+            ]
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        rows = zip(self.names, self.best_rank, self.worst_rank, self.estimates, strict=True)
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
         data = {
             "kind": "ranking",
             "demele": dict(self.signature.context).get("demele"),
@@ -144,8 +151,8 @@ class Ranking:
             "of": self.of,
             "correction": self.correction,
             "models": [
-                {"name": name, "best_rank": best, "worst_rank": worst, **one.to_dict()}
-                for name, best, worst, one in rows
+                {"name": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.to_dict()}
+                for name, best, worst, lead, one in rows
             ],
             "groups": self.groups,
             "pairs": self.pairs.to_dict(orient="records"),
@@ -171,10 +178,11 @@ class Ranking:
         what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
         lines = [f"Ranking of {len(self.names)} models by {what} ({self.method}, n={self.n}, level {self.level:g})"]
         width = max(len(name) for name in self.names)
-        for name, one, best, worst in zip(self.names, self.estimates, self.best_rank, self.worst_rank, strict=True):
+        rows = zip(self.names, self.estimates, self.leads, self.best_rank, self.worst_rank, strict=True)
+        for name, one, lead, best, worst in rows:
             place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
             corrected = "" if one.corrected is None else f"  corrected {one.corrected}"
-            lines.append(f"  {name:<{width}}  {one.value:.4f}{corrected}  {place}")
+            lines.append(f"  {name:<{width}}  {one.value:.4f}{corrected}  lead {lead:+.4f}  {place}")
         return "\n".join(lines)
 
 
@@ -284,6 +292,7 @@ def rank(
     wins = _square(asked.outcomes.candidate, m).astype(np.bool_)
     best, worst = rank_ranges(wins)
     order = _order(asked.outcomes.difference, question, m)
+    leads = _advantage(asked.outcomes.difference, m) / (m - 1)
     notes = (
         asked.outcomes.notes
         + remarks(spec, replace(question, true_labels=None))
@@ -294,6 +303,7 @@ def rank(
     return Ranking(
         names=names,
         estimates=tuple(_estimates(asked, replace(question, level=level), int(model), measure) for model in order),
+        leads=tuple(float(leads[model]) for model in order),
         best_rank=tuple(int(best[model]) for model in order),
         worst_rank=tuple(int(worst[model]) for model in order),
         pairs=_frame(asked, measure),
@@ -412,11 +422,16 @@ def _at_tail(question: Question, tail: float) -> Question:
 
 def _order(difference: Floats, question: Question, m: int) -> Indices:
     """Models by their mean estimated advantage over the others, then by the labels alone, then as they came."""
-    advantage = np.nan_to_num(_square(difference, m), nan=0.0).sum(axis=0)
+    advantage = _advantage(difference, m)
     apparent = np.full(m, -math.inf)
     apparent[question.candidate] = np.nan_to_num(question.sides()[1].proportion, nan=-math.inf)
     # Rounding must not order models that the method cannot tell apart.
     return np.lexsort((np.arange(m), -apparent, -np.round(advantage, 12), ~np.isfinite(apparent)))
+
+
+def _advantage(difference: Floats, m: int) -> Floats:
+    """Sum of the estimated differences of each model to the others; one that is undefined counts as none."""
+    return np.asarray(np.nan_to_num(_square(difference, m), nan=0.0).sum(axis=0))
 
 
 def _single(outcomes: Outcomes, pair: int) -> Outcomes:
