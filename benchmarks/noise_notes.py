@@ -243,7 +243,8 @@ def summary(store: Store) -> list[dict[str, object]]:
         )
     nulls = [one for key, one in records.items() if key[0] == "nulls"]
     told, of = sum(one["told"] for one in nulls), sum(one["of"] for one in nulls)
-    rows.append({"what": "dependence found in noise", "of": "", "scores": of, "above": told})
+    if of:
+        rows.append({"what": "dependence found in noise", "of": "", "scores": of, "above": told})
     for what in ("scenario", "demo"):
         for name in dict.fromkeys(key[1] for key in records if key[0] == what):
             own_pairs = [
