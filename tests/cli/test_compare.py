@@ -88,6 +88,10 @@ def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: p
         (("--audit", "audit.csv", "--target", "sample"), {"audit": audit, "target": "sample"}),
         (("--audit", "audit.csv", "--method", "sequential"), {"audit": audit, "method": "sequential"}),
         (
+            ("--audit", "audit.csv", "--expert-error", 0.01, "--expert-errors", "random"),
+            {"audit": audit, "expert_error": 0.01, "expert_errors": "random"},
+        ),
+        (
             ("--measure", "recall", "--of", 2, "--noise-rate", 0.02),
             {"measure": "recall", "of": 2, "noise": 0.02},
         ),
@@ -533,6 +537,9 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
         (("old.npy", "scores.npy", "label.npy"), "scores.npy: expected one column of classes, got 4 columns"),
         (("unseen.csv::old", "new.npy", "label.npy"), "old: 1 of 600 values are none of the 4 classes 0, 1, 2, 3: 11"),
         (("old.npy", "new.npy", "names.csv::label"), "old: expected classes among 'cat', 'dog', 'owl', 'yak', got int"),
+        ((*PAIR, "--expert-error", "0.02"), "--expert-error: method 'classic' asks no expert"),
+        ((*PAIR, "--expert-error", "2"), "--expert-error: expected a share of the rows in [0, 1], got 2"),
+        ((*PAIR, "--expert-errors", "random"), "--expert-errors: says how the expert errs, but not how often"),
         ((*PAIR, "--method", "boundd"), "--method: expected one of classic, reference,"),
         ((*PAIR, "--method", "bounded"), "method 'bounded' needs --noise-rate R or --transition FILE"),
         ((*PAIR, "--method", "prudent-v2"), "--difficulty: method 'prudent-v2' needs it"),

@@ -90,8 +90,9 @@ def _run(arguments: argparse.Namespace) -> None:
         known["audit"] = read_audit(arguments.audit, arguments.audit_design, given, warn)
     if arguments.classes is not None:
         known["classes"] = classes_named(arguments.classes, given)
-    if arguments.level is not None:
-        known["level"] = arguments.level
+    for name in ("level", "expert_error", "expert_errors"):
+        if getattr(arguments, name) is not None:
+            known[name] = getattr(arguments, name)
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
         assessment = evaluation.assess(columns["predictions"], columns["labels"], **known)
     kind = format_of(arguments.format, arguments.output)

@@ -212,7 +212,8 @@ def _names(arguments: argparse.Namespace) -> tuple[str, str]:
 
 def _knowledge(arguments: argparse.Namespace, given: "NDArray[Any]", warn: Warn) -> dict[str, Any]:
     """Return what was given on the command line: the library's defaults live in one place, which is not here."""
-    plain = ("method", "measure", "level", "target", "prudence", "correction", "exact", "errors", "seed")
+    plain = ["method", "measure", "level", "target", "prudence", "correction", "exact", "errors", "seed"]
+    plain += ["expert_error", "expert_errors"]
     found: dict[str, Any] = {name: getattr(arguments, name) for name in plain}
     found["noise"] = arguments.noise_rate
     if arguments.transition is not None:

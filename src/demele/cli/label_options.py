@@ -83,6 +83,8 @@ _HEADS = {
     "cleaning": "--suspects",
     "labels": "LABELS",
     "predictions": "PREDICTIONS",
+    "expert_error": "--expert-error",
+    "expert_errors": "--expert-errors",
     **{
         name: f"--{name}"
         for name in (
@@ -117,6 +119,18 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
         help="how those rows were chosen, where the file does not say: at random, in the order of the file; with the "
         "probabilities in the file; or because something looked wrong",
     )
+    known.add_argument(
+        "--expert-error",
+        type=read_share,
+        metavar="E",
+        help="the expert may be wrong on this share of the rows (default: 0); of two classifiers, of those on which "
+        "they disagree",
+    )
+    known.add_argument(
+        "--expert-errors",
+        choices=("adversarial", "random"),
+        help="where: wherever it hurts most (the default), or at random whatever the predictions",
+    )
     known.add_argument("--true-labels", metavar="FILE", help="the true labels of all rows, where they are known")
     known.add_argument(
         "--classes",
@@ -140,6 +154,8 @@ def checked_knowledge(arguments: argparse.Namespace) -> None:
         raise InputError("--transition: --noise-rate is given too; one of them")
     if arguments.audit_design is not None and arguments.audit is None:
         raise InputError("--audit-design: says how the rows of --audit were chosen, which is not given")
+    if arguments.expert_errors is not None and arguments.expert_error is None:
+        raise InputError("--expert-errors: says how the expert errs, but not how often; give --expert-error E as well")
     if arguments.transition is not None:
         heads = {
             "noise and audit": "--transition and --audit",

@@ -12,6 +12,7 @@ from demele.report.labels_sentences import (
     bears_sentence,
     decision_headline,
     estimate_sentence,
+    expert_sentence,
     prospect_sentence,
     ranking_headline,
 )
@@ -139,9 +140,9 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
             f"{content['names'][1]} on {counts[0]:,}, with {content['names'][0]} on {counts[1]:,}, "
             f"with neither on {counts[2]:,}",
         )
-    bears = _text(bears_sentence(content))
-    if bears:
-        _indented(console, bears)
+    for sentence in (bears_sentence(content), expert_sentence(content)):
+        if sentence:
+            _indented(console, _text(sentence))
     if content["verdict"] == "undecided" and prospect_sentence(content):
         _indented(console, f"a random audit (demele audit): {_text(prospect_sentence(content))}")
     # The p-value is of the one claim; beside the verdict on the other it would only confuse.

@@ -21,7 +21,7 @@ from demele.evaluation.correction import binary_correction
 from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
 from demele.evaluation.procedures import ResampledScores, TTest, bootstrap_632, corrected_t_test, repeated_scores
 from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
-from demele.evaluation.results import Breakdown, Decision, Estimate
+from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown
 
 __all__ = [
     "Assessment",
@@ -30,6 +30,7 @@ __all__ = [
     "ConfusionCounts",
     "Decision",
     "Estimate",
+    "ExpertBreakdown",
     "PseudoEvaluation",
     "Ranking",
     "ResampledScores",

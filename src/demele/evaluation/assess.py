@@ -16,6 +16,7 @@ from demele.core.signature import Signature
 from demele.evaluation.assessment import Assessment
 from demele.evaluation.comparison.asking import classes_of
 from demele.evaluation.comparison.base import as_value
+from demele.evaluation.comparison.expert_errors import ExpertErrors, read_expert_error
 from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts
 from demele.evaluation.correction import union_interval
 from demele.evaluation.intervals import checked_confidence, score_interval
@@ -47,6 +48,8 @@ def assess(
     classes: Sequence[object] | None = None,
     per_class: bool = True,
     average: str | Sequence[str] = ("macro", "weighted"),
+    expert_error: float = 0.0,
+    expert_errors: ExpertErrors = "adversarial",
 ) -> Assessment:
     """Measure a classifier on labels that may be wrong, and say what its correct measures may be.
 
@@ -74,6 +77,13 @@ def assess(
         Whether to give precision, recall and F1 of each class.
     average : str or sequence of {"macro", "weighted", "micro"}
         Averages of these three; ``()`` for none.
+    expert_error : float in [0, 1]
+        Beside a random audit: share of all rows on which the expert may be wrong. The corrected interval of the
+        accuracy reaches so much further both ways. Precision, recall and F1 then have none: all these errors may be of
+        one class.
+    expert_errors : {"adversarial", "random"}
+        Wherever it hurts most, or at random whatever the predictions, with any other class alike: the accuracy A then
+        shows as A (1 - e K / (K - 1)) + e / (K - 1), and its interval is turned back.
 
     Returns
     -------
@@ -138,7 +148,8 @@ def assess(
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
     table = ConfusionCounts(table_of(data), data.vocabulary.classes)
-    knowledge = knowledge_of(data, table, rate, expert, true_labels, level)
+    errs = read_expert_error(expert_error, expert_errors, k=data.k)
+    knowledge = knowledge_of(data, table, rate, expert, true_labels, level, errs)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     every = _Estimates(data, table, knowledge, level)
     estimates = [every.accuracy, every.error]
@@ -344,6 +355,8 @@ def _signature(
         arguments["noise"] = noise
     if knowledge.audit is not None:
         arguments["audit"] = knowledge.audit
+    if knowledge.errs[0]:
+        arguments |= {"expert_error": knowledge.errs[0], "expert_errors": knowledge.errs[1]}
     arguments |= {"per_class": per_class, "average": averages}
     context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
     if knowledge.kind == "shifted":

@@ -18,6 +18,7 @@ from demele.evaluation.bias import BiasCounts, accuracy_bias, f1_bias, precision
 from demele.evaluation.bias_bounds import correct_bounds
 from demele.evaluation.comparison.asking import coded_like, read_noise
 from demele.evaluation.comparison.base import as_value
+from demele.evaluation.comparison.expert_errors import ExpertErrors, expert_words, moved_ends
 from demele.evaluation.confusion import ConfusionCounts, confusion_counts
 from demele.evaluation.correction import worst_case_interval
 from demele.evaluation.intervals import score_interval
@@ -71,14 +72,25 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
 
 
 def knowledge_of(
-    data: Labelled, table: ConfusionCounts, noise: Any, audit: "Audit | None", true_labels: object, level: float
+    data: Labelled,
+    table: ConfusionCounts,
+    noise: Any,
+    audit: "Audit | None",
+    true_labels: object,
+    level: float,
+    errs: tuple[float, ExpertErrors] = (0.0, "adversarial"),
 ) -> "LabelKnowledge":
     """Return what is known, from the given labels and what was supplied beside them."""
+    if errs[0] and (audit is None or audit.design == "selective"):
+        raise InputError(
+            "expert_error: says how often the expert of a random audit is wrong; give audit=, expert labels of rows "
+            "drawn at random, or drop it"
+        )
     if true_labels is not None:
         return _TrueLabels(data, table, true_labels, level)
     coded = None if audit is None else audit.coded(data.vocabulary, data.n)
     if coded is not None and coded.design != "selective":
-        return _Audited(data, table, coded, level, noise)
+        return _Audited(data, table, coded, level, noise, errs)
     return LabelKnowledge() if noise is None else _Bounded(data, table, noise, coded, level)
 
 
@@ -95,6 +107,8 @@ class LabelKnowledge:
     #: Level of the apparent interval that is moved by the bias.
     inner: float = math.nan
     audit: "CodedAudit | None" = None
+    #: How often the expert may be wrong, and in what way.
+    errs: tuple[float, ExpertErrors] = (0.0, "adversarial")
 
     def bias(self, measure: str) -> tuple[Floats, Floats] | None:
         """Bounds of apparent minus correct: shape () for accuracy, else (n_classes,)."""
@@ -244,8 +258,15 @@ class _Audited(LabelKnowledge):
     method = "audit"
 
     def __init__(
-        self, data: Labelled, table: ConfusionCounts, audit: "CodedAudit", level: float, rate: float | None
+        self,
+        data: Labelled,
+        table: ConfusionCounts,
+        audit: "CodedAudit",
+        level: float,
+        rate: float | None,
+        errs: tuple[float, ExpertErrors],
     ) -> None:
+        self.errs = errs
         self.data, self.table, self.level = data, table, level
         self.found: dict[tuple[str, str], tuple[Floats, Floats]] = {}
         self.audit: CodedAudit = audit
@@ -263,10 +284,15 @@ class _Audited(LabelKnowledge):
         self.assumptions = (
             LabelKnowledge.assumptions[0],
             f"The {audit.k} audited rows were drawn {drawn}, without regard to what the expert would say.",
-            "The expert is right on all of them.",
+            expert_words(*errs) or "The expert is right on all of them.",
             *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
         )
         self.notes = (audit.changes(data.labels), *audit_notes(data, audit), *self._contradiction(wrong, rate))
+        if errs[0]:
+            message = (
+                "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "
+            )
+            self.notes += (Note(code="expert-error", message=message + "of these errors may be of that class"),)
 
     def _contradiction(self, wrong: int, rate: float | None) -> tuple[Note, ...]:
         """Warn of a rate under which a uniform audit would hardly have found so many wrong labels."""
@@ -301,7 +327,9 @@ class _Audited(LabelKnowledge):
             known: dict[str, Any] = {"target": target, "wrong": self.most}
             if measure == "accuracy":
                 _, interval = audited_estimate(self.data, self.audit, measure, None, self.level, **known)
-                ends = np.asarray(interval.low), np.asarray(interval.high)
+                ends = moved_ends((interval.low, interval.high), *self.errs, k=self.data.k)
+            elif self.errs[0]:
+                ends = np.full(self.data.k, np.nan), np.full(self.data.k, np.nan)
             else:
                 ends = class_estimates(self.data, self.audit, measure, self.level, **known)[1:]
             self.found[measure, target] = ends

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 
-__all__ = ["Breakdown", "Decision", "Estimate", "Measure", "Verdict"]
+__all__ = ["Breakdown", "Decision", "Estimate", "ExpertBreakdown", "Measure", "Verdict"]
 
 Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
 Verdict = Literal["established", "candidate", "undecided"]
@@ -87,6 +87,27 @@ class Breakdown:
         return self.labels / self.n if self.labels >= 0 else math.nan
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertBreakdown:
+    """How often the expert may be wrong where the two disagree while the verdict stands, wherever that is.
+
+    Attributes
+    ----------
+    labels : int
+        Of the labels that the expert would give to all disagreements.
+    disagreements : int
+        Rows on which the two disagree.
+    """
+
+    labels: int
+    disagreements: int
+
+    @property
+    def rate(self) -> float:
+        """The same as a share of the disagreements: the largest ``expert_error`` that leaves the verdict."""
+        return self.labels / self.disagreements
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Decision:
     """What a comparison says, and on what it rests.
@@ -105,6 +126,8 @@ class Decision:
     breakdown : Breakdown or None
         For a verdict on accuracy: how many wrong labels it bears, wherever they are. Of an audited or sequential
         verdict: how many the given labels would bear that show the same without the audit.
+    expert_breakdown : ExpertBreakdown or None
+        For a verdict on accuracy that rests on an expert: how many of the expert's labels may be wrong.
     target : {"population", "sample", "overlap"}
         What "better" means: on new instances, on these with right labels, or beyond the overlap of intervals on those.
     p_value : float
@@ -132,6 +155,7 @@ class Decision:
     p_value: float = math.nan
     estimate_interval: Interval | None = None
     breakdown: Breakdown | None = None
+    expert_breakdown: ExpertBreakdown | None = None
     notes: tuple[Note, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     signature: Signature
@@ -173,6 +197,9 @@ class Decision:
             "established": self.established.to_dict(),
             "candidate": self.candidate.to_dict(),
             "breakdown": None if self.breakdown is None else {**asdict(self.breakdown), "rate": self.breakdown.rate},
+            "expert_breakdown": None
+            if self.expert_breakdown is None
+            else {**asdict(self.expert_breakdown), "rate": self.expert_breakdown.rate},
             "assumptions": self.assumptions,
             "notes": [asdict(note) for note in self.notes],
             "details": dict(self.details),

@@ -28,6 +28,7 @@ from demele.report.labels_sentences import (
     bears_sentence,
     decision_headline,
     estimate_sentence,
+    expert_sentence,
     gain,
     is_nameless,
     measure_words,
@@ -123,7 +124,7 @@ def _verdict(data: Item) -> str:
     value, span = gain(data)
     digits = digits_for(span)
     measure = measure_words(data)
-    sentences = [bears_sentence(data, why=': <a href="#breakdown">why</a>')]
+    sentences = [bears_sentence(data, why=': <a href="#breakdown">why</a>'), expert_sentence(data)]
     if data["verdict"] == "undecided":
         sentences = [
             f"The difference in {measure} is estimated at {points(value, digits, sign=True)} points for {candidate}, "

@@ -32,6 +32,7 @@ __all__ = [
     "by_names",
     "decision_headline",
     "estimate_sentence",
+    "expert_sentence",
     "find_estimate",
     "gain",
     "is_nameless",
@@ -114,6 +115,20 @@ def estimate_sentence(data: Item) -> str:
         f"If wrong labels do not side with one of the two, the difference is in "
         f"{points_range(span, digits_for(span), sign=True)} points. The audit cannot show that they do not, so this "
         "interval decides nothing."
+    )
+
+
+def expert_sentence(data: Item) -> str:
+    """Say how many of the expert's labels may be wrong while a verdict stands; nothing if it rests on no expert."""
+    found = data.get("expert_breakdown")
+    if not found:
+        return ""
+    labels, rows = int(found["labels"]), int(found["disagreements"])
+    if labels == 0:
+        return f"If the expert is wrong on one of the {rows:,} disagreements, in the worst place, this may fall."
+    return (
+        f"The expert may be wrong on <strong>{labels:,} of the {rows:,} disagreements</strong> "
+        f"({percent(labels / rows, 1)}), wherever they are, and this still stands."
     )
 
 

@@ -11,6 +11,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_labels, shown
 from demele.evaluation.comparison.base import Question, Target
+from demele.evaluation.comparison.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.comparison.methods import MethodSpec, resolved
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Measure
@@ -40,6 +41,8 @@ class Knowledge:
     cleaning: "Cleaning | None" = None
     reference: object = None
     errors: str = "any"
+    expert_error: float = 0.0
+    expert_errors: str = "adversarial"
 
     def given(self) -> frozenset[str]:
         """Names of what is known; an audit is also knowledge of the noise."""
@@ -114,6 +117,10 @@ def ask(
     else:
         index = words.index(of)
     _check_audited(spec, inner, audit, exact=exact, errors=knowledge.errors)
+    expert_error, expert_errors = read_expert_error(knowledge.expert_error, knowledge.expert_errors, k=data.k)
+    refuse_without_expert(expert_error, spec.name, inner, None if audit is None else audit.design)
+    if expert_error and exact:
+        raise InputError("expert_error and exact: the proved verdict takes the expert for right; leave one of them out")
     suspects, suggested = _cleaned(knowledge.cleaning, data)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
@@ -132,6 +139,8 @@ def ask(
         suspects=suspects,
         suggested=suggested,
         reference=coded_like(knowledge.reference, data, "reference"),
+        expert_error=expert_error,
+        expert_errors=expert_errors,
         seed=seed,
         exact=exact,
         errors=knowledge.errors,  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, claims_of, margins
 from demele.evaluation.comparison.audit_views import View, view_of
 from demele.evaluation.comparison.base import Outcomes, Question
+from demele.evaluation.comparison.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import overlap_reach
 
 if TYPE_CHECKING:
@@ -84,7 +85,10 @@ def audited(question: Question) -> Outcomes:
     sampling = view.sampling(first, second) if question.target == "population" else None
     claims = claims_of(view, drawn, first, second, sampling)
     design_ends = margins(view, drawn, level=question.level, sampled=False)
-    needed = _needed(question, view, design_ends, first, second)
+    # Counting is dear for many models, and needed only where the expert may be wrong.
+    disagreements = question.counts().disagreements if question.expert_error else np.zeros(first.size, np.int64)
+    needed = _needed(question, view, design_ends, first, second) * kept_share(question)
+    needed = needed + allowed_rows(question, disagreements) / question.data.n
     difference = view.value[second] - view.value[first]
     for side, claim in ((-1, claims[0].against), (1, claims[0].favour)):  # what is certain, is not estimated
         difference = difference + side * (claim.total - claim.sampled.total)
@@ -101,10 +105,11 @@ def audited(question: Question) -> Outcomes:
         p_value=claims[0].p_value(difference - needed - ROUNDING),
         established_interval=(ends[0][first], ends[1][first]),
         candidate_interval=(ends[0][second], ends[1][second]),
-        assumptions=_assumptions(audit),
+        assumptions=_assumptions(question, audit),
         notes=_notes(audit),
         details={"audited": audit.k, "difference_needed": needed},
     )
+    estimated = with_expert_errors(question, estimated, disagreements)
     return proved(question, audit, estimated) if question.exact else estimated
 
 
@@ -117,6 +122,9 @@ def _needed(question: Question, view: View, ends: tuple[Floats, Floats], first: 
     """Return what the difference of each pair must exceed to be claimed, in the unit of the measure."""
     if question.target != "overlap":
         return np.zeros(first.size)
+    if question.expert_errors == "adversarial":
+        e = question.expert_error
+        ends = np.maximum(ends[0] - e, 0), np.minimum(ends[1] + e, 1)
     half = _half_widths(view, ends, question.level)
     found: Floats = half[first] + half[second]
     return found
@@ -183,13 +191,13 @@ def _selective(question: Question) -> Outcomes:
     )
 
 
-def _assumptions(audit: "CodedAudit") -> tuple[str, ...]:
+def _assumptions(question: Question, audit: "CodedAudit") -> tuple[str, ...]:
     design = {
         "uniform": "The audited rows are a simple random sample of all rows.",
         "weighted": "The audited rows were drawn at random with the probabilities supplied, and errors do not hide "
         "among the rows that were least likely to be drawn.",
     }[audit.design]
-    return design, "The expert's labels are right."
+    return design, expert_assumption(question, "The expert's labels are right.")
 
 
 def _notes(audit: "CodedAudit") -> tuple[Note, ...]:

@@ -63,6 +63,8 @@ class Question:
         A proven level, of the audited comparison.
     errors : {"any", "undirected"}
         Whether wrong labels may side with one of the two; ``"undirected"`` asks for an interval beside the verdict's.
+    expert_error : float
+        Share of the rows on which the expert may be wrong, in the way that ``expert_errors`` says.
     """
 
     data: Labelled
@@ -80,6 +82,8 @@ class Question:
     suspects: Flags | None = None
     suggested: Indices | None = None
     reference: Indices | None = None
+    expert_error: float = 0.0
+    expert_errors: Literal["adversarial", "random"] = "adversarial"
     seed: int = 0
     exact: bool = False
     errors: Literal["any", "undirected"] = "any"

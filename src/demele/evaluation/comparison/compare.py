@@ -15,11 +15,12 @@ from demele.evaluation.audit_plausibility import audit_notes
 from demele.evaluation.comparison.asking import Knowledge, ask, two_names
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
+from demele.evaluation.comparison.expert_errors import ExpertErrors, allowed_rows, largest_allowance
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.largest_class import largest_class_notes
-from demele.evaluation.results import Breakdown, Decision, Estimate, Measure, Verdict
+from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Measure, Verdict
 
 if TYPE_CHECKING:
     from demele.labels.audit import Audit
@@ -55,6 +56,8 @@ def compare(
     reference: object = None,
     exact: bool = False,
     errors: Literal["any", "undirected"] = "any",
+    expert_error: float = 0.0,
+    expert_errors: ExpertErrors = "adversarial",
     names: tuple[str, str] = ("established", "candidate"),
     seed: int = 0,
 ) -> Decision:
@@ -101,6 +104,11 @@ def compare(
     errors : {"any", "undirected"}
         With ``"undirected"``, a uniform audit also gives ``estimate_interval``: narrower than that of the verdict, if
         wrong labels do not side with one of the two classifiers. The verdict is the same.
+    expert_error : float in [0, 1]
+        Share of the rows on which the two disagree, and of all rows, on which the expert may be wrong; for
+        ``"audited"`` and ``"sequential"``, on accuracy. 0 takes the expert for right.
+    expert_errors : {"adversarial", "random"}
+        Where: wherever it hurts most, or at random whatever the predictions, with any other class alike.
     names : tuple of str
         What to call the two.
     seed : int >= 0
@@ -151,6 +159,8 @@ def compare(
         cleaning=cleaning,
         reference=reference,
         errors=errors,
+        expert_error=expert_error,
+        expert_errors=expert_errors,
     )
     spec, question, data = ask(
         {first: established, second: candidate},
@@ -240,6 +250,7 @@ def decision(
     details: dict[str, Any] = {
         name: values[pair] if isinstance(values, np.ndarray) and values.shape[:1] == (question.n_pairs,) else values
         for name, values in outcomes.details.items()
+        if name != "expert_breakdown"
     }
     bears = None
     if question.measure == "accuracy":
@@ -274,6 +285,7 @@ def decision(
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
         breakdown=bears,
+        expert_breakdown=_expert_breakdown(spec, question, outcomes, pair, verdict),
         notes=(
             *outcomes.notes,
             *remarks(spec, question),
@@ -283,6 +295,40 @@ def decision(
         details=details,
         signature=signature(spec, question, measure),
     )
+
+
+def _expert_breakdown(
+    spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, verdict: Verdict
+) -> ExpertBreakdown | None:
+    """Return how many of the expert's labels may be wrong, wherever they are, while the verdict stands."""
+    known = outcomes.details.get("expert_breakdown")
+    if known is not None:
+        return known if isinstance(known, ExpertBreakdown) else None
+    audit = question.audit
+    if verdict == "undecided" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
+        return None
+    if audit.design == "selective" or (question.expert_error and question.expert_errors == "random"):
+        return None
+    one = replace(
+        question, established=question.established[[pair]], candidate=question.candidate[[pair]], true_labels=None
+    )
+    disagreements = one.counts().disagreements
+    d, n = int(disagreements[0]), question.data.n
+    most = max((d - 1) // 2, 0)
+
+    def stands(wrong: int) -> bool:
+        asked = spec(replace(one, expert_error=wrong / d, expert_errors="adversarial"))
+        return bool((asked.candidate if verdict == "candidate" else asked.established)[0])
+
+    if spec.name == "audited" and question.target != "overlap":
+        # The claim is that the interval, without what the expert may have wrong, lies beyond that: no need to ask.
+        low = float(outcomes.low[pair] if verdict == "candidate" else -outcomes.high[pair])
+        spare = low * n + int(allowed_rows(one, disagreements)[0])
+
+        def stands(wrong: int) -> bool:
+            return 2 * wrong < spare - 1e-6
+
+    return ExpertBreakdown(labels=largest_allowance(stands, most), disagreements=d)
 
 
 def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
@@ -385,6 +431,8 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
         arguments["exact"] = True
     if question.errors != "any":
         arguments["errors"] = question.errors
+    if question.expert_error:
+        arguments |= {"expert_error": question.expert_error, "expert_errors": question.expert_errors}
     if question.seed:
         arguments["seed"] = question.seed
     looked_at: dict[str, tuple[str, tuple[object, ...]]] = {

@@ -17,10 +17,17 @@ from demele.evaluation.comparison.asking import classes_of, read_noise, two_name
 from demele.evaluation.comparison.base import Outcomes, Question, Target
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.compare import decision
+from demele.evaluation.comparison.expert_errors import (
+    ExpertErrors,
+    allowed_rows,
+    expert_assumption,
+    read_expert_error,
+    with_expert_errors,
+)
 from demele.evaluation.comparison.methods import METHODS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
 from demele.evaluation.intervals import checked_confidence
-from demele.evaluation.results import Decision
+from demele.evaluation.results import Decision, ExpertBreakdown
 
 if TYPE_CHECKING:
     from demele.labels.transition import TransitionCounts, TransitionMatrix
@@ -51,6 +58,8 @@ class SequentialComparison:
     classes : sequence, optional
         All classes; by default those of the labels.
     names : tuple of str
+    expert_error, expert_errors
+        As in :func:`demele.evaluation.compare`.
     cap : int, optional
         Labels to ask for at most.
     seed : int >= 0
@@ -97,6 +106,8 @@ class SequentialComparison:
         doubt: object = None,
         classes: Sequence[object] | None = None,
         names: tuple[str, str] = ("established", "candidate"),
+        expert_error: float = 0.0,
+        expert_errors: ExpertErrors = "adversarial",
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
@@ -107,6 +118,7 @@ class SequentialComparison:
         first, second = two_names(names)
         known = read_noise(noise)
         data = read_labelled({first: established, second: candidate}, labels, classes=classes_of(known, None, classes))
+        error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
         self.cap = None if cap is None else _whole(cap, "cap", least=1)
         self.seed = _whole(seed, "seed", least=0)
         self._question = Question(
@@ -116,6 +128,8 @@ class SequentialComparison:
             level=checked_confidence(level),
             target=target,
             noise=known,
+            expert_error=error,
+            expert_errors=kind,
             seed=self.seed,
         )
         self._doubt = None if doubt is None else read_doubt(doubt, data.n)
@@ -301,8 +315,7 @@ class SequentialComparison:
             high += 2 * lost
         if self._plan.forward is None:
             low -= 2 * won
-        gap = float(self._terms.gap[0])
-        beyond = gap if target == "population" else 0.0
+        gap, beyond = float(self._terms.gap[0]), float(self._terms.sampling[0])
         n = self._question.data.n
         reduced = self._plan.forward is None or self._plan.backward is None
         notes: tuple[Note, ...] = ()
@@ -318,7 +331,7 @@ class SequentialComparison:
             )
         used = self.labels_used
         shown = [claim for claim, log in logs.items() if log >= enough(bet)]
-        return Outcomes(
+        outcomes = Outcomes(
             candidate=np.array([shown == ["candidate"]]),
             established=np.array([shown == ["established"]]),
             difference=np.array([(won - lost + draws.estimate()) / n]),
@@ -329,7 +342,7 @@ class SequentialComparison:
             kind="sampling" if target == "population" else "design",
             p_value=np.array([min(1.0, np.exp(-logs.get("candidate", 0.0)) + self._terms.spent)]),
             assumptions=(
-                "Expert labels are right.",
+                expert_assumption(self._question, "Expert labels are right."),
                 "The seed was chosen before any expert label was known.",
                 *((RANDOM_INSTANCES,) if self._question.target == "population" else ()),
             ),
@@ -344,8 +357,21 @@ class SequentialComparison:
                 "expected_labels": self.expected_labels,
                 "required_gap": gap,
                 "done": self.done,
+                "expert_breakdown": self._expert_breakdown(shown),
             },
         )
+        return with_expert_errors(self._question, outcomes, self._counts.disagreements)
+
+    def _expert_breakdown(self, shown: list[str]) -> ExpertBreakdown | None:
+        """How many of the expert's labels may be wrong, with the same rows asked, while the one claim shown stands."""
+        at_random = self._question.expert_error and self._question.expert_errors == "random"
+        if len(shown) != 1 or at_random:
+            return None
+        draws, at_stake = self._claims(self._draws())[shown[0]]
+        spare = draws.exceeds(self._terms.bet) - at_stake.threshold
+        d = int(self._counts.disagreements[0])
+        wrong = (spare + int(allowed_rows(self._question, self._counts.disagreements)[0])) // 2
+        return ExpertBreakdown(labels=min(wrong, (d - 1) // 2), disagreements=d)
 
     def _answered(self) -> tuple[Rows, list[int | str]]:
         """Rows answered, in the order drawn, and the classes that the expert gave."""

@@ -11,6 +11,7 @@ from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.base import Outcomes, PairCounts, Question
 from demele.evaluation.comparison.betting import Draws, Stakes, enough, stakes
+from demele.evaluation.comparison.expert_errors import expert_assumption, with_expert_errors
 from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
 
 if TYPE_CHECKING:
@@ -89,11 +90,11 @@ def sequential(question: Question) -> Outcomes:
             asked.bet,
         )
     result = dict(zip(_FIGURES, figures.T, strict=True))
-    beyond = asked.gap if question.target == "population" else 0.0
+    beyond = asked.sampling
     shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_established")]
     with np.errstate(over="ignore"):
         wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_established")}
-    return Outcomes(
+    outcomes = Outcomes(
         candidate=shown[0] & ~shown[1],
         established=shown[1] & ~shown[0],
         difference=result["difference"] / n,
@@ -106,7 +107,7 @@ def sequential(question: Question) -> Outcomes:
         p_value=np.minimum(1.0, np.exp(-result["log_wealth"]) + asked.spent),
         assumptions=(
             "The audit is a uniform random sample of all rows, in the order drawn.",
-            "Expert labels are right.",
+            expert_assumption(question, "Expert labels are right."),
         ),
         details={
             **{name: result[name].astype(np.int64) for name in ("labels_used", "stopped_at", "drawn_from")},
@@ -115,6 +116,7 @@ def sequential(question: Question) -> Outcomes:
             "required_gap": asked.gap,
         },
     )
+    return with_expert_errors(question, outcomes, counts.disagreements)
 
 
 def _in_order(audit: "CodedAudit", seed: int) -> tuple["CodedAudit", tuple[Note, ...]]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes
+from demele.evaluation.comparison.expert_errors import allowed_rows, kept_share
 from demele.evaluation.intervals import overlap_gap
 
 __all__ = ["GIVE_UP", "Plan", "Terms", "plan", "signs", "terms"]
@@ -30,12 +31,13 @@ class Terms:
 
     ``gap``: the claim is that one classifier is right on more than so many instances more. ``bet``: error of the bet.
     ``spent``: error that went elsewhere (to sampling, or to the limit of the number of wrong labels); the two sum to
-    the error of the claim.
+    the error of the claim. ``sampling``: what chance may add to the gap in a test set.
     """
 
     gap: Floats
     bet: float
     spent: float
+    sampling: Floats
 
 
 def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
@@ -43,17 +45,20 @@ def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
 
     ``"sample"``: 0. ``"population"``: what sampling shows with half the error if the claim is false (the bet has the
     other half). ``"overlap"``: that of two score intervals, at its largest within the number of wrong labels; that is
-    limited by the noise if it is known, else by the audit itself, else not at all.
+    limited by the noise if it is known, else by the audit itself, else not at all. Where the expert may be wrong, the
+    gap is larger by what that can hide.
     """
-    tail = question.tail
+    tail, none = question.tail, np.zeros(question.n_pairs)
+    allowed = allowed_rows(question, disagreements).astype(np.float64)
     if question.target == "sample":
-        return Terms(np.zeros(question.n_pairs), tail, 0.0)
+        return Terms(none + allowed, tail, 0.0, none)
     if question.target == "population":
-        return Terms(sampling_gap(disagreements, tail / 2).astype(np.float64), tail / 2, tail / 2)
+        chance = sampling_gap(disagreements, tail / 2).astype(np.float64)
+        return Terms(chance + allowed, tail / 2, tail / 2, chance)
     wrong, spent = wrong_labels(question, NOISE_SHARE * tail)
     first, second = question.sides()
     gap = overlap_gap(first.successes, second.successes, question.data.n, wrong=wrong, level=question.level)
-    return Terms(gap, tail - spent, spent)
+    return Terms(gap * kept_share(question) + allowed, tail - spent, spent, none)
 
 
 def wrong_labels(question: Question, error: float) -> tuple[int, float]:
@@ -68,7 +73,8 @@ def wrong_labels(question: Question, error: float) -> tuple[int, float]:
         return n, 0.0
     audit = question.audit
     correct = -(audit.labels != question.data.labels[audit.rows]).astype(np.float64)
-    return -1 - Draws(correct, np.ones(correct.size), n, float(n), loss=1.0, gain=0.0).exceeds(error), error
+    found = -1 - Draws(correct, np.ones(correct.size), n, float(n), loss=1.0, gain=0.0).exceeds(error)
+    return min(n, found + int(np.floor(question.expert_error * n + 1e-9))), error
 
 
 @dataclass(frozen=True, slots=True)

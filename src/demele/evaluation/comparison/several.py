@@ -20,6 +20,7 @@ from demele.core.signature import Signature
 from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
 from demele.evaluation.comparison.base import Outcomes, Question
 from demele.evaluation.comparison.compare import decision, estimate, remarks, signature
+from demele.evaluation.comparison.expert_errors import ExpertErrors
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Decision, Estimate, Measure
@@ -205,6 +206,8 @@ def rank(
     cleaning: "Cleaning | None" = None,
     reference: object = None,
     exact: bool = False,
+    expert_error: float = 0.0,
+    expert_errors: ExpertErrors = "adversarial",
     title: str | None = None,
     seed: int = 0,
 ) -> Ranking:
@@ -220,6 +223,8 @@ def rank(
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
         Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
+    expert_error, expert_errors
+        As in :func:`demele.evaluation.compare`, for each pair.
     correction : {"holm", "bonferroni", "none"}
         How the n_models (n_models - 1) claims "this one is better than that one" share the error 1 - level. Holm's
         procedure needs p-values; for a method without, Bonferroni's is used and the result says so. ``"none"`` gives
@@ -284,6 +289,8 @@ def rank(
             prudence=prudence,
             cleaning=cleaning,
             reference=reference,
+            expert_error=expert_error,
+            expert_errors=expert_errors,
         ),
         exact=exact,
     )

@@ -1,0 +1,166 @@
+"""What a comparison by expert labels can still say if the expert errs."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.labelled import plain_text
+from demele.evaluation.comparison.base import Outcomes, Question
+
+__all__ = [
+    "ExpertErrors",
+    "allowed_rows",
+    "expert_assumption",
+    "expert_words",
+    "kept_share",
+    "largest_allowance",
+    "moved_ends",
+    "read_expert_error",
+    "refuse_without_expert",
+    "with_expert_errors",
+]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+#: Anywhere, against the claim if that is possible; or at random, whatever the predictions.
+ExpertErrors = Literal["adversarial", "random"]
+
+#: What methods without an expert say of the option.
+_METHODS = ("audited", "sequential")
+
+
+def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
+    """Check how often, and in what way, the expert may be wrong among ``k`` classes.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    if errors not in get_args(ExpertErrors):
+        raise InputError(f"expert_errors: expected 'adversarial' or 'random', got {plain_text(errors)}")
+    if isinstance(error, bool) or not isinstance(error, int | float | np.number):
+        raise InputTypeError(f"expert_error: expected a share of the rows in [0, 1], got {plain_text(error)}")
+    share = float(error)
+    if not 0 <= share <= 1:
+        percent = f"; for {share:g}% write {share / 100:g}" if 1 < share <= 100 else ""
+        raise InputError(f"expert_error: expected a share of the rows in [0, 1], got {plain_text(error)}{percent}")
+    if errors == "random" and share > 0 and share >= (k - 1) / k:
+        raise InputError(
+            f"expert_error: an expert who is wrong at random on {share:g} of the rows is no better than a guess among "
+            f"{k} classes; expected less than {(k - 1) / k:.3g}"
+        )
+    return share, errors
+
+
+def refuse_without_expert(error: float, method: str, measure: str, design: str | None) -> None:
+    """Refuse a share of errors where no expert is asked, or where it bounds nothing."""
+    if error and design == "selective":
+        raise InputError(
+            "expert_error: only for audits drawn at random; of rows chosen for a reason (design 'selective') the "
+            "expert's labels are taken for certain"
+        )
+    if error and method not in _METHODS:
+        raise InputError(
+            f"expert_error: method {method!r} asks no expert; only methods 'audited' and 'sequential' use it, drop it"
+        )
+    if error and measure != "accuracy":
+        raise InputError(f"expert_error: only for accuracy and error, got {measure!r}: all errors may be of one class")
+
+
+def allowed_rows(question: Question, disagreements: Counts) -> Counts:
+    """Return by how many rows the gap on right labels may be smaller than the gap on the expert's: tau, per pair.
+
+    Notes
+    -----
+    Of d disagreements the expert is wrong on m = floor(e d) at most, and each such label moves the gap by two at most:
+    tau = 2 m, in either direction, wherever they are. From e = 1/2 on, the expert may be wrong on as many as the claim
+    rests on: tau is d at least, which no gap exceeds. Random errors shrink a gap, and keep its sign: tau = 0.
+    """
+    d = np.asarray(disagreements, dtype=np.int64)
+    if question.expert_errors == "random":
+        return np.zeros_like(d)
+    tau: Counts = 2 * np.floor(question.expert_error * d + 1e-9).astype(np.int64)
+    return np.maximum(tau, d) if question.expert_error >= 0.5 else tau
+
+
+def kept_share(question: Question) -> float:
+    """Return what random errors leave of a gap: 1 - e K / (K - 1)."""
+    if question.expert_errors != "random":
+        return 1.0
+    k = question.data.k
+    return 1 - question.expert_error * k / (k - 1)
+
+
+def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Counts) -> Outcomes:
+    """Let intervals allow for what the expert may have wrong; what was to be exceeded has it already.
+
+    Adversarial: the interval of the difference reaches tau / n further on both sides, that of one accuracy e. Random:
+    the difference and its ends are divided by 1 - e K / (K - 1); an accuracy A shows as A (1 - e K / (K - 1)) +
+    e / (K - 1). Nothing is touched for e = 0.
+    """
+    if not question.expert_error:
+        return outcomes
+    e, errors, k = question.expert_error, question.expert_errors, question.data.k
+    tau = allowed_rows(question, disagreements)
+    further, kept = tau / question.data.n, kept_share(question)
+    difference, low, high = outcomes.difference / kept, outcomes.low / kept - further, outcomes.high / kept + further
+
+    def moved(ends: tuple[Floats, Floats] | None) -> tuple[Floats, Floats] | None:
+        return None if ends is None else moved_ends(ends, e, errors, k=k)
+
+    open_ = question.expert_errors == "adversarial" and e >= 0.5
+    p_value = outcomes.p_value
+    return replace(
+        outcomes,
+        candidate=outcomes.candidate & (not open_),
+        established=outcomes.established & (not open_),
+        difference=np.clip(difference, -1, 1),
+        low=np.maximum(low, -1.0),
+        high=np.minimum(high, 1.0),
+        p_value=np.ones_like(p_value) if open_ and p_value is not None else p_value,
+        established_interval=moved(outcomes.established_interval),
+        candidate_interval=moved(outcomes.candidate_interval),
+        details={**outcomes.details, "expert_may_move": tau},
+    )
+
+
+def moved_ends(ends: tuple[Any, Any], error: float, errors: ExpertErrors, *, k: int) -> tuple[Floats, Floats]:
+    """Return the ends of an accuracy's interval on right labels, from those on the expert's."""
+    low, high = (np.asarray(end, dtype=np.float64) for end in ends)
+    if not error:
+        return low, high
+    if errors == "random":
+        low, high = ((end - error / (k - 1)) / (1 - error * k / (k - 1)) for end in (low, high))
+    else:
+        low, high = low - error, high + error
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def expert_assumption(question: Question, otherwise: str) -> str:
+    """Say what is assumed of the expert."""
+    return expert_words(question.expert_error, question.expert_errors) or otherwise
+
+
+def expert_words(error: float, errors: ExpertErrors) -> str:
+    """Say how the expert may err; nothing for an expert who is right."""
+    if not error:
+        return ""
+    if errors == "random":
+        return f"The expert is wrong with probability {error:g} on any row, and then says any other class alike."
+    return (
+        f"The expert is wrong on at most a share {error:g} of all rows, and of the rows on which two models disagree."
+    )
+
+
+def largest_allowance(stands: Callable[[int], bool], most: int) -> int:
+    """Return the largest number of the expert's labels, at most ``most``, that may be wrong while a verdict stands."""
+    low, high = 0, most + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if stands(middle) else (low, middle)
+    return low
