@@ -116,7 +116,7 @@ def worst_corners(folder: Path) -> str:
         parts.append(f"These are the worst of {len(rows)} corners; all: [{TITLE}](../{PAGE}).")
     if scan.exists():
         found = {row["bound"]: row["worst"] for row in _read(scan)}
-        said = ", ".join(f"{name} {worst} %" for name, worst in found.items())
+        said = "; ".join(f"{name}: {worst} %" for name, worst in found.items())
         parts.append(f"The exact scan, worst of all probabilities to be drawn and of 1 to 400 wrong labels: {said}.")
     return "\n".join(parts)
 

@@ -75,7 +75,7 @@ def test_corners_stand_with_the_worst_first(folder: Path) -> None:
         assert text.index("| 2.65 (0.36) |") < text.index("| 1.00 (0.22) |")
     assert "| 88.00 (1.62) | 30.0 | 400 |" in docs_comparisons.page(folder)
     assert "worst of 2 corners" in docs_comparisons.worst_corners(folder)
-    assert "binomial 2.50 %" in docs_comparisons.worst_corners(folder)
+    assert "binomial: 2.50 %" in docs_comparisons.worst_corners(folder)
 
 
 def test_intervals_of_estimates(folder: Path) -> None:
