@@ -258,7 +258,7 @@ def mistakes(labels_folder: Path, judged: pd.DataFrame) -> Path:
         (("probability.npy", "label.npy"), "these look like probabilities: write the class, such as 1 where"),
         (("gaps.csv::old", "label.npy"), "column old: 1 missing values, first at row 5"),
         (("gaps.npy", "label.npy"), "PREDICTIONS: 1 missing or infinite values, first at row 5"),
-        (("old.npy", "empty.npy"), "LABELS: expected at least 1 instance, got none"),
+        (("old.npy", "empty.npy"), "empty.npy: has no rows"),
         ((*PLAIN, "--classes", "0,1,2"), "values are none of the 3 classes 0, 1, 2: 3, first at row"),
         ((*PLAIN, "--classes", "0,0,1"), "--classes: expected each class once, got 0 more than once"),
         ((*PLAIN, "--classes", "a,b"), "LABELS: expected classes among 'a', 'b', got integers"),

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from demele.cli.files import read_table
 from demele.cli.label_files import class_text, classes_like
 from demele.cli.label_options import DESIGN, DRAW, GIVEN, LEAST, PROBABILITY, ROW, TRUE, Warn, in_file
-from demele.core.errors import FormatError, InputError
+from demele.cli.table_files import listed
+from demele.core.errors import FormatError, InputError, quoted
 from demele.core.sheets import escaped
 
 if TYPE_CHECKING:
@@ -31,17 +32,20 @@ class Answers:
     def __init__(self, text: str, given: NDArray[Any], warn: Warn) -> None:
         table = read_table(text, warn=warn)
         if isinstance(table, np.ndarray) or any(name not in table for name in (ROW, TRUE)):
-            has = "no names of columns" if isinstance(table, np.ndarray) else ", ".join(str(name) for name in table)
+            has = "no names of columns" if isinstance(table, np.ndarray) else listed([str(name) for name in table])
             raise FormatError(f"{text}: expected columns {ROW} (counted from 0) and {TRUE}, got {has}")
         if DRAW in table:
             order = _whole_numbers(text, table, DRAW)
             if np.unique(order).size < order.size:
                 raise FormatError(f"{text}: column {DRAW}: expected each number once")
-            gaps = np.setdiff1d(np.arange(order.max()) + 1, order)
-            if gaps.size:
+            if order.min() < 1:
+                raise FormatError(f"{text}: column {DRAW}: expected numbers from 1, got {order.min()}")
+            n_missing = int(order.max()) - order.size  # counted without a list of them: a number may be huge
+            if n_missing:
+                first = int(np.flatnonzero(np.sort(order) != np.arange(order.size) + 1)[0]) + 1
                 raise FormatError(
-                    f"{text}: column {DRAW}: expected all numbers from 1 to {order.max()}, {gaps.size} are missing, "
-                    f"first {gaps[0]}; rows that were taken out are not missing at random: put them back"
+                    f"{text}: column {DRAW}: expected all numbers from 1 to {order.max()}, {n_missing} are missing, "
+                    f"first {first}; rows that were taken out are not missing at random: put them back"
                 )
             table = table.iloc[np.argsort(order)]
         self.text, self.table = text, table
@@ -144,10 +148,18 @@ def _whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.in
     if missing.size:
         raise FormatError(f"{text}: column {name}: {missing.size} lines have no number, first line {missing[0] + 2}")
     array = values.to_numpy()
-    if array.dtype.kind not in "iuf" or (array != np.floor(array)).any():
-        odd = next(value for value in array.tolist() if isinstance(value, str | bool) or value != int(value))
-        raise FormatError(f"{text}: column {name}: expected whole numbers, got {odd!r}")
+    whole = [_is_row(value) for value in array.tolist()]
+    if array.dtype.kind not in "iuf" or not all(whole):
+        odd = array.tolist()[whole.index(False)] if False in whole else array.dtype
+        raise FormatError(f"{text}: column {name}: expected whole numbers, got {quoted(odd)}")
     return array.astype(np.int64)
+
+
+def _is_row(value: object) -> bool:
+    """Whether a value may be the number of a row."""
+    return (
+        not isinstance(value, bool) and isinstance(value, int | float) and abs(value) < 1 << 62 and value == int(value)
+    )
 
 
 def _answered(text: str, table: "pd.DataFrame", given: NDArray[Any]) -> "pd.Series[Any]":

@@ -135,6 +135,8 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     table = readers[suffix](path, names)
     if isinstance(table, np.ndarray) and table.ndim == 0:
         raise FormatError(f"{path}: expected a table, got one value")
+    if not len(table):
+        raise FormatError(f"{path}: has no rows")
     if table.ndim > 1 and table.shape[1] == 0:
         raise FormatError(f"{path}: expected a table, got one without columns")
     return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table

@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted, shortened
-from demele.core.reading import parsing, read_whole
+from demele.core.reading import parsing, read_whole, real_path
 
 if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
@@ -55,7 +55,7 @@ def named_files(items: Sequence[str]) -> list[Path]:
 @contextmanager
 def folders_on_path(files: Sequence[Path]) -> Iterator[None]:
     """Let files import modules that lie beside them, as ``python FILE`` does; installed ones go first."""
-    folders = list(dict.fromkeys(str(file.resolve().parent) for file in files))
+    folders = list(dict.fromkeys(str(real_path(file).parent) for file in files))
     before = list(sys.path)
     sys.path += [folder for folder in folders if folder not in sys.path]
     try:

@@ -134,7 +134,7 @@ def _is_expected_new(target: Path) -> bool:
     expected = _EXPECTED_NEW.get()
     if not expected:
         return False
-    place = target.resolve()
+    place = Path(os.path.realpath(target))
     return place in expected or not expected.isdisjoint(place.parents)
 
 
