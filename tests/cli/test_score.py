@@ -341,10 +341,11 @@ def test_nobody_reads_the_output() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_interrupted(folder: Path) -> None:
-    os.mkfifo("slow.json")
-    process = _program("score", "slow.json", "factors.csv")
+    os.mkfifo("slow")
+    Path("slow.py").write_text("open('slow').read()\n", encoding="utf-8")
+    process = _program("bench", "metrics", "--metrics", "slow.py::mine")
     # Opening it for writing waits for the program to open it for reading, which then waits for what never comes.
-    writer = os.open("slow.json", os.O_WRONLY)
+    writer = os.open("slow", os.O_WRONLY)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     os.close(writer)

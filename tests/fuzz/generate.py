@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -517,8 +516,7 @@ def _accumulator(rng: np.random.Generator) -> Input:
     header = changed_json(json.loads(body[8:end]), rng)
     arrays = damaged(body[end:], rng) if rng.random() < 0.3 else body[end:]
     text = nested(rng) if rng.random() < 0.05 else _dumped(header)
-    body = len(text).to_bytes(8, "little") + text + arrays
-    forged = content[:start] + blake2b(body, digest_size=16).digest() + body
+    forged = makers.forged(content, text, arrays)
     return Input("accumulator", "forged", (_pick(rng, ["api:accumulator", "api:state"]),), {"input": forged})
 
 

@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from functools import cache
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,13 @@ def accumulator_bytes() -> tuple[bytes, ...]:
         demele.Accumulator(names, frame=ranges if fixed else None).update(codes, factors).to_bytes()
         for names, fixed in ((["mig"], True), (["mig", "sap"], True), (["sap"], False), (["irs"], True))
     )
+
+
+def forged(content: bytes, header: Any, arrays: bytes) -> bytes:
+    """The bytes of an accumulator with another header and other arrays, and the checksum of these."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    body = len(text).to_bytes(8, "little") + text + arrays
+    return content[: len(b"demele-accumulator-1\n")] + blake2b(body, digest_size=16).digest() + body
 
 
 @cache

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.generate import Input, generated
+from tests.fuzz.heavy import HEAVY
 from tests.fuzz.worker import tried
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
@@ -42,11 +43,10 @@ def test_the_same_numbers_make_the_same_inputs() -> None:
     assert Input.from_json(again[0]).to_json() == again[0]
 
 
-def test_a_worker_survives_what_would_take_memory_or_crash() -> None:
-    """Numbers whose inputs declare much: sparse matrices and headers, in a process whose memory is measured."""
-    asked = "".join(f"11 {number}\n" for number in range(25))
+@pytest.mark.parametrize("name", HEAVY)
+def test_small_files_that_declare_much_take_little(name: str) -> None:
+    """Each in a process of its own, whose peak of memory is measured; making it takes less than reading may."""
     command = [sys.executable, "-m", "tests.fuzz.worker"]
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, timeout=300)
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == 25
-    assert [one for one in found if one["outcome"] not in ("done", "refused", "slow")] == []
+    done = subprocess.run(command, input=f"heavy {name}\n", capture_output=True, text=True, check=True, timeout=300)
+    found = json.loads(done.stdout)
+    assert found["outcome"] in ("done", "refused", "slow"), found  # this machine may be slow

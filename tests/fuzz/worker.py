@@ -1,4 +1,4 @@
-"""Calls what reads an input, and says what came of it; as a program it does so for each number that it is sent."""
+"""Calls what reads an input, and says what came of it; as a program it does so for each that it is asked about."""
 
 import contextlib
 import io
@@ -21,6 +21,7 @@ from demele.core.errors import DemeleError
 from demele.streaming.serial import state_to_bytes, with_state
 from tests.fuzz import makers
 from tests.fuzz.generate import Input, generated, good_files
+from tests.fuzz.heavy import HEAVY
 
 #: What is promised of every input.
 MOST_SECONDS = 10.0
@@ -132,13 +133,13 @@ def tried(one: Input) -> Outcome:
 
 
 def _serve() -> None:
-    """Answer each line ``SEED NUMBER`` with the outcome of that input."""
+    """Answer each line ``SEED NUMBER``, or ``heavy NAME``, with the outcome of that input."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     resource.setrlimit(resource.RLIMIT_AS, (24 << 30, 24 << 30))
     for line in sys.stdin:
-        seed, number = map(int, line.split())
-        outcome = tried(generated(seed, number))
+        seed, _, number = line.strip().partition(" ")
+        outcome = tried(HEAVY[number]() if seed == "heavy" else generated(int(seed), int(number)))
         print(json.dumps({**asdict(outcome), "fault": outcome.fault}), file=answers, flush=True)
 
 

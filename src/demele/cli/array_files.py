@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from demele.cli.table_files import check_known, listed
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
-from demele.core.reading import check_unpacked, parsing, regular_file
+from demele.core.reading import check_characters, check_unpacked, parsing, regular_file
 from demele.core.sparse_structure import checked_structure
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _mapped(path: Path, file: IO[bytes], size: int) -> NDArray[Any]:
         )
     with parsing(f"{path}: not a NumPy file that can be read: damaged or cut off"):
         array: NDArray[Any] = np.load(path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False)
+        check_characters(path, array)
     return array
 
 
@@ -117,6 +118,7 @@ def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list
                     raise FormatError(f"{what}: damaged: it declares {declared:,} bytes of data and holds {held:,}")
             with archive.open(name=info, mode="r") as member:
                 arrays.append(npy.read_array(member, allow_pickle=False))
+            check_characters(what, arrays[-1])
     return arrays
 
 

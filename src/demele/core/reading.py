@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
 
@@ -20,6 +23,7 @@ __all__ = [
     "BYTES_PER_VALUE",
     "LARGEST_UNPACKED",
     "bytes_of",
+    "check_characters",
     "check_nesting",
     "check_unpacked",
     "first_line",
@@ -37,6 +41,9 @@ LARGEST_UNPACKED = 512 << 20
 #: What a value of JSON and a column of a table take in memory beside what they hold: upper estimates.
 BYTES_PER_VALUE = 64
 BYTES_PER_COLUMN = 16 << 10
+#: Characters end here; the halves of pairs in UTF-16 are none.
+LARGEST_CHARACTER = 0x10FFFF
+HALVES = (0xD800, 0xDFFF)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _ALLOWED: ContextVar[int | None] = ContextVar("demele_largest_file", default=None)
 
@@ -176,6 +183,21 @@ def check_nesting(what: object, content: bytes) -> None:
     """Refuse JSON whose values would take more memory than a file may: a list within lists takes 40 times its text."""
     values = sum(content.count(sign) for sign in (b",", b"[", b"{"))
     check_unpacked(what, values * BYTES_PER_VALUE, stored=len(content))
+
+
+def check_characters(what: object, array: NDArray[Any]) -> None:
+    """Refuse text of NumPy with numbers that are no characters: NumPy stores any, and Python fails on them later.
+
+    Raises
+    ------
+    FormatError
+    """
+    if array.dtype.kind != "U" or not array.size:
+        return
+    points = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    odd = (points > LARGEST_CHARACTER) | ((points >= HALVES[0]) & (points <= HALVES[1]))
+    if odd.any():
+        raise FormatError(f"{what}: holds text that is none: {points[odd].flat[0]:#x} is no character")
 
 
 @contextmanager

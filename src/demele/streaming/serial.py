@@ -5,7 +5,7 @@ Reading bytes of unknown origin runs no code that they bring; what does not fit 
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
@@ -23,7 +23,7 @@ from demele.core.errors import (
     quoted,
     shortened,
 )
-from demele.core.reading import check_nesting, check_unpacked, parsing
+from demele.core.reading import check_characters, check_nesting, parsing
 from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
 from demele.streaming.accumulator import Accumulator
@@ -40,6 +40,8 @@ CHECKSUM = 16
 _RULES: dict[str, type[Any]] = {rule.__name__: rule for rule in (EqualWidth, EqualFrequency, Adaptive, Edges)}
 #: Kinds of arrays that are written as they are in memory; objects are written as JSON.
 _PLAIN_KINDS = "biufUSMm"
+#: Bytes of one array among the settings, such as the edges of bins.
+LARGEST_SETTING = 64 << 20
 
 
 def to_bytes(accumulator: Accumulator) -> bytes:
@@ -185,8 +187,10 @@ def _unpacked_state(accumulator: Accumulator, about: Mapping[str, Any], pack: "_
     if len(rows) > 1:
         raise FormatError(f"accumulator: the parts of this state are of different numbers of rows, {sorted(rows)}")
     if found._sample is not None:
-        n_columns = None if found._columns is None else sum(len(names) for names in found._columns)
-        found._sample = _unpacked_sample(found._sample, about["sample"], pack, n_columns)
+        own = [] if found._columns is None else [sum(len(names) for names in found._columns)]
+        if own and found._columns is not None and "rmig" in found._plan.names:  # the standard deviations of codes too
+            own.append(own[0] + len(found._columns[0]))
+        found._sample = _unpacked_sample(found._sample, about["sample"], pack, own)
     return found
 
 
@@ -244,7 +248,7 @@ def _packed_sample(state: SampleState, pack: "_Pack") -> dict[str, Any]:
 
 
 def _unpacked_sample(
-    empty: SampleState, about: Mapping[str, Any], pack: "_Arrays", n_columns: int | None
+    empty: SampleState, about: Mapping[str, Any], pack: "_Arrays", n_columns: Sequence[int]
 ) -> SampleState:
     streams = tuple((str(name), _count(seen)) for name, seen in about["streams"])
     rows = about["rows"]
@@ -253,10 +257,8 @@ def _unpacked_sample(
     place, numbers = pack.get(rows["streams"]), pack.get(rows["numbers"])
     columns = tuple(pack.get(index) for index in rows["columns"])
     n = numbers.size
-    # rmig keeps the standard deviations of the codes too, so there may be more columns than named ones
     if (
-        n_columns is None
-        or len(columns) < n_columns
+        len(columns) not in n_columns
         or place.shape != (n,)
         or any(column.shape != (n,) for column in columns)
         or not np.issubdtype(numbers.dtype, np.integer)
@@ -327,7 +329,8 @@ def _decoded(value: Any) -> Any:
         dtype, shape, cells, scalar = held
         if np.dtype(dtype).kind not in "biufU":
             raise FormatError(f"accumulator: its settings hold an array of {quoted(dtype)}")
-        check_unpacked("accumulator", np.dtype(dtype).itemsize * max(len(cells), 1), stored=0)
+        if np.dtype(dtype).itemsize * max(len(cells), 1) > LARGEST_SETTING:
+            raise FormatError(f"accumulator: its settings hold {len(cells)} values of {quoted(dtype)}: too large")
         array = np.array([_decoded(one) for one in cells], dtype=dtype).reshape(shape)
         return array[()] if scalar else array
     if kind == "float":
@@ -393,7 +396,9 @@ class _Arrays:
         if dtype.kind not in _PLAIN_KINDS:
             raise FormatError(f"accumulator: it holds an array of {dtype}")
         data = self._data[self._starts[index] : self._starts[index + 1]].tobytes()
-        return np.frombuffer(data, dtype=dtype).reshape([_count(size) for size in about["shape"]]).copy()
+        array = np.frombuffer(data, dtype=dtype).reshape([_count(size) for size in about["shape"]]).copy()
+        check_characters("accumulator", array)
+        return array
 
 
 def _opened(data: bytes) -> tuple[dict[str, Any], _Arrays]:

@@ -244,7 +244,9 @@ def _joined(parts: tuple[_Part, ...]) -> _Part:
 
 def row_keys(seed: int, stream: str, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Hash rows to 64 bits: SplitMix64 (Steele, Lea and Flood 2014) from a digest of the stream."""
-    start = int.from_bytes(hashlib.blake2b(f"{seed}\x1f{stream}".encode(), digest_size=8).digest(), "big")
+    start = int.from_bytes(
+        hashlib.blake2b(f"{seed}\x1f{stream}".encode(errors="surrogatepass"), digest_size=8).digest(), "big"
+    )
     with np.errstate(over="ignore"):
         mixed = np.uint64(start) + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
