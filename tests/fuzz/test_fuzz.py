@@ -32,9 +32,7 @@ def test_hostile_inputs_end_in_one_line(block: int) -> None:
     for number in range(block * N_PER_BLOCK, (block + 1) * N_PER_BLOCK):
         one = generated(2026, number)
         found = tried(one)
-        assert found.outcome in ("done", "refused", "slow"), (
-            f"{number}: {one.call}: {found.told}"
-        )  # the machine may be slow
+        assert found.outcome in ("done", "refused"), f"{number}: {one.call}: {found.told}"  # the machine may be slow
 
 
 def test_the_same_numbers_make_the_same_inputs() -> None:
@@ -49,4 +47,4 @@ def test_small_files_that_declare_much_take_little(name: str) -> None:
     command = [sys.executable, "-m", "tests.fuzz.worker"]
     done = subprocess.run(command, input=f"heavy {name}\n", capture_output=True, text=True, check=True, timeout=300)
     found = json.loads(done.stdout)
-    assert found["outcome"] in ("done", "refused", "slow"), found  # this machine may be slow
+    assert found["outcome"] in ("done", "refused"), found

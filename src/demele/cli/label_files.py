@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.cli.files import read_table, split_name
 from demele.cli.label_options import Warn, in_file
-from demele.core.errors import DemeleError, FormatError, InputError
+from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.reading import real_path
 
 if TYPE_CHECKING:
@@ -185,9 +185,9 @@ def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
         raise type(error)(str(error).replace(hint, f"give --classes={listed}")) from error
 
 
-def _by_value(value: object) -> tuple[bool, float, str]:
+def _by_value(value: object) -> tuple[bool, int | float, str]:
     number = isinstance(value, int | float)
-    return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+    return (not number, value if isinstance(value, int | float) else 0, shortened(str(value)))
 
 
 # Transitions -----------------------------------------------------------------------------------------------------
