@@ -4,7 +4,7 @@
 
 Writes results/audit_plausibility.csv. Classifiers of ``classes`` classes that err independently, and labels that are
 wrong at random. Uniform audits: false alarms in 5 000 test sets per cell, alarms in 500. Weighted audits are drawn by
-the doubt of the classifiers: 2 000 and 500 test sets per cell. Beside their alarms stand those of a plain normal
+the doubt of the classifiers: 500 and 100 test sets per cell. Beside their alarms stand those of a plain normal
 interval, 4.1 standard deviations around each weighted count, with its estimated variance and 1.
 """
 
@@ -23,8 +23,8 @@ from demele.core.store import Store
 from demele.evaluation.audit_plausibility import FAR_COUNT, audit_checks
 from demele.labels.audit import CodedAudit, doubt, draw_audit
 
-REPEATS = {"uniform": 5000, "weighted": 2000}
-ALARM_REPEATS = 500
+REPEATS = {"uniform": 5000, "weighted": 500}
+ALARM_REPEATS = {"uniform": 500, "weighted": 100}
 AS_DECLARED = "as declared"
 #: Reasons for which rows are chosen, and then declared to be drawn at random.
 REASONS = {
@@ -64,7 +64,7 @@ class Cell:
     @property
     def repeats(self) -> int:
         """Test sets to draw."""
-        return REPEATS[self.design] if self.chosen == AS_DECLARED else ALARM_REPEATS
+        return REPEATS[self.design] if self.chosen == AS_DECLARED else ALARM_REPEATS[self.design]
 
 
 def cells() -> list[Cell]:
