@@ -4,7 +4,7 @@
 
 Writes results/audit_plausibility.csv. Classifiers of ``classes`` classes that err independently, and labels that are
 wrong at random. Uniform audits: false alarms in 5 000 test sets per cell, alarms in 500. Weighted audits are drawn by
-the doubt of the classifiers: 500 and 100 test sets per cell. Beside their alarms stand those of a plain normal
+the doubt of the classifiers: at least 500 and 100 of them. Beside their alarms stand those of a plain normal
 interval, 4.1 standard deviations around each weighted count, with its estimated variance and 1.
 """
 
