@@ -1,5 +1,6 @@
 """``demele score`` from its arguments to what it leaves behind."""
 
+import contextlib
 import csv
 import io
 import json
@@ -7,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -339,15 +341,24 @@ def test_nobody_reads_the_output() -> None:
     assert run.stderr == b""
 
 
+def _opened(fifo: Path, reader: subprocess.Popen[bytes]) -> int:
+    """Open a FIFO for writing as soon as a process reads it; fail, and do not wait, where the process has ended."""
+    while reader.poll() is None:
+        with contextlib.suppress(OSError):  # nobody reads it yet
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.05)
+    raise AssertionError(reader.communicate())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_interrupted(folder: Path) -> None:
     os.mkfifo("slow")
     Path("slow.py").write_text("open('slow').read()\n", encoding="utf-8")
     process = _program("bench", "metrics", "--metrics", "slow.py::mine")
-    # Opening it for writing waits for the program to open it for reading, which then waits for what never comes.
-    writer = os.open("slow", os.O_WRONLY)
+    # It can be opened for writing once the program has opened it for reading, and waits for what never comes.
+    writer = _opened(Path("slow"), process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     os.close(writer)
     assert process.returncode == 130
     assert err == b"demele: interrupted\n"
