@@ -1,6 +1,7 @@
 """The proven comparison by audit: the bet's mean by hand, its level, and what it needs to know."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,18 @@ def test_a_uniform_audit_needs_no_plan() -> None:
     assert_close(found.interval.low, (np.count_nonzero(logs >= np.log(40))) / 1000, SOLVER)
     assert found.verdict == "candidate"
     assert "exact=True" in str(found.signature)
+
+
+@pytest.mark.parametrize("target", ["sample", "population"])
+def test_an_expert_who_errs_moves_verdict_and_interval_alike(target: Any) -> None:
+    query = drawn(
+        Corner(n=600, apart=200, size=200, gap=60, target=target), rng_for(0, "expert"), 0, exact=True
+    ).question
+    sure, unsure = audited(query), audited(replace(query, expert_error=0.02))
+    assert_close(sure.low - unsure.low, 8 / 600, SOLVER)
+    assert_close(unsure.high - sure.high, 8 / 600, SOLVER)
+    if target == "sample":
+        assert_exact(unsure.candidate, unsure.low > 0)
 
 
 def test_it_needs_the_least_probability() -> None:

@@ -92,7 +92,7 @@ def proved(question: Question, audit: "CodedAudit", estimated: Outcomes) -> Outc
         logs.append(np.where(side.most > threshold, log, 0.0))
         ends.append(np.maximum(_exceeded(side, theta, bet) + 1, side.least))
     low, high = ends[0], -ends[1]
-    beyond = asked.gap if question.target == "population" else 0.0
+    beyond = asked.sampling
     n = question.data.n
     with np.errstate(over="ignore"):
         details = {

@@ -109,8 +109,8 @@ def audited(question: Question) -> Outcomes:
         notes=_notes(audit),
         details={"audited": audit.k, "difference_needed": needed},
     )
-    estimated = with_expert_errors(question, estimated, disagreements)
-    return proved(question, audit, estimated) if question.exact else estimated
+    decided = proved(question, audit, estimated) if question.exact else estimated
+    return with_expert_errors(question, decided, disagreements)
 
 
 def _audit(question: Question) -> "CodedAudit":
