@@ -68,9 +68,10 @@ def as_binning(bins: object) -> Binning:
         if word in _BINNING_WORDS and (count.isdecimal() or not count):
             return _BINNING_WORDS[word](int(count or 10))
         raise InputError(f"bins: expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}")
-    if isinstance(bins, Sequence | np.ndarray) and np.size(bins) and np.ndim(bins):
+    edges = bins.tolist() if isinstance(bins, np.ndarray) and bins.ndim else bins
+    if isinstance(edges, Sequence) and len(edges):
         try:
-            return Edges(tuple(float(edge) for edge in bins))
+            return Edges(tuple(float(edge) for edge in edges))
         except (TypeError, ValueError) as error:
             raise InputError(f"bins: expected increasing edges, got {bins!r}") from error
     if hasattr(bins, "column_bins") and hasattr(bins, "needs_values"):
