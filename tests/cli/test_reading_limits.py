@@ -184,6 +184,10 @@ def test_decimal_commas_are_read_when_it_is_said(demele: Program, table: pd.Data
     plain = demele("score", "data.csv::z1,z2", "data.csv::shape,size", *options)
     assert for_comma.status == 0
     assert for_comma.out.replace("comma", "data") == plain.out
+    # a file whose columns are split by commas has a decimal point, whatever the other has
+    mixed = demele("score", "data.csv::z1,z2", "comma.csv::shape,size", "--decimal", ",", *options)
+    assert mixed.status == 0
+    assert mixed.out == plain.out
 
 
 def test_messages_repeat_little_of_a_field(demele: Program) -> None:

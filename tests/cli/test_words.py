@@ -19,6 +19,10 @@ _ORDER = "in the order of the columns; name others with reg_dim; for 2 of 3 fact
         (_ORDER, _ORDER.replace("reg_dim", "--reg-dim")),
         ("give kinds={'a': 'categorical', 'b': 'continuous'}", "give --kinds a=categorical,b=continuous"),
         ("codes_std: rmig needs them; pass codes_std", "--codes-std: rmig needs them; give --codes-std FILE"),
+        (
+            "score as well; demele.evaluate(..., chance=20) gives the level",
+            "score as well; --chance 20 gives the level",
+        ),
         ("n_jobs: expected a number of processes, got 0", "--jobs: expected a number of processes, got 0"),
     ],
 )

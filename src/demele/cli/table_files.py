@@ -49,7 +49,7 @@ _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 @contextmanager
 def decimal_comma(used: bool) -> Iterator[None]:
-    """Read numbers in tables of text with a decimal comma within, if it is used; columns are split otherwise then."""
+    """Read numbers in tables of text with a decimal comma within, if it is used, but where commas split the columns."""
     before = _DECIMAL.set("," if used else ".")
     try:
         yield
@@ -69,9 +69,11 @@ def read_csv(
     what = f"{path}: not a table that can be read"
     with parsing(what), _in_utf8(path):
         delimiter, first = first_row(path)
+        # where commas split the columns, none stands in their numbers, whatever other files have
+        decimal = "." if delimiter == "," else _DECIMAL.get()
         check_unpacked(path, len(first) * BYTES_PER_COLUMN, stored=path.stat().st_size)
         _check_widths(path, delimiter)
-        header = _has_header(first, path, warn)
+        header = _has_header(first, path, warn, decimal)
         if header:
             _check_repeated([name.strip() for name in first if name.strip()], path)
         with warnings.catch_warnings():
@@ -83,7 +85,7 @@ def read_csv(
                 header=0 if header else None,
                 encoding="utf-8-sig",
                 low_memory=False,
-                decimal=_DECIMAL.get(),
+                decimal=decimal,
                 float_precision="round_trip",
             )
         frame = plain_frame(frame)
@@ -120,15 +122,20 @@ def _in_utf8(path: Path) -> Iterator[None]:
 
 
 def first_row(path: Path) -> tuple[str, list[str]]:
-    """Return the delimiter that splits the first line best, and the fields of that line."""
+    """Return the delimiter that splits the first line best, and the fields of that line.
+
+    Where numbers are said to have a decimal comma, commas split a line of names only, and only if no other sign does.
+    """
     with opened(path) as file:
         line = next((line for line in file if line.strip()), "")
     if not line:
         raise FormatError(f"{path}: is empty")
-    signs = [sign for sign in _DELIMITERS if sign != _DECIMAL.get()]
     with parsing(f"{path}: not a table that can be read"):
-        rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in signs}
+        rows = {sign: next(csv.reader([line], delimiter=sign)) for sign in _DELIMITERS}
+    signs = [sign for sign in _DELIMITERS if sign != _DECIMAL.get()]
     delimiter = max(signs, key=lambda sign: len(rows[sign]))
+    if "," not in signs and len(rows[delimiter]) == 1 and not any(_is_number(field, ".") for field in rows[","]):
+        delimiter = ","
     return delimiter, rows[delimiter]
 
 
@@ -177,9 +184,9 @@ def _fields(number: int) -> str:
     return f"{number} field" + ("" if number == 1 else "s")
 
 
-def _has_header(first: Sequence[str], path: Path, warn: Warn) -> bool:
+def _has_header(first: Sequence[str], path: Path, warn: Warn, decimal: str) -> bool:
     """Tell names from data: numbers are data, unless they count the columns, as frames without names are written."""
-    if not all(_is_number(field) for field in first):
+    if not all(_is_number(field, decimal) for field in first):
         return True
     if [field.strip() for field in first] == [str(position) for position in range(len(first))]:
         if len(first) > 1:
@@ -193,8 +200,8 @@ def _has_header(first: Sequence[str], path: Path, warn: Warn) -> bool:
     return False
 
 
-def _is_number(field: str) -> bool:
-    if _DECIMAL.get() == ",":
+def _is_number(field: str, decimal: str) -> bool:
+    if decimal == ",":
         field = field.replace(",", ".", 1)
     try:
         return not math.isnan(float(field))  # a column may well be called "nan"

@@ -68,6 +68,7 @@ def _size(found: re.Match[str]) -> str:
 _ALWAYS: tuple[tuple[str, Told], ...] = (
     (r"\bpass max_bytes=(\d+)", _size),
     (r"\bread the file with decimal=','", "give --decimal ,"),
+    (r"\bdemele\.evaluate\(\.\.\., chance=(\d+)\)", r"--chance \1"),
     (rf"\b(?:pass|give) {_word('codes_std')}", "give --codes-std FILE"),
     (_word("codes_std"), "--codes-std"),
     (_word("n_jobs"), "--jobs"),
