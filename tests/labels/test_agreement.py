@@ -430,3 +430,15 @@ GOOD = [[0, 1, 1], [0, 1, 0]]
 def test_refusals(table: object, options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         agreement(table, **options)
+
+
+def test_a_great_many_pairs_are_counted_not_written() -> None:
+    answers = np.random.default_rng(3).integers(0, 2, size=(700, 2))
+    found = agreement(answers, n_resamples=0)
+    written = found.to_dict()
+    assert len(found.pairs) == written["n_pairs"] == 700 * 699 // 2
+    assert written["pairs"] is None
+    assert "many-pairs" in [note.code for note in found.notes]
+    few = agreement(answers[:600], n_resamples=0)
+    assert len(few.to_dict()["pairs"]) == few.to_dict()["n_pairs"] == 600 * 599 // 2
+    assert "many-pairs" not in [note.code for note in few.notes]

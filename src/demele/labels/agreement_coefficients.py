@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 _SKEWED, _FAR = 0.8, 0.3
 #: With fewer items than this that have an answer not of the most frequent class, intervals cover too little.
 _FEW_ITEMS = 20
+#: Tables of more pairs of annotators would be most of a file: 2000 annotators of the same items have 2 million pairs.
+MOST_PAIRS_WRITTEN = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -105,7 +107,10 @@ class Agreement:
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        """Everything, as plain values that JSON can hold (NaN becomes None).
+
+        Of more than 200 000 pairs of annotators, only their number: ``pairs`` is None then. A note says so.
+        """
         data: dict[str, Any] = plain(
             {
                 "kind": "agreement",
@@ -121,7 +126,8 @@ class Agreement:
                 },
                 "per_class": self.per_class.reset_index().to_dict(orient="records"),
                 "per_annotator": self.per_annotator.reset_index().to_dict(orient="records"),
-                "pairs": self.pairs.to_dict(orient="records"),
+                "n_pairs": len(self.pairs),
+                "pairs": self.pairs.to_dict(orient="records") if len(self.pairs) <= MOST_PAIRS_WRITTEN else None,
                 "notes": [
                     {key: getattr(note, key) for key in ("code", "message", "subject", "severity")}
                     for note in self.notes
@@ -249,6 +255,12 @@ def agreement(
     known = pairs["kappa"].notna()
     shared = pairs["shared"][known]
     notes = (*table.remarks(), *_notes(table, votes, times, found, per_class, scale, classes is not None))
+    if len(pairs) > MOST_PAIRS_WRITTEN:
+        message = (
+            f"{len(pairs):,} pairs of annotators share items: to_dict and to_json leave out their table and give their "
+            "number; the attribute pairs has all"
+        )
+        notes += (Note(code="many-pairs", message=message, severity="info"),)
     notes += _resampling_notes(_telling(votes, times, per_class), lost, n_resamples, int((~known).sum()), len(pairs))
     arguments: dict[str, object] = {"scale": scale, "level": level, "n_resamples": n_resamples, "seed": seed}
     if classes is not None:
