@@ -1,6 +1,7 @@
 """Predictions, labels, transitions and audits are read by what they are; what cannot be used is refused by name."""
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from demele.cli.label_files import (
     read_cleaning,
     read_transition,
 )
+from demele.cli.main import main
 from demele.core.errors import DemeleError, FormatError, InputError
 from demele.labels import TransitionCounts, TransitionMatrix, draw_audit
 from tests.cli.conftest import WORDS
@@ -346,3 +348,33 @@ def test_what_is_no_cleaning_is_refused(
     with pytest.raises(InputError, match=message) as raised:
         read_cleaning(file, NUMBERS, warned.append)
     assert str(raised.value).startswith(f"{file}: ")
+
+
+# Lists and objects in JSON ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [{"a": [[1, 2]] * 600}, [{"a": {"b": 1}}] * 600], ids=["lists", "objects"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["assess", "nested.json", "data.csv::label"],
+        ["assess", "data.csv::old", "nested.json"],
+        ["compare", "data.csv::old", "nested.json", "data.csv::label"],
+        ["compare", "nested.json", "data.csv::old", "data.csv::label"],
+        ["compare", "models.json", "data.csv::label"],
+        ["bench", "comparisons", "--predictions", "models.json", "--labels", "data.csv::label", "--methods", "classic"],
+    ],
+    ids=" ".join,
+)
+def test_lists_and_objects_are_no_classes(
+    words: list[str], content: Any, labels_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("nested.json").write_text(json.dumps(content))
+    twice = (
+        {"a": content["a"], "b": content["a"]} if isinstance(content, dict) else [{**row, "b": 1} for row in content]
+    )
+    Path("models.json").write_text(json.dumps(twice))
+    assert main([*words, "--quiet"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert "expected whole numbers or strings, got " + ("list" if isinstance(content, dict) else "dict") in told[0]

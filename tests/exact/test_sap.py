@@ -82,6 +82,37 @@ def test_a_single_code_scores_as_beside_a_dead_one() -> None:
     assert 0 < alone.per_factor[1] < 0.1 < alone.per_factor[0]
 
 
+def test_a_balanced_classifier_that_is_worse_than_the_guess_scores_nothing() -> None:
+    """It gives up accuracy for rare classes: the less a code tells, the further below the majority it falls."""
+    rng = np.random.default_rng(1)
+    factor = rng.choice(["common", "rare"], 3000, p=[0.9, 0.1])
+    noise, found = rng.normal(size=3000), []
+    for strength in (0.0, 0.3, 1.0, 4.0, 8.0):
+        codes = (strength * (factor == "rare") + noise)[:, None]
+        scores = [
+            demele.evaluate(each, factor, "sap", protocol="dlib2019", seed=1)["sap"]
+            for each in (codes, np.column_stack([codes, np.zeros(3000)]))
+        ]
+        assert_exact(scores[0].value, scores[1].value)
+        found.append(scores[0].value)
+    assert found[:3] == [0.0, 0.0, 0.0]
+    assert 0.03 < found[3] < found[4] < 0.11
+    standard = demele.sap(noise[:, None], factor, class_weight="balanced", seed=1)
+    assert_exact(standard.value, 0.0)
+
+
+@pytest.mark.parametrize("dead", [1, 2, 3])
+@pytest.mark.parametrize("first", ["common", "rare"])
+def test_noise_beside_dead_codes_under_a_balanced_classifier(dead: int, first: str) -> None:
+    rng = np.random.default_rng(2)
+    p = [0.95, 0.05] if first == "common" else [0.05, 0.95]
+    factor = rng.choice(2, 3000, p=p)
+    codes = np.column_stack([rng.normal(size=3000), np.full((3000, dead), 2.0)])
+    for each in (codes, codes[:, :1], codes[:, 1:]):
+        found = demele.evaluate(each, factor, "sap", protocol="dlib2019", kinds="categorical")["sap"]
+        assert_exact(found.value, 0.0)
+
+
 @pytest.mark.parametrize("classes", CLASSES)
 def test_every_route_agrees(classes: str, tmp_path: Path) -> None:
     codes, factor = arrays(classes, 1, 4)

@@ -239,7 +239,8 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
         first = own[codes, np.arange(m)]
     if d == 1:  # the guess without a code is its partner
         majority = score.details.get("majority", {})
-        return np.asarray(first - np.array([majority.get(name, 0.0) for name in score.factor_names]))
+        alone = np.asarray(first - np.array([majority.get(name, 0.0) for name in score.factor_names]))
+        return alone if reg_dim is not None else np.maximum(alone, 0.0)
     own[codes, np.arange(m)] = np.where(np.isnan(first), np.nan, -np.inf)
     gaps: Array = first - own.max(axis=0)
     return gaps

@@ -178,8 +178,11 @@ def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
         yield
     except InputError as error:
         hint = "give all classes with classes=[...]"
-        found = sorted({value for values in columns for value in set(np.asarray(values).tolist())}, key=_by_value)
-        if hint not in str(error) or len(found) > _MOST_SUGGESTED or any("," in str(value) for value in found):
+        held = [value for values in columns for value in np.asarray(values).tolist()]
+        if hint not in str(error) or any(isinstance(value, list | dict) for value in held):  # of JSON: no classes
+            raise
+        found = sorted(set(held), key=_by_value)
+        if len(found) > _MOST_SUGGESTED or any("," in str(value) for value in found):
             raise
         listed = ",".join(class_text(value) for value in found)
         raise type(error)(str(error).replace(hint, f"give --classes={listed}")) from error

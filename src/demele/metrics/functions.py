@@ -715,7 +715,8 @@ def sap(
     ----------
     codes : array-like of shape (n_samples, n_codes), real, finite
         Any unit: codes are standardised. A constant code predicts nothing: squared correlation 0, and the accuracy of
-        the most frequent class as the guess. A single code is compared with one.
+        the most frequent class as the guess. A single code is compared with one, and the guess never wins: where no
+        code is better, the gap is 0.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
     units : {"standard", "raw"}
         Codes in standard deviations, or as they come, as in public code: a classifier of scikit-learn's then sees each

@@ -271,11 +271,14 @@ def _sap_in(units: str, data: Data, options: Options, streams: Streams) -> Nativ
     if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
         matrix[data.codes.constant] = guesses
     names = [data.factors.names[index] for index in categorical]
+    # without balanced weights a code that says nothing is the guess, to rounding: public code's values stay as they are
+    as_public = raw and options["class_weight"] is None
     return sap_native(
         matrix,
         _fewer_than_asked(data.n, options) if categorical else (),
         majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
         guesses=guesses,
+        constant=None if as_public else data.codes.constant,
     )
 
 
@@ -285,17 +288,25 @@ def sap_native(
     *,
     majority: Mapping[str, float] | None = None,
     guesses: Array | None = None,
+    constant: NDArray[np.bool_] | None = None,
 ) -> Native:
     """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors).
 
-    ``guesses`` is how well each factor is predicted without a code, 0 unless given: the partner of a single code.
+    ``guesses`` is how well each factor is predicted without a code, 0 unless given: the partner of a single code, and
+    what ``constant`` codes are, none unless given. A guess never wins: where no code beats it, the gap is 0, since
+    balanced classifiers of codes that say nothing are less often right than the majority's class.
     ``majority`` are those of the categorical factors by name.
     """
-    rivals = matrix
-    if len(matrix) == 1:
-        rivals = np.vstack([matrix, np.zeros(matrix.shape[1]) if guesses is None else guesses])
-    first, second = top_two(rivals, axis=0)
-    gaps = first - second
+    living = matrix if constant is None else matrix[~constant]
+    if len(living) == len(matrix) > 1:
+        first, second = top_two(matrix, axis=0)
+        gaps = first - second
+    else:
+        guess = np.zeros(matrix.shape[1]) if guesses is None else guesses
+        # twice the guess: it stands for both partners where no code varies
+        first, second = top_two(np.vstack([living, guess, guess]), axis=0)
+        best = living.max(axis=0) if len(living) else guess
+        gaps = np.where(best < guess, 0.0, first - second)
     return Native(
         value=mean_of_defined(gaps),
         per_factor=gaps,
