@@ -50,6 +50,9 @@ class Corner:
         More wrong labels anywhere, at random.
     exact : bool
         Decided by the proven bet.
+    scattered : bool
+        The other models err anywhere alike, on a fifth of the rows, and the comparison does not see them: few of the
+        disagreements are audited.
     """
 
     n: int
@@ -65,6 +68,7 @@ class Corner:
     gap: int = 0
     noise: int = 0
     exact: bool = False
+    scattered: bool = False
 
     @property
     def name(self) -> str:
@@ -76,6 +80,7 @@ class Corner:
         parts += [self.place] if self.place != "anywhere" else []
         parts += [f"gap={self.gap}"] if self.gap else []
         parts += ["exact"] if self.exact else []
+        parts += ["scattered doubt"] if self.scattered else []
         return ", ".join(parts)
 
 
@@ -98,7 +103,7 @@ def drawn(corner: Corner, rng: np.random.Generator, seed: int, **options: Any) -
     doubts = doubt(pool)
     labels = _mislabelled(corner, truth, models, apart, first_right, doubts, rng)
     data = Labelled(labels, models, ("established", "candidate"), Vocabulary(tuple(range(K))))
-    if corner.others:
+    if corner.others and not corner.scattered:
         names = ("established", "candidate", *(f"other {j}" for j in range(corner.others)))
         data = Labelled(labels, pool.astype(np.int32), names, Vocabulary(tuple(range(K))))
     floor = 1e-3 if corner.design == "simple" else 0.4
@@ -165,10 +170,10 @@ def _third(truth: Indices, wrong: Indices, rng: np.random.Generator) -> Indices:
 
 
 def _others(corner: Corner, truth: Indices, models: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-    """More models: where the two disagree, rows are hard to very different degrees."""
+    """More models: where the two disagree, rows are hard to very different degrees, unless doubt is scattered."""
     apart = models[0] != models[1]
     ease = np.where(apart, rng.beta(0.8, 0.5, corner.n), np.where(models[0] == truth, rng.beta(8, 0.5, corner.n), 0.3))
-    right = rng.random((corner.others, corner.n)) < ease
+    right = rng.random((corner.others, corner.n)) < (0.8 if corner.scattered else ease)
     said = np.where(rng.random((corner.others, corner.n)) < 0.3, models[0], models[1])
     lost = np.where(said == truth, (truth + rng.integers(1, K, said.shape)) % K, said)
     return np.where(right, truth, lost).astype(np.int32)

@@ -32,6 +32,7 @@ def corners() -> list[Corner]:
     """All corners in which every claim is an error."""
     two: dict[str, Any] = {"n": 2000, "apart": 260}
     pool: dict[str, Any] = {**two, "others": 4}
+    few: dict[str, Any] = {"n": 2000, "scattered": True}
     found = [
         # Those of the specification.
         *(Corner(**two, copies=copies) for copies in (4, 2, 8, 20)),
@@ -54,6 +55,13 @@ def corners() -> list[Corner]:
         *(Corner(**two, copies=copies, size=size) for copies in (4, 20) for size in (100, 150, 190, 380)),
         Corner(**two, both=20),
         Corner(**two, copies=8, both=20, size=150),
+        # Few disagreements, few of them audited, and perhaps none of those that could speak against the claim.
+        *(Corner(**few, apart=30, copies=3, size=100, others=others) for others in (4, 8)),
+        Corner(**few, apart=16, copies=2, size=100, others=4),
+        Corner(**few, apart=60, copies=4, size=100, others=4),
+        Corner(**few, apart=100, copies=5, size=40, others=8),
+        *(Corner(**few, apart=30, copies=10, size=size, others=4, target="population") for size in (40, 50, 100)),
+        Corner(**few, apart=30, copies=3, size=100, others=4, target="overlap"),
         # Other designs and targets.
         *(Corner(**two, copies=copies, size=130, design="simple") for copies in (4, 20)),
         *(Corner(**two, copies=copies, design="uniform", size=size) for copies in (4, 20, 60) for size in (100, 300)),

@@ -117,6 +117,7 @@ def test_a_frame_of_arrays_takes_columns_with_names_as_they_stand() -> None:
     assert_exact(frame.read(CODES, factors).codes, CODES)
 
 
+@pytest.mark.filterwarnings("ignore:fragile")  # the codes are noise
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8, bool])
 def test_codes_of_any_type(dtype: Any) -> None:
     codes = (4 * np.random.default_rng(0).random((50, 2))).astype(dtype)

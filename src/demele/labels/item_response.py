@@ -224,7 +224,7 @@ def one_coin(
     >>> found.labels.tolist() == right
     True
     >>> found.details["accuracies"].round(2).tolist()
-    [0.94, 0.94, 0.45]
+    [0.94, 0.94, 0.44]
     """
     _check(0.0, max_iterations, tolerance)
     table = read_annotations(annotations, classes=classes, missing=missing)

@@ -127,17 +127,22 @@ class Drawn:
 
         Uniform audits: the largest there is. Weighted ones: means over the audited rows that could have had one,
         ``loss`` > 0 of shape (pairs, k), each as likely (or by ``chance``): a wrong label that repeats one of the two
-        classifiers sits anywhere among their disagreements, where a pool doubts and where it does not.
+        classifiers sits anywhere among their disagreements, where a pool doubts and where it does not. One more row
+        stands in the means, with the largest error there is and the heaviest weight of those rows: where a single
+        disagreement was met, and it could lose little, the others could still lose much.
         """
         heaviest = np.full(largest.shape, self.weight.max())
         if self.uniform:
             return Guard(heaviest, largest)
         each = loss if chance is None else (chance + DISTRUST) * loss
         spread = self.weight * (self.weight - 1)
-        size = each @ spread
+        worst = np.where(loss > 0, self.weight, 0.0).max(axis=-1)
+        worst = np.where(worst > 1, worst, heaviest)
+        own = largest * worst * (worst - 1)
+        size = each @ spread + own
         with np.errstate(divide="ignore", invalid="ignore"):
-            weight = np.where(size > 0, (each @ (spread * self.weight)) / size, heaviest)
-            amount = np.where(size > 0, (each * loss) @ spread / size, largest)
+            weight = np.where(size > 0, (each @ (spread * self.weight) + own * worst) / size, heaviest)
+            amount = np.where(size > 0, ((each * loss) @ spread + own * largest) / size, largest)
         return Guard(weight, amount)
 
 
