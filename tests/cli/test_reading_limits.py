@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import scipy.sparse
 
 from demele import bench
 from demele.cli.files import read_or_scan, read_sparse, read_table
+from demele.cli.table_files import decimal_comma
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
 from demele.core.sparse_structure import checked_structure
@@ -32,6 +34,23 @@ def test_an_array_that_declares_more_than_its_file_holds() -> None:
         FormatError, match="damaged or cut off: it declares 800,000,000,000 bytes of data and holds 800"
     ):
         read("huge.npy")
+
+
+def test_an_array_that_declares_less_than_its_file_holds() -> None:
+    Path("less.npy").write_bytes(makers.npy_header("(10,)") + bytes(800))
+    with pytest.raises(FormatError, match="it declares 80 bytes of data and holds 800"):
+        read("less.npy")
+
+
+@pytest.mark.parametrize("other", ["a.npy", "a"])
+def test_two_arrays_of_one_name(other: str) -> None:
+    with zipfile.ZipFile("twice.npz", "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the name that is written twice
+        for name in ("a.npy", other):
+            archive.writestr(name, makers.array_bytes(np.arange(5.0)))
+    for text in ("twice.npz", "twice.npz::a"):
+        with pytest.raises(FormatError, match=r"twice\.npz: holds more than one array called 'a'"):
+            read(text)
 
 
 def test_an_archive_that_unpacks_to_more_than_is_allowed_is_refused_before() -> None:
@@ -203,3 +222,70 @@ def test_messages_repeat_little_of_a_field(demele: Program) -> None:
         run = demele(*call)
         assert run.status == 2
         assert "q" * 201 not in run.err
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["500", "1,234"], False),  # thousands
+        (["1,234,567", "1,234"], False),
+        (["1,234.5", "1,5"], False),
+        (["1,5", "5 %"], False),
+        (["1,5", "1 234"], False),
+        (["500", "1,5"], True),
+        (["0,500", "1,234"], True),  # no thousands begin with 0
+    ],
+)
+def test_decimal_commas_are_advised_only_where_they_can_be_ones(
+    values: list[str], said: bool, demele: Program, table: pd.DataFrame
+) -> None:
+    size = np.resize(values, len(table))
+    pd.DataFrame({"z": range(len(size)), "size": size}).to_csv("written.csv", sep=";", index=False)
+    refused = demele("score", "codes.npy", "written.csv::size", "--metrics", "mig")
+    assert "write them with a decimal point" in refused.err
+    assert ("--decimal ," in refused.err) == said
+    refused = demele("score", "written.csv::size", "factors.csv", "--metrics", "mig")
+    assert refused.status == 2
+    assert ("--decimal ," in refused.err) == said
+
+
+@pytest.mark.parametrize(
+    ("values", "ambiguous"),
+    [
+        (["500", "1,234"], True),
+        (["1,234", "1,234,567"], True),
+        (["1,234", "5,678"], False),  # decimals of one length
+        (["2", "1,234", "1,23"], False),
+        (["0,123", "1"], False),
+        (["500", "600"], False),
+        (["", "1,234"], False),
+    ],
+)
+def test_commas_that_could_separate_thousands_are_not_read_as_decimal(values: list[str], ambiguous: bool) -> None:
+    pd.DataFrame({"z": range(len(values)), "size": values}).to_csv("written.csv", sep=";", index=False)
+    with decimal_comma(True):
+        if not ambiguous:
+            assert read("written.csv::size").shape == (len(values), 1)
+            return
+        for text in ("written.csv", "written.csv::size"):
+            with pytest.raises(FormatError, match=r"written\.csv: column 'size': the commas, such as in '1,234', may"):
+                read(text)
+        assert read("written.csv::z").shape == (len(values), 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("a|b\n1|2\n", True),
+        ("| a | b |\n| x | y |\n", True),
+        ("z1  z2 z3\n0.5 1  2\n", True),
+        ("mean size\n0.5\n", False),
+        ("name of it\nthe red one\n", False),
+        ("a\n1\n", False),
+    ],
+)
+def test_columns_split_by_other_signs_are_told(content: str, told: bool) -> None:
+    Path("one.csv").write_text(content)
+    warned: list[str] = []
+    read_table("one.csv", warn=warned.append)
+    assert any("only commas, semicolons and tabs do" in line for line in warned) == told

@@ -341,6 +341,15 @@ def test_nobody_reads_the_output() -> None:
     assert run.stderr == b""
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")
+def test_standard_output_that_is_full_is_named() -> None:
+    command = [sys.executable, "-c", "import sys; from demele.cli.main import main; sys.exit(main(['metrics']))"]
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert b"demele: error: standard output: No space left on device" in run.stderr
+    assert run.returncode != 0
+
+
 def _opened(fifo: Path, reader: subprocess.Popen[bytes]) -> int:
     """Open a FIFO for writing as soon as a process reads it; fail, and do not wait, where the process has ended."""
     while reader.poll() is None:

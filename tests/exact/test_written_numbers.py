@@ -87,7 +87,7 @@ def test_names_of_rows_are_no_factor() -> None:
     with pytest.raises(InputError, match="50 different texts in 60 rows"):
         read_factors(nearly)
     assert read_factors(files, kinds="categorical").columns[0].categorical
-    with pytest.raises(InputError, match="it names the rows"):
+    with pytest.raises(InputError, match="neither a number nor a class"):
         demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
 
 
@@ -105,7 +105,7 @@ def test_few_rows_may_all_differ(n: int) -> None:
 def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: Any) -> None:
     codes = RNG.random((60, 2))
     files = [f"{row}.png" for row in range(60)]
-    for column, said in ((COMMAS, "decimal comma"), (files, "it names the rows")):
+    for column, said in ((COMMAS, "decimal comma"), (files, "neither a number nor a class")):
         with pytest.raises(InputError, match=said):
             demele.Frame.of(codes, column)
         with pytest.raises(InputError, match=said):

@@ -61,7 +61,7 @@ def _objects(what: object) -> str:
 def _mapped(path: Path, file: IO[bytes], size: int) -> NDArray[Any]:
     file.seek(0)
     shape, declared = _declared(path, file)
-    if declared > size - file.tell():
+    if declared != size - file.tell():
         raise FormatError(
             f"{path}: not a NumPy file that can be read: damaged or cut off: it declares {declared:,} bytes of data "
             f"and holds {size - file.tell():,}"
@@ -98,7 +98,13 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    return {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in members:
+            raise FormatError(f"{archive.filename}: holds more than one array called {quoted(name)}; save it again")
+        members[name] = info
+    return members
 
 
 def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[NDArray[Any]]:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from demele import __version__
 from demele.cli import assess, audit, bench, catalogue, compare, noise, score
+from demele.cli.output import naming_stdout
 from demele.cli.reading_options import add_reading, reading
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError, short_words
@@ -44,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _parser().parse_args(argv, arguments)
         with new_files(), reading(arguments):
             arguments.run(arguments)
-        sys.stdout.flush()
+        with naming_stdout():
+            sys.stdout.flush()
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else DONE
     except KeyboardInterrupt:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TextIO
 
 from demele.cli.words import in_options
-from demele.core.errors import DemeleWarning, short_words
+from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
 
-__all__ = ["FORMATS", "emit", "format_of", "log", "warnings_in_one_line"]
+__all__ = ["FORMATS", "emit", "format_of", "log", "naming_stdout", "warnings_in_one_line"]
 
 FORMATS = ("table", "json", "csv")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
@@ -27,11 +27,28 @@ def format_of(asked: str | None, output: Path | None) -> str:
     return "table" if sys.stdout.isatty() else "json"
 
 
+@contextmanager
+def naming_stdout() -> Iterator[None]:
+    """Let a failure to write name standard output, as one of a file names the file.
+
+    Raises
+    ------
+    OutputError
+    """
+    try:
+        yield
+    except BrokenPipeError:  # nobody reads any more: no fault of anyone
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
 def emit(text: str, output: Path | None) -> None:
     """Write results to the file, or to stdout."""
     text = text if text.endswith("\n") else text + "\n"
     if output is None:
-        sys.stdout.write(text)
+        with naming_stdout():
+            sys.stdout.write(text)
     else:
         write_whole(output, text.encode("utf-8", "backslashreplace"))
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from demele.core.errors import FormatError, UnknownNameError, quoted, shortened
 from demele.core.parquet_files import check_columns, facts_of, parsing_parquet
 from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
 from demele.core.sheets import plain_frame
+from demele.core.written_numbers import thousands
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,10 @@ def read_csv(
         header = _has_header(first, path, warn, decimal)
         if header:
             _check_repeated([name.strip() for name in first if name.strip()], path)
+        if len(first) == 1:
+            _warn_of_other_signs(path, first[0], warn, decimal)
+        if decimal == ",":
+            _check_commas(path, delimiter, first if header else [], names)
         with warnings.catch_warnings():
             # pandas 2 must be told to read the bits that were written; later releases do so, and warn of being told
             warnings.filterwarnings("ignore", "The 'float_precision' argument", DeprecationWarning)
@@ -178,6 +183,53 @@ def _widths(file: Iterable[str], delimiter: str) -> Iterator[tuple[int, int]]:
             yield number, 0
         else:
             yield number, line.count(delimiter) + 1
+
+
+def _check_commas(path: Path, delimiter: str, header: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns whose commas could all separate thousands, beside numbers that have none or several.
+
+    Where each number has one comma and three digits after it, as decimals of one length have, it is believed.
+    """
+    commas: dict[int, str] = {}
+    others: set[int] = set()
+    decimals: set[int] = set()
+    with opened(path) as file:
+        rows = csv.reader(file, delimiter=delimiter)
+        for row in islice((row for row in rows if row), 1 if header else 0, None):
+            for place, field in enumerate(row):
+                if place in decimals:
+                    continue
+                text = field.strip()
+                if "," in text:
+                    if not thousands(text):
+                        decimals.add(place)
+                    commas.setdefault(place, text)
+                    if text.count(",") > 1:
+                        others.add(place)
+                elif text.lstrip("+-").isdecimal():
+                    others.add(place)
+    for place in sorted((others & commas.keys()) - decimals):
+        name = header[place].strip() if header else str(place + 1)
+        if not names or name in names:
+            raise FormatError(
+                f"{path}: column {quoted(name)}: the commas, such as in {quoted(commas[place])}, may separate "
+                "thousands or be decimal, since exactly three digits follow each and others have none or several; "
+                "write the numbers with a decimal point and no other separator"
+            )
+
+
+def _warn_of_other_signs(path: Path, first: str, warn: Warn, decimal: str) -> None:
+    """Say of a single column that it may be several, split in a way that is not read."""
+    with opened(path) as file:
+        lines = [line.strip() for line in islice((line for line in file if line.strip()), 2)]
+    if len(lines) < 2:
+        return
+    for sign, what in ((r"\s*\|\s*", "'|'"), (r"\s+", "blanks")):
+        fields = [re.split(sign, line.strip("| ")) for line in lines]
+        many = len(fields[0]) == len(fields[1]) > 1
+        if many and ("|" in first or any(_is_number(field, decimal) for field in fields[1])):
+            warn(f"{path}: read as one column: {what} split none, only commas, semicolons and tabs do")
+            return
 
 
 def _fields(number: int) -> str:

@@ -512,12 +512,13 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
             return result
         raise InputTypeError(
             f"{argument}: expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
-            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]])
+            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values)
         )
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     raise InputTypeError(
         f"{argument}: expected real numbers in column {quoted(name)}, got "
-        f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0" + number_hint(values[0])
+        f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0"
+        + number_hint(values[0], values)
     )
 
 
@@ -773,7 +774,7 @@ def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
         raise InputTypeError(
             f"factors: column {quoted(name)} was declared continuous but holds classes such as "
             + quoted(_first(column))
-            + number_hint(_first(column))
+            + number_hint(_first(column), column)
         )
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.size:
         indices, levels = _integer_levels(column)

@@ -5,14 +5,14 @@ detected. Who says that a column holds classes, with ``kinds``, is believed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
 
-__all__ = ["number_hint", "refuse_names_of_rows", "refuse_written_numbers", "separated"]
+__all__ = ["decimal_commas", "number_hint", "refuse_names_of_rows", "refuse_written_numbers", "separated", "thousands"]
 
 _SPACE = "[ \u00a0\u202f'’_]"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
@@ -22,6 +22,9 @@ _SEPARATED = re.compile(
     rf"[+\-−]?(?:\d*,\d+{_EXPONENT}|\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+|"
     rf"\d{{1,3}}(?:\.\d{{3}}){{2,}}|\d{{1,3}}(?:{_SPACE}\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?%)"
 )
+_OR_COMMA = ", or read the file with decimal=','"
+_DECIMAL_COMMA = re.compile(rf"[+\-−]?\d*,\d+{_EXPONENT}")
+_THOUSANDS = re.compile(r"[+\-−]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 #: Strings with more different values than this, and fewer rows each than the second number, name their rows.
 FEW_NAMES = 10
 ROWS_PER_NAME = 2
@@ -38,19 +41,53 @@ def separated(text: str) -> bool:
     return _SEPARATED.fullmatch(text.strip()) is not None
 
 
-def number_hint(value: object) -> str:
+def thousands(text: str) -> bool:
+    """Whether the commas of a text can separate thousands.
+
+    Examples
+    --------
+    >>> [thousands(text) for text in ("1,234", "1,234,567.5", "0,123", "1234,567", "1,5")]
+    [True, True, False, False, False]
+    """
+    return _THOUSANDS.fullmatch(text.strip()) is not None
+
+
+def decimal_commas(texts: Iterable[str]) -> bool:
+    """Whether the numbers of a column can be read with a decimal comma: none has another sign, and some no thousands.
+
+    Examples
+    --------
+    >>> decimal_commas(["500", "1,5"]), decimal_commas(["500", "1,234"]), decimal_commas(["1,5", "2 %"])
+    (True, False, False)
+    """
+    found = False
+    for text in map(str.strip, texts):
+        if _DECIMAL_COMMA.fullmatch(text):
+            found = found or not thousands(text)
+        elif separated(text) or ("." in text and _PLAIN.fullmatch(text)):
+            return False
+    return found
+
+
+def number_hint(value: object, column: Iterable[object]) -> str:
     """Return what to do with a value that is a number written in another way; nothing if it is none.
 
     Examples
     --------
-    >>> number_hint("0,5")
+    >>> number_hint("0,5", ["0,5", "1"])
     "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
-    >>> number_hint("cat")
+    >>> number_hint("1,234", ["1,234", "500"])
+    '; write numbers with a decimal point and no other separator'
+    >>> number_hint("cat", ["cat"])
     ''
     """
-    if not isinstance(value, str) or not separated(value):
+    if not isinstance(value, str) or not (separated(value) or _PLAIN.fullmatch(value.strip())):
         return ""
-    return "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
+    texts = [text for text in column if isinstance(text, str)]
+    if not any(map(separated, texts)):
+        return ""
+    comma = decimal_commas(texts)
+    return "; write numbers with a decimal point and no other separator" + _OR_COMMA * comma
 
 
 def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | None, name: str) -> None:
@@ -83,7 +120,7 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
             first, where = int(values[rows[0]]), f" at row {rows[0]}"
     if any(other):
         what = "numbers with a decimal comma, separators of thousands or a percent sign"
-        remedy = "write them with a decimal point and no other separator, or read the file with decimal=','"
+        remedy = "write them with a decimal point and no other separator" + _OR_COMMA * decimal_commas(texts)
     else:
         words = [text for text, is_plain in zip(texts, plain, strict=True) if not is_plain]
         what = "numbers as text" + (f" beside others such as {quoted(words[0])}" if words else "")
@@ -107,7 +144,7 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
         return
     shown = "" if example is None else f", such as {quoted(example)}"
     raise InputError(
-        f"factors: column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: it names the "
-        "rows, as files and identifiers do, and is no factor; leave it out; if they are classes, "
+        f"factors: column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: almost "
+        "every value is different: text that is neither a number nor a class; leave it out; if they are classes, "
         f"pass kinds={{{quoted(name)}: 'categorical'}}"
     )
