@@ -701,3 +701,18 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
     assert "demele audit --doubt" in " ".join(run.out.split())
     assert "so this interval decides nothing" in Path("u.html").read_text(encoding="utf-8")
     assert demele("compare", *SEVERAL, "--audit", "u.csv", "--errors", "undirected").status == 2
+
+
+@pytest.mark.parametrize("command", ["compare", "assess"])
+def test_a_csv_leaves_its_warnings_to_stderr(demele: Program, labels_folder: Path, command: str) -> None:
+    """JSON holds its notes; a CSV has no place for them."""
+    pd.DataFrame({"row": range(8), "true_label": [1] * 8, "design": "uniform"}).to_csv("few.csv", index=False)
+    files = PAIR if command == "compare" else PAIR[1:]
+    held = demele(command, *files, "--audit", "few.csv", "--format", "json")
+    notes = [note["message"] for note in json.loads(held.out)["notes"] if note["severity"] == "warning"]
+    assert notes
+    told = demele(command, *files, "--audit", "few.csv", "--format", "csv")
+    assert told.status == 0
+    assert told.err.count("demele: warning: ") >= len(notes)
+    assert "demele: warning: only 8 labels were audited" in told.err or command == "assess"
+    assert "warning" not in demele(command, *files, "--audit", "few.csv", "--format", "csv", "--quiet").err

@@ -20,6 +20,7 @@ from demele.cli.label_options import (
     checked_knowledge,
     checked_targets,
     option_words,
+    tell_notes,
     told_as,
     warned,
 )
@@ -98,6 +99,7 @@ def _run(arguments: argparse.Namespace) -> None:
     kind = format_of(arguments.format, arguments.output)
     if kind == "csv":
         text = csv_text(assessment.to_frame())
+        tell_notes(assessment.notes, warn, words)
     elif kind == "json":
         text = json.dumps(assessment.to_dict(), indent=1, allow_nan=False)
     else:

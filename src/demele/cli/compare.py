@@ -25,6 +25,7 @@ from demele.cli.label_options import (
     checked_knowledge,
     checked_targets,
     option_words,
+    tell_notes,
     told_as,
     warned,
 )
@@ -155,6 +156,8 @@ def _run(arguments: argparse.Namespace) -> None:
         else:
             result = _compared(arguments)
     text = _text(result, arguments, words)
+    if format_of(arguments.format, arguments.output) == "csv":
+        tell_notes(result.notes, warned(arguments.quiet), words)
     if arguments.report is not None:
         result.to_html(arguments.report)
     emit(text, arguments.output)

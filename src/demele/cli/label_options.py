@@ -1,7 +1,7 @@
 """What the user says of the labels: the options for it, their checks, and messages of the library in their words."""
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from demele.cli.output import FORMATS, log
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError
 from demele.core.reading import real_path
+from demele.core.results import Note
 
 __all__ = [
     "DESIGN",
@@ -203,6 +204,13 @@ def warned(quiet: bool) -> Warn:
             log(f"demele: warning: {line}")
 
     return warn
+
+
+def tell_notes(notes: Iterable[Note], warn: Warn, words: Callable[[str], str]) -> None:
+    """Tell what a result warns of, where its output is a CSV and does not hold it."""
+    for note in notes:
+        if note.severity == "warning":
+            warn(words(note.message))
 
 
 @contextmanager

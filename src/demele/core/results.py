@@ -52,7 +52,7 @@ class Interval:
     kind: str = "sampling"
 
     def __str__(self) -> str:
-        return f"[{self.low:.3f}, {self.high:.3f}]"
+        return f"[{self.low:z.3f}, {self.high:z.3f}]"
 
 
 @dataclass(frozen=True, slots=True)

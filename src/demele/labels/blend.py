@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import plain_text, shown
+from demele.core.results import Note
 from demele.labels.annotations import Annotations, read_annotations
 from demele.labels.answer_counts import answer_counts
 from demele.labels.consensus_result import Consensus
@@ -28,6 +29,9 @@ from demele.labels.voting import majority_vote, vote_shares
 __all__ = ["consensus"]
 
 Floats = NDArray[np.float64]
+#: Answers per annotator, at the median, below which the blend of two classes may well be worse than the vote.
+FEW_ANSWERS = 10
+
 Method = Literal["blend", "majority", "one-coin", "own-prior", "dawid-skene"]
 
 
@@ -84,7 +88,9 @@ def consensus(
     from .7 points below to 7 above on average; the documentation has them all. It is not always best. Where annotators
     answer much and each in a way of their own, plain :func:`dawid_skene` can find more. Where many share a bias, such
     as a doubt that the truth has no class for, the blend can lose as the models do: there, on answers about ImageNet,
-    it was 11 points below the majority.
+    it was 11 points below the majority. With two classes and few answers per annotator take the vote, or compare both:
+    with 3 answers an item and 6 an annotator, right in .5 to .9 of them, the vote was right on 78.2% and the blend on
+    74.0%. A note, ``"few-answers"``, tells where annotators gave fewer than 10 at the median.
 
     Examples
     --------
@@ -122,12 +128,28 @@ def _blend(table: Annotations) -> Consensus:
     for name, fit in fits.items():
         warn_unsettled(fit, name, SETTLED)
     found: Floats = np.mean([votes, *(fit.posterior for fit in fits.values())], axis=0)
+    joined = joined_labels(table, answers, shares, found, found.mean(axis=1))
     return Consensus(
-        **joined_labels(table, answers, shares, found, found.mean(axis=1)),
+        **{**joined, "notes": joined["notes"] + _few_answers(table)},
         profiles=own_profiles(table, answers, found, STRENGTH),
         method="blend",
         signature=signature_of("consensus", table, {"method": "blend"}),
         iterations=max(fit.iterations for fit in fits.values()),
         converged=all(fit.converged for fit in fits.values()),
         details={"members": ("majority", *fits)},
+    )
+
+
+def _few_answers(table: Annotations) -> tuple[Note, ...]:
+    """Warn where annotators answer so little that, with two classes, the vote is likely to be better."""
+    counts = np.bincount(table.annotator, minlength=table.n_annotators)
+    half = float(np.median(counts[counts > 0])) if (counts > 0).any() else 0.0
+    if table.k > 2 or half >= FEW_ANSWERS:
+        return ()
+    return (
+        Note(
+            code="few-answers",
+            message=f"half of the annotators gave at most {half:g} answers; with two classes and so few, the vote "
+            "(majority_vote) is often better than the blend: take it, or compare both",
+        ),
     )

@@ -17,7 +17,7 @@ from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.several import rank
 from demele.labels.audit import Audit, draw_audit
-from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
+from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 
 def test_the_mean_of_the_bet_is_one_where_the_gap_is_nothing() -> None:
@@ -166,3 +166,32 @@ def test_odd_least_probabilities(value: Any, message: str) -> None:
         Audit([0], [1], design="weighted", probabilities=[0.5], least_probability=value)
     with pytest.raises(InputError, match="only for design 'weighted'"):
         Audit([0], [1], design="uniform", least_probability=0.5)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_few_disagreements_leave_more_open_than_they_show(exact: bool) -> None:
+    """Of 2000 rows all audited, none or one or two disagreements: as far as exact limits of a proportion reach."""
+    truth = np.zeros(2000, int)
+    for apart, least in ((0, 3.69), (1, 4.57), (2, 5.22)):
+        old = np.where(np.arange(2000) < apart, 1, 0)
+        audit = Audit(np.arange(2000), truth, design="uniform")
+        found = compare(old, truth, truth, audit=audit, exact=exact, classes=[0, 1])
+        assert found.verdict == "undecided"
+        assert (found.interval.high - apart / 2000) * 2000 >= least - 0.01
+        assert found.interval.low * 2000 <= apart - 3.68
+        assert "-0.000" not in str(compare(truth, truth, truth, audit=audit, target="sample", classes=[0, 1]).interval)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("share", [0.0002, 0.001, 0.002, 0.003])
+def test_rare_disagreements_are_covered(exact: bool, share: float) -> None:
+    """Each row is a disagreement with this probability, always for the candidate: the difference of the population."""
+    rng = rng_for(0, "rare disagreements", exact, f"{share:g}")
+    missed, runs = 0, 60
+    truth = np.zeros(1000, int)
+    audit = Audit(np.arange(1000), truth, design="uniform")
+    for _ in range(runs):
+        old = (rng.random(1000) < share).astype(int)
+        span = compare(old, truth, truth, audit=audit, exact=exact, classes=[0, 1]).interval
+        missed += not span.low <= share <= span.high
+    assert_rate_at_most(missed, runs, 0.05)

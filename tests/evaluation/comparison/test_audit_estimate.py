@@ -40,6 +40,29 @@ def test_a_complete_audit_knows_the_difference() -> None:
     assert_close(undirected_interval(given, given, truth, sampled=False), np.full(3, truth.mean()), ROUNDING)
 
 
+@pytest.mark.parametrize("target", ["population", "sample"])
+def test_it_is_never_the_wider_and_keeps_to_what_is_certain(target: Any) -> None:
+    """Few disagreements, most of them audited: what is left cannot move the difference far."""
+    for seed in range(40):
+        rng = rng_for(seed, "certain")
+        truth = rng.integers(0, 2, 200)
+        old, new = (np.where(rng.random(200) < p, truth, 1 - truth) for p in (0.96, 0.97))
+        given = np.where(rng.random(200) < 0.02, 1 - truth, truth)
+        plan = draw_audit(200, 120, seed=seed)
+        found = compare(
+            old, new, given, audit=plan.answered(truth[plan.rows]), errors="undirected", target=target, classes=[0, 1]
+        )
+        span = found.estimate_interval
+        assert span is not None
+        assert span.high - span.low <= found.interval.high - found.interval.low + 1e-12
+        if target == "sample":
+            audited = np.zeros(200, bool)
+            audited[plan.rows] = True
+            open_ = np.count_nonzero((old != new) & ~audited)
+            known = int(((new == truth).astype(int) - (old == truth))[audited].sum())
+            assert (known - open_) / 200 - 1e-9 <= span.low <= span.high <= (known + open_) / 200 + 1e-9
+
+
 def test_ppi_by_hand() -> None:
     """Formulas of the papers: plain prediction-powered inference, and without use of the predictions."""
     rng = np.random.default_rng(1)

@@ -47,8 +47,46 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_expert_who_is_right_changes_nothing(way: dict[str, Any]) -> None:
-    for errors in ("adversarial", "random"):
-        assert decide(expert_error=0.0, expert_errors=errors, **way).to_dict() == decide(**way).to_dict()
+    assert decide(expert_error=0.0, expert_errors="adversarial", **way).to_dict() == decide(**way).to_dict()
+
+
+def test_errors_at_random_need_their_rate() -> None:
+    with pytest.raises(DemeleError, match="needs expert_error="):
+        decide(audit=Case.weighted, expert_errors="random")
+    with pytest.raises(DemeleError, match="needs expert_error="):
+        assess(Case.new, Case.given, audit=Case.weighted, expert_errors="random")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("error", "errors"), [(0.85, "random"), (0.6, "random"), (0.5, "adversarial")])
+def test_intervals_stay_within_what_is_possible(way: dict[str, Any], error: float, errors: Any) -> None:
+    """Also where the estimate is stretched far: with 10 classes, 0.85 keeps a share .056 of a difference."""
+    right = {**way, "audit": replace_labels(way["audit"])}
+    found = compare(Case.old, Case.truth, Case.truth, expert_error=error, expert_errors=errors, **right)
+    apart = np.count_nonzero(Case.old != Case.truth) / Case.n
+    most = 1.0 if found.target == "population" else apart
+    assert -most <= found.interval.low <= found.difference <= found.interval.high <= most
+    codes = [note.code for note in found.notes]
+    # All disagreements are won, so any random errors of the expert stand for more than there can be.
+    assert ("expert-error-contradicted" in codes) == (errors == "random")
+    if errors == "random":
+        mild = compare(Case.old, Case.new, Case.given, expert_error=0.02, expert_errors=errors, **way)
+        assert "expert-error-contradicted" not in [note.code for note in mild.notes]
+
+
+def test_no_other_audit_is_recommended_where_the_expert_alone_leaves_it_open() -> None:
+    few = Audit(Case.rows[:100], Case.truth[Case.rows[:100]], design="uniform")
+    for error, told in ((0.0, True), (0.5, False)):
+        found = decide(audit=few, expert_error=error)
+        assert found.verdict == "undecided"
+        assert ("weighted-audit" in [note.code for note in found.notes]) is told
+
+
+def test_a_proved_verdict_has_no_expert_breakdown() -> None:
+    plain, found = (decide(audit=Case.weighted, exact=exact) for exact in (False, True))
+    assert (plain.verdict, found.verdict) == ("candidate", "candidate")
+    assert plain.expert_breakdown is not None
+    assert found.expert_breakdown is None
 
 
 def test_how_far_errors_of_the_expert_move_a_gap() -> None:

@@ -92,8 +92,9 @@ def proved(question: Question, audit: "CodedAudit", estimated: Outcomes) -> Outc
         logs.append(np.where(side.most > threshold, log, 0.0))
         ends.append(np.maximum(_exceeded(side, theta, bet) + 1, side.least))
     low, high = ends[0], -ends[1]
-    beyond = asked.sampling
     n = question.data.n
+    # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
+    low, high = asked.spread(np.minimum(low, high), np.maximum(low, high), counts.disagreements, n)
     with np.errstate(over="ignore"):
         details = {
             **estimated.details,
@@ -106,9 +107,8 @@ def proved(question: Question, audit: "CodedAudit", estimated: Outcomes) -> Outc
         estimated,
         candidate=shown[0] & ~shown[1],
         established=shown[1] & ~shown[0],
-        # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
-        low=np.maximum((np.minimum(low, high) - beyond) / n, -1.0),
-        high=np.minimum((np.maximum(low, high) + beyond) / n, 1.0),
+        low=np.maximum(low / n, -1.0),
+        high=np.minimum(high / n, 1.0),
         method="audit, product bet",
         p_value=np.minimum(1.0, np.exp(-np.maximum(logs[0], 0.0)) + asked.spent),
         assumptions=(_drawn_as(audit, least), *estimated.assumptions[1:]),

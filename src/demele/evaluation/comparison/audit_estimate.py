@@ -18,7 +18,7 @@ UNDIRECTED = "audit, half a guard, if wrong labels take no side"
 
 
 def undirected_interval(
-    given: Signs, audited: Signs, truth: Signs, *, level: float = 0.95, sampled: bool = True
+    given: Signs, audited: Signs, truth: Signs, *, level: float = 0.95, sampled: bool = True, unseen: int | None = None
 ) -> tuple[float, float, float]:
     """Interval of the difference of two accuracies, if wrong labels do not side with one of the two classifiers.
 
@@ -31,6 +31,9 @@ def undirected_interval(
     level : float in (0, 1)
     sampled : bool
         Of new instances; else of these rows with right labels.
+    unseen : int, optional
+        Number of rows that were not audited and on which the two disagree. What these cannot change is certain, and
+        the interval reaches no further, but for the sampling of new instances.
 
     Returns
     -------
@@ -70,7 +73,15 @@ def undirected_interval(
         y, v = float(one.total) + guard / 2, float(one.variance) + guard**2 / 2
         above.append(float(v / y * gammaincinv(y * y / v, 1 - tail)) - float(one.total) if v > 0 else 0.0)
         below.append(float(one.total - np.maximum(lower_bound(one, tail), least)))
-    difference = float(given.sum(dtype=np.int64)) + float(sums[1].total - sums[0].total)
+    totals = [float(one.total) for one in sums]
+    if unseen is not None:
+        led = float(given.sum(dtype=np.int64)) - float(audited.sum(dtype=np.int64))
+        for side, room in enumerate((unseen + led, unseen - led)):  # a row can lose s(given) + 1, and gain 1 - s(given)
+            limited = float(np.clip(totals[side], certain[side], certain[side] + room))
+            above[side] = min(totals[side] + above[side], float(certain[side]) + room) - limited
+            below[side] = max(limited - (totals[side] - below[side]), 0.0)
+            above[side], totals[side] = max(above[side], 0.0), limited
+    difference = float(given.sum(dtype=np.int64)) + totals[1] - totals[0]
     beyond = 0.0
     if sampled:
         apart = np.count_nonzero(given) + weight * float(np.abs(truth).sum() - np.abs(audited).sum())

@@ -24,6 +24,7 @@ __all__ = [
     "log_wealth_against",
     "sampling_gap",
     "stakes",
+    "unseen_losses",
 ]
 
 Floats = NDArray[np.float64]
@@ -379,3 +380,34 @@ def sampling_gap(disagreements: ArrayLike, tail: float) -> NDArray[np.int64]:
     d = np.asarray(disagreements, dtype=np.int64)
     reach = [np.where(steps > 0, 2 * binom.isf(tail, np.maximum(steps, 1), 0.5) - steps, 0) for steps in (d, d - 1)]
     return np.maximum(np.maximum(*reach), 0).astype(np.int64)
+
+
+def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: int, tail: float) -> Floats:
+    """How many more instances like those lost a population may have than a test set shows, scaled to its size.
+
+    Parameters
+    ----------
+    disagreements : array-like of int
+        Number d of the n instances on which the two classifiers disagree.
+    gap : array-like
+        Right predictions that one of them leads by, in [-d, d]; the other is then right on (d - gap) / 2.
+    n : int
+    tail : float in (0, 0.5]
+
+    Returns
+    -------
+    array
+        >= 0. Distance from these (d - gap) / 2 to their upper limit of Clopper and Pearson. With no disagreement it is
+        the n (1 - tail^(1 / n)), about 3.7 at a tail of 0.025, that a test set cannot rule out.
+
+    Examples
+    --------
+    >>> unseen_losses([0, 1, 1], [0, 1, -1], 2000, 0.025).round(2)
+    array([3.69, 3.69, 4.57])
+    """
+    from demele.evaluation.intervals import exact_interval
+
+    d = np.asarray(disagreements, dtype=np.float64)
+    lost = np.clip((d - np.asarray(gap, dtype=np.float64)) / 2, 0, d)
+    found: Floats = n * exact_interval(lost, np.full(lost.shape, n), level=1 - 2 * tail)[1] - lost
+    return found

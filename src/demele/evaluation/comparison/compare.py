@@ -268,10 +268,11 @@ def decision(
             details["prospect"] = prospect(question, pair)
         if verdict != "undecided":
             bears = Breakdown(labels=int(breakdown(question, spec.name, outcomes=outcomes)[pair]), n=data.n)
+    interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
     return Decision(
         verdict=verdict,
         difference=difference,
-        interval=Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind),
+        interval=interval,
         established=estimate(question, models[0], outcomes.established_interval, pair, outcomes, measure),
         candidate=estimate(question, models[1], outcomes.candidate_interval, pair, outcomes, measure),
         method=spec.name,
@@ -281,7 +282,7 @@ def decision(
         level=question.level,
         n=data.n,
         names=(data.names[models[0]], data.names[models[1]]),
-        estimate_interval=_estimate_interval(question, *models, measure),
+        estimate_interval=_estimate_interval(question, *models, measure, interval),
         assumptions=outcomes.assumptions,
         p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
         breakdown=bears,
@@ -289,7 +290,7 @@ def decision(
         notes=(
             *outcomes.notes,
             *remarks(spec, question),
-            *_open_audit(spec, question, verdict),
+            *_open_audit(spec, question, pair, verdict),
             *_paired_notes(spec, question, verdict),
         ),
         details=details,
@@ -307,7 +308,8 @@ def _expert_breakdown(
     audit = question.audit
     if verdict == "undecided" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
         return None
-    if audit.design == "selective" or (question.expert_error and question.expert_errors == "random"):
+    # The proved verdict takes the expert for right.
+    if question.exact or audit.design == "selective" or (question.expert_error and question.expert_errors == "random"):
         return None
     one = replace(
         question, established=question.established[[pair]], candidate=question.candidate[[pair]], true_labels=None
@@ -369,7 +371,9 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     return (*found, *weak, *unused)
 
 
-def _estimate_interval(question: Question, established: int, candidate: int, measure: str) -> Interval | None:
+def _estimate_interval(
+    question: Question, established: int, candidate: int, measure: str, verdict: Interval
+) -> Interval | None:
     """Return the interval for wrong labels that side with neither classifier, if it was asked for."""
     audit, data = question.audit, question.data
     if question.errors != "undirected" or audit is None:
@@ -378,20 +382,30 @@ def _estimate_interval(question: Question, established: int, candidate: int, mea
     given = signs(first, second, data.labels)
     truth = signs(first[audit.rows], second[audit.rows], audit.labels)
     sampled = question.target != "sample"
-    _, low, high = undirected_interval(given, given[audit.rows], truth, level=question.level, sampled=sampled)
+    unseen = int(np.count_nonzero(first != second) - np.count_nonzero(first[audit.rows] != second[audit.rows]))
+    _, low, high = undirected_interval(
+        given, given[audit.rows], truth, level=question.level, sampled=sampled, unseen=unseen
+    )
     if measure == "error":
         low, high = -high, -low
+    if high - low > verdict.high - verdict.low:  # it assumes more, so it need not say less
+        low, high = verdict.low, verdict.high
     kind = "sampling" if sampled else "design"
     return Interval(low=low, high=high, level=question.level, method=UNDIRECTED, kind=kind)
 
 
-def _open_audit(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
+def _open_audit(spec: MethodSpec, question: Question, pair: int, verdict: Verdict) -> tuple[Note, ...]:
     """Say of an open verdict what a uniform audit cannot show, and what a weighted one can."""
     audit = question.audit
     if spec.name != "audited" or verdict != "undecided" or audit is None or audit.design != "uniform":
         return ()
     if audit.k >= audit.n or question.measure != "accuracy":
         return ()
+    if question.expert_error and question.expert_errors == "adversarial":
+        counts = question.counts()
+        leads = np.abs(counts.won[pair] - counts.lost[pair])
+        if leads <= allowed_rows(question, counts.disagreements)[pair]:  # no audit shows what the expert may have wrong
+            return ()
     least = 2 * (1 - question.tail ** (1 / audit.k))
     message = (
         f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "

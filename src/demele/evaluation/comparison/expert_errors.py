@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import plain_text
+from demele.core.results import Note
 from demele.evaluation.comparison.base import Outcomes, Question
 
 __all__ = [
@@ -49,7 +50,11 @@ def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, Expert
     if not 0 <= share <= 1:
         percent = f"; for {share:g}% write {share / 100:g}" if 1 < share <= 100 else ""
         raise InputError(f"expert_error: expected a share of the rows in [0, 1], got {plain_text(error)}{percent}")
-    if errors == "random" and share > 0 and share >= (k - 1) / k:
+    if errors == "random" and not share:
+        raise InputError(
+            "expert_errors: 'random' says how the expert errs, and needs expert_error=, how often; give both"
+        )
+    if errors == "random" and share >= (k - 1) / k:
         raise InputError(
             f"expert_error: an expert who is wrong at random on {share:g} of the rows is no better than a guess among "
             f"{k} classes; expected less than {(k - 1) / k:.3g}"
@@ -100,7 +105,8 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
     """Let intervals allow for what the expert may have wrong; what was to be exceeded has it already.
 
     Adversarial: the interval of the difference reaches tau / n further on both sides, that of one accuracy e. Random:
-    the difference and its ends are divided by 1 - e K / (K - 1); an accuracy A shows as A (1 - e K / (K - 1)) +
+    the difference and its ends are divided by 1 - e K / (K - 1), within what is possible; an
+    accuracy A shows as A (1 - e K / (K - 1)) +
     e / (K - 1). Nothing is touched for e = 0.
     """
     if not question.expert_error:
@@ -109,6 +115,12 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
     tau = allowed_rows(question, disagreements)
     further, kept = tau / question.data.n, kept_share(question)
     difference, low, high = outcomes.difference / kept, outcomes.low / kept - further, outcomes.high / kept + further
+    apart = np.asarray(disagreements) / question.data.n
+    # On these rows, right labels cannot lead by more than the rows on which the two disagree.
+    most = np.ones_like(apart) if question.target == "population" else apart
+    notes = outcomes.notes + _contradicted(question, difference, apart)
+    difference = np.clip(difference, -most, most)
+    low, high = (np.clip(end, -most, most) for end in (low, high))
 
     def moved(ends: tuple[Floats, Floats] | None) -> tuple[Floats, Floats] | None:
         return None if ends is None else moved_ends(ends, e, errors, k=k)
@@ -119,13 +131,31 @@ def with_expert_errors(question: Question, outcomes: Outcomes, disagreements: Co
         outcomes,
         candidate=outcomes.candidate & (not open_),
         established=outcomes.established & (not open_),
-        difference=np.clip(difference, -1, 1),
-        low=np.maximum(low, -1.0),
-        high=np.minimum(high, 1.0),
+        difference=difference,
+        low=np.minimum(low, difference),
+        high=np.maximum(high, difference),
         p_value=np.ones_like(p_value) if open_ and p_value is not None else p_value,
         established_interval=moved(outcomes.established_interval),
         candidate_interval=moved(outcomes.candidate_interval),
+        notes=notes,
         details={**outcomes.details, "expert_may_move": tau},
+    )
+
+
+def _contradicted(question: Question, difference: Floats, apart: Floats) -> tuple[Note, ...]:
+    """Warn where random errors would stand for a difference larger than the disagreements can make."""
+    if question.expert_errors != "random" or not (np.abs(difference) > apart + 1e-9).any():
+        return ()
+    place = int(np.argmax(np.abs(difference) - apart))
+    return (
+        Note(
+            code="expert-error-contradicted",
+            message=f"with expert_error={question.expert_error:g} at random, the audit stands for a difference of "
+            f"{difference[place]:+.4f} on right labels, but the two disagree on {apart[place]:.4f} of the rows only: "
+            "the audit speaks against so large a rate; give a smaller one",
+            subject=("expert_error",),
+            severity="warning",
+        ),
     )
 
 

@@ -315,8 +315,11 @@ class SequentialComparison:
             high += 2 * lost
         if self._plan.forward is None:
             low -= 2 * won
-        gap, beyond = float(self._terms.gap[0]), float(self._terms.sampling[0])
-        n = self._question.data.n
+        gap, n = float(self._terms.gap[0]), self._question.data.n
+        # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
+        ends = self._terms.spread(
+            np.array([min(low, high)], float), np.array([max(low, high)], float), self._counts.disagreements, n
+        )
         reduced = self._plan.forward is None or self._plan.backward is None
         notes: tuple[Note, ...] = ()
         if reduced:
@@ -335,9 +338,8 @@ class SequentialComparison:
             candidate=np.array([shown == ["candidate"]]),
             established=np.array([shown == ["established"]]),
             difference=np.array([(won - lost + draws.estimate()) / n]),
-            # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
-            low=np.array([(min(low, high) - beyond) / n]),
-            high=np.array([(max(low, high) + beyond) / n]),
+            low=ends[0] / n,
+            high=ends[1] / n,
             method="betting, without replacement",
             kind="sampling" if target == "population" else "design",
             p_value=np.array([min(1.0, np.exp(-logs.get("candidate", 0.0)) + self._terms.spent)]),

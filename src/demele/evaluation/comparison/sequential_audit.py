@@ -90,7 +90,9 @@ def sequential(question: Question) -> Outcomes:
             asked.bet,
         )
     result = dict(zip(_FIGURES, figures.T, strict=True))
-    beyond = asked.sampling
+    # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
+    ends = np.minimum(result["low"], result["high"]), np.maximum(result["low"], result["high"])
+    low, high = asked.spread(*ends, counts.disagreements, n)
     shown = [result[name] >= enough(asked.bet) for name in ("log_wealth", "log_wealth_of_established")]
     with np.errstate(over="ignore"):
         wealths = {name: np.exp(result[f"log_{name}"]) for name in ("wealth", "wealth_of_established")}
@@ -98,9 +100,8 @@ def sequential(question: Question) -> Outcomes:
         candidate=shown[0] & ~shown[1],
         established=shown[1] & ~shown[0],
         difference=result["difference"] / n,
-        # By chance, rarely, the two limits may cross: then both are doubtful, and the interval holds both.
-        low=(np.minimum(result["low"], result["high"]) - beyond) / n,
-        high=(np.maximum(result["low"], result["high"]) + beyond) / n,
+        low=low / n,
+        high=high / n,
         method="betting, without replacement",
         kind="sampling" if question.target == "population" else "design",
         notes=notes,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.base import Question
-from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes
+from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
 from demele.evaluation.comparison.expert_errors import allowed_rows, kept_share
 from demele.evaluation.intervals import overlap_gap
 
@@ -31,13 +31,31 @@ class Terms:
 
     ``gap``: the claim is that one classifier is right on more than so many instances more. ``bet``: error of the bet.
     ``spent``: error that went elsewhere (to sampling, or to the limit of the number of wrong labels); the two sum to
-    the error of the claim. ``sampling``: what chance may add to the gap in a test set.
+    the error of the claim. ``sampling``: what chance may add to the gap in a test set if the claim is false.
+    ``population``: whether it adds anything.
     """
 
     gap: Floats
     bet: float
     spent: float
     sampling: Floats
+    population: bool = False
+
+    def spread(self, low: Floats, high: Floats, disagreements: NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
+        """Return the limits of the gap of the population, from those of the gap on these rows; shape (pairs,).
+
+        What chance adds if the claim is false says little of a population that is seldom met: a test set without a
+        disagreement shows no gap, and leaves one of 3.7 instances open. So an end that no claim rests on reaches at
+        least as far as the exact limit of the losses does.
+        """
+        if not self.population:
+            return low, high
+        ends = []
+        for end in (low, -high):
+            today = end - self.sampling
+            careful = np.minimum(today, end - unseen_losses(disagreements, end, n, self.spent))
+            ends.append(np.where(today > 0, today, careful))
+        return ends[0], -ends[1]
 
 
 def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
@@ -54,7 +72,7 @@ def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
         return Terms(none + allowed, tail, 0.0, none)
     if question.target == "population":
         chance = sampling_gap(disagreements, tail / 2).astype(np.float64)
-        return Terms(chance + allowed, tail / 2, tail / 2, chance)
+        return Terms(chance + allowed, tail / 2, tail / 2, chance, population=True)
     wrong, spent = wrong_labels(question, NOISE_SHARE * tail)
     first, second = question.sides()
     gap = overlap_gap(first.successes, second.successes, question.data.n, wrong=wrong, level=question.level)
