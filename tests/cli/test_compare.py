@@ -673,7 +673,7 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
         demele("audit", "data.csv::label", "--size", 120, "--doubt", "data.csv::old,new", "--output", "w.csv").status
         == 0
     )
-    drawn = pd.read_csv("w.csv")
+    drawn = pd.read_csv("w.csv", dtype={"probability": str, "least_probability": str})  # as they are written
     assert drawn["least_probability"].nunique() == 1
     drawn.assign(true_label=truth[drawn["row"]]).to_csv("w.csv", index=False)
     plan = draw_audit(len(truth), 120, doubt=doubt([judged["old"], judged["new"]]))
