@@ -58,7 +58,7 @@ def frame_bytes(table: pd.DataFrame, suffix: str) -> bytes:
         np.save(stream, numbers.astype(str) if numbers.dtype.kind == "O" else numbers, allow_pickle=False)
     elif suffix == ".npz":
         arrays: dict[str, Any] = {str(name): np.array(table[name].tolist()) for name in table}
-        np.savez_compressed(stream, **arrays)
+        return archive_bytes(arrays)
     elif suffix == ".parquet":
         table.to_parquet(stream, index=False)
     elif suffix == ".json":
@@ -120,7 +120,10 @@ def archive_bytes(members: Mapping[str, bytes | Any], *, packed: bool = True) ->
     kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
     with zipfile.ZipFile(stream, "w", kind) as archive:
         for name, content in members.items():
-            archive.writestr(f"{name}.npy", content if isinstance(content, bytes) else array_bytes(content))
+            member = zipfile.ZipInfo(f"{name}.npy")  # not of the time at which it is made
+            archive.writestr(
+                member, content if isinstance(content, bytes) else array_bytes(content), compress_type=kind
+            )
     return stream.getvalue()
 
 
