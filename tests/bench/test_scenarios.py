@@ -52,7 +52,7 @@ def pair(name: str, severity: float, seed: int = 0, n: int = N) -> tuple[NDArray
 
 def linear_map(codes: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the matrix W of codes = factors W."""
-    return np.asarray(np.linalg.lstsq(factors, codes)[0])
+    return np.asarray(np.linalg.lstsq(factors, codes, rcond=None)[0])
 
 
 def same_rows(first: NDArray[np.float64], second: NDArray[np.float64]) -> None:

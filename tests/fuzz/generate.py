@@ -415,7 +415,7 @@ def _odd_parquet(table: pd.DataFrame, rng: np.random.Generator) -> bytes:
             arrow.array(["x", "y"] * n)[:n].dictionary_encode(),
             arrow.array([1] * n, type=arrow.decimal128(10)),
             arrow.array([float("inf")] * n),
-            arrow.array([0.5] * n, type=arrow.float16()),
+            arrow.array(np.full(n, 0.5, np.float16)),
         ],
     )
     base = {str(name): arrow.array([str(value) for value in table[name]] if table[name].dtype == object else table[name].to_numpy())

@@ -160,7 +160,7 @@ def test_no_route_loses_the_note(route: str, tmp_path: Path) -> None:
     codes, factors = of_noise(600, 5)
     found: Any
     if route == "sparse":
-        matrix = sp.random_array((600, 300), density=0.05, rng=np.random.default_rng(0), format="csc")
+        matrix = sp.random(600, 300, density=0.05, random_state=0, format="csc")
         found = demele.evaluate_sparse(matrix, factors)
     elif route == "files":
         pd.concat([codes, factors], axis=1).to_parquet(tmp_path / "rows.parquet")

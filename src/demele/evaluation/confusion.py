@@ -307,7 +307,7 @@ def confusion_counts(labels: Indices, predicted: Indices, k: int) -> Counts:
     total = np.zeros(k * k, dtype=np.int64)
     for start in range(0, labels.size, CHUNK):
         chunk = slice(start, start + CHUNK)
-        total += np.bincount(np.int64(k) * labels[chunk] + predicted[chunk], minlength=k * k)
+        total += np.bincount(k * labels[chunk].astype(np.int64) + predicted[chunk], minlength=k * k)
     return total.reshape(k, k)
 
 
