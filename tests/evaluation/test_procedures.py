@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.seeds import rng_for
 from demele.evaluation.procedures import ResampledScores, bootstrap_632, corrected_t_test, repeated_scores
-from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 
 class Stub(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -365,7 +365,8 @@ def test_t_values_by_hand() -> None:
     # On 2 degrees of freedom, P(|T| > t) = 1 - t / sqrt(2 + t^2); the quantile of 95% is 4.30265.
     assert_close(found.p_value, 1 - 3 / math.sqrt(11), ROUNDING)
     half = math.sqrt(2) * 0.95 / math.sqrt(1 - 0.95**2) * 2 / 3
-    assert_close([found.interval.low, found.interval.high], [2 - half, 2 + half], ROUNDING)
+    # SciPy 1.11 finds quantiles to 1e-10 only
+    assert_close([found.interval.low, found.interval.high], [2 - half, 2 + half], SOLVER)
     assert found.corrected
     assert corrected_t_test(established, candidate, n_train=90, n_test=10).t == found.t
 

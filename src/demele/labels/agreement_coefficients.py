@@ -228,8 +228,8 @@ def agreement(
     >>> found = agreement({"ann": [0, 0, 1, 1, 2, 2], "bob": [0, 0, 1, 2, 2, None], "eve": [0, 1, 1, 1, 2, 2]}, seed=1)
     >>> round(found.raw, 4), round(found.fleiss, 4), round(found.krippendorff, 4)
     (0.7778, 0.6636, 0.6667)
-    >>> found.cohen_matrix().round(2).loc["ann", "bob"]
-    np.float64(0.71)
+    >>> float(found.cohen_matrix().round(2).loc["ann", "bob"])
+    0.71
     """
     from demele import __version__
 
