@@ -109,7 +109,8 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[NDArray[Any]]:
     """Load arrays of an archive, if they are what its directory says and take no more than they may."""
-    members = [_members(archive)[name] for name in chosen]
+    held = _members(archive)
+    members = [held[name] for name in chosen]
     check_unpacked(path, sum(info.file_size for info in members), stored=regular_file(path))
     arrays: list[NDArray[Any]] = []
     for name, info in zip(chosen, members, strict=True):
@@ -120,8 +121,8 @@ def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list
             with archive.open(name=info, mode="r") as member:
                 _, declared = _declared(what, member)
                 if declared != info.file_size - member.tell():
-                    held = info.file_size - member.tell()
-                    raise FormatError(f"{what}: damaged: it declares {declared:,} bytes of data and holds {held:,}")
+                    rest = info.file_size - member.tell()
+                    raise FormatError(f"{what}: damaged: it declares {declared:,} bytes of data and holds {rest:,}")
             with archive.open(name=info, mode="r") as member:
                 arrays.append(npy.read_array(member, allow_pickle=False))
             check_characters(what, arrays[-1])

@@ -122,7 +122,7 @@ def _least(answers: Answers) -> float | None:
     try:
         return float(said)
     except ValueError:
-        raise FormatError(f"{answers.text}: column {LEAST}: expected a probability, got {said[:200]!r}") from None
+        raise FormatError(f"{answers.text}: column {LEAST}: expected a probability, got {quoted(said)}") from None
 
 
 def _usable(answers: Answers, design: str, warn: Warn) -> int:

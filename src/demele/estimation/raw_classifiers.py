@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import NotConvergedWarning, NotEnoughData, warn_user
+from demele.core.errors import NotConvergedWarning, warn_user
+from demele.estimation.univariate import require_two_classes
 
 __all__ = ["raw_classifier_accuracy_matrix", "raw_logistic_accuracy"]
 
@@ -64,7 +65,7 @@ def raw_classifier_accuracy_matrix(
 
     accuracies = np.empty((codes_train.shape[1], len(factors_train)))
     for i, (train, test) in enumerate(zip(factors_train, factors_test, strict=True)):
-        _require_two(train)
+        require_two_classes(len(np.unique(train)), len(train))
         for j in range(len(accuracies)):
             machine = LinearSVC(C=C, class_weight=class_weight, dual=False)
             _fitted(lambda: machine.fit(codes_train[:, [j]], train))  # noqa: B023 - called at once
@@ -99,18 +100,10 @@ def raw_logistic_accuracy(train: Floats, train_y: Ints, test: Floats, test_y: In
     """
     from sklearn.linear_model import LogisticRegression
 
-    _require_two(train_y)
+    require_two_classes(len(np.unique(train_y)), len(train_y))
     model = LogisticRegression()
     _fitted(lambda: model.fit(train, train_y))
     return float(np.mean(model.predict(test) == test_y))
-
-
-def _require_two(labels: Ints) -> None:
-    if not len(labels) or labels.min() == labels.max():
-        raise NotEnoughData(
-            "factors: a linear classifier needs training samples of at least two classes, got one class among "
-            f"{len(labels)} samples; give more samples or leave the factor out"
-        )
 
 
 def _fitted(fit: Callable[[], object]) -> None:

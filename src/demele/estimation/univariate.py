@@ -19,6 +19,7 @@ __all__ = [
     "linear_classifier_accuracies",
     "linear_classifier_accuracy_matrix",
     "majority_accuracies",
+    "require_two_classes",
     "squared_correlations",
     "svc_lines",
 ]
@@ -210,6 +211,15 @@ def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequenc
     )
 
 
+def require_two_classes(n_classes: int, n_samples: int) -> None:
+    """Refuse training samples of fewer than two classes, with which no linear classifier can be fitted."""
+    if n_classes < 2:
+        raise NotEnoughData(
+            f"factors: a linear classifier needs training samples of at least two classes, got {n_classes} class"
+            f" among {n_samples} samples; give more samples or leave the factor out"
+        )
+
+
 def svc_lines(
     codes: FloatArray,
     labels: IntArray,
@@ -344,11 +354,7 @@ class _Problems(NamedTuple):
     def of(cls, labels: IntArray, n_classes: int, cost: float, class_weight: ClassWeight) -> "_Problems":
         sizes = np.bincount(labels, minlength=n_classes)
         seen = np.flatnonzero(sizes)
-        if len(seen) < 2:
-            raise NotEnoughData(
-                f"factors: a linear classifier needs training samples of at least two classes, got {len(seen)} class"
-                f" among {len(labels)} samples; give more samples or leave the factor out"
-            )
+        require_two_classes(len(seen), len(labels))
         weights = np.ones(len(seen))
         if class_weight == "balanced":
             weights = len(labels) / (len(seen) * sizes[seen])
