@@ -22,7 +22,7 @@ from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.intervals import normal_quantile
-from demele.labels.audit import Audit
+from demele.noise.audit import Audit
 
 Floats = NDArray[np.float64]
 

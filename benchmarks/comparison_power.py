@@ -29,7 +29,7 @@ from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.base import Flags
 from demele.evaluation.comparison.methods import METHODS
 from demele.labels import estimate_transition, simulated_cleaning
-from demele.labels.audit import CodedAudit, doubt, draw_audit
+from demele.noise.audit import CodedAudit, doubt, draw_audit
 
 RESULTS = Path(__file__).parent / "results"
 SEEDS = range(4)

@@ -28,8 +28,8 @@ CASES = [
 def measure(n: int, k: int, known: str) -> dict[str, float]:
     """Assess once; peak memory is of the whole process, with its input and imports."""
     from demele.evaluation.assess import assess
-    from demele.labels.audit import draw_audit
-    from demele.labels.transition import TransitionCounts, TransitionMatrix, estimate_transition
+    from demele.noise.audit import draw_audit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
     rng = np.random.default_rng(0)
     true = rng.integers(0, k, n)

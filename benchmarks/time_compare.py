@@ -22,7 +22,7 @@ from demele.evaluation.comparison.base import Question  # noqa: E402
 from demele.evaluation.comparison.bounded import bounded, breakdown  # noqa: E402
 from demele.evaluation.comparison.methods import METHODS  # noqa: E402
 from demele.evaluation.comparison.several import rank  # noqa: E402
-from demele.labels.transition import TransitionMatrix  # noqa: E402
+from demele.noise.transition import TransitionMatrix  # noqa: E402
 
 N, CLASSES, MODELS, RATE = 12_000, 10, 100, 0.05
 #: Pairs of the plain loop, which is too slow for all.

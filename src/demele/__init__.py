@@ -9,6 +9,8 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from demele.core.version import __version__
+
 if TYPE_CHECKING:
     from demele import bench, data, evaluation, labels, metrics
     from demele.core.errors import (
@@ -64,7 +66,6 @@ if TYPE_CHECKING:
     from demele.streaming.chunks import scan_parquet
     from demele.streaming.frame import Frame
 
-__version__ = "0.1.0"
 
 # Resolved at first use, so that importing demele costs no more than NumPy.
 _HOMES = {

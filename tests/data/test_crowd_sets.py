@@ -10,7 +10,7 @@ import pytest
 from demele.core.errors import UnknownNameError
 from demele.data import crowd_set, crowd_set_names
 from demele.labels import Annotations, majority_vote
-from demele.labels.annotations import read_annotations
+from demele.labels.joined.annotations import read_annotations
 from tests.tolerances import assert_exact
 from tools import make_label_demo
 

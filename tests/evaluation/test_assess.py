@@ -30,9 +30,9 @@ from demele.evaluation.audit_interval import audited_estimate
 from demele.evaluation.bias import bias
 from demele.evaluation.bias_bounds import bias_bounds
 from demele.evaluation.intervals import score_interval
-from demele.labels.audit import Audit, draw_audit
-from demele.labels.budget import noise_budget
-from demele.labels.transition import TransitionCounts, TransitionMatrix, estimate_transition
+from demele.noise.audit import Audit, draw_audit
+from demele.noise.budget import noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 
 Array = NDArray[Any]

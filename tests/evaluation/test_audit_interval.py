@@ -27,7 +27,7 @@ from demele.evaluation.audit_interval import (
     weighted_sample,
 )
 from demele.evaluation.comparison.base import as_value
-from demele.labels.audit import CodedAudit, draw_audit
+from demele.noise.audit import CodedAudit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 

@@ -24,7 +24,7 @@ from demele.evaluation.bias import (
     recall_bias,
 )
 from demele.evaluation.bias_bounds import apparent_measure, bias_bounds, correct_bounds
-from demele.labels.budget import NoiseBudget
+from demele.noise.budget import NoiseBudget
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
 Array = NDArray[Any]

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.worlds import Kind, all_pairs, noisy_labels, question, rates, reference, world
 from demele.evaluation.comparison.methods import METHODS
-from demele.labels.noise import add_feature_noise
+from demele.labels.made.noise import add_feature_noise
 from tests.tolerances import assert_exact
 
 

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.labels import add_feature_noise
-from demele.labels.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator
+from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators, candidate_annotator
 from demele.labels.varied_models import draw_eyes, draw_model
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 

@@ -9,7 +9,7 @@ import pytest
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.labels import Annotations, agreement, bayesian_consensus, dawid_skene, majority_vote
-from demele.labels.annotations import read_annotations
+from demele.labels.joined.annotations import read_annotations
 from tests.tolerances import assert_exact
 
 WIDE = np.array([[0, 1, 1, -1, 1], [0, 1, 0, 1, -1], [0, -1, 1, 1, 1]])

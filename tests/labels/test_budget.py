@@ -14,7 +14,7 @@ from scipy.stats import binom, hypergeom
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
 from demele.labels import NoiseBudget, TransitionCounts, TransitionMatrix, noise_budget
-from demele.labels.budget import _binomial_limit, _class_proportions, _largest
+from demele.noise.budget import _binomial_limit, _class_proportions, _largest
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact
 
 TAIL = 0.05

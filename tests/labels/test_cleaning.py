@@ -9,7 +9,7 @@ import pytest
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.evaluation import compare
 from demele.labels import Cleaning, clean, cleaning_harm, estimate_transition, simulated_cleaning
-from demele.labels.cleaning import label_digest
+from demele.labels.cleaned.cleaning import label_digest
 from tests.tolerances import assert_exact, assert_mean
 
 RNG = np.random.default_rng(0)

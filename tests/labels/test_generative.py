@@ -17,8 +17,8 @@ from demele.core.errors import NotConvergedWarning
 from demele.core.seeds import rng_for
 from demele.data import crowd_set
 from demele.labels import Annotations, bayesian_consensus, dawid_skene
-from demele.labels.consensus_result import Consensus
-from demele.labels.gibbs import Answers, CountFeatures, NormalFeatures, log_joint, run_chain, sufficient
+from demele.labels.joined.consensus_result import Consensus
+from demele.labels.joined.gibbs import Answers, CountFeatures, NormalFeatures, log_joint, run_chain, sufficient
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_mean
 
 Answer = tuple[int, int, int]
@@ -332,7 +332,7 @@ def test_it_finds_who_is_good(crowd: Consensus) -> None:
 def test_blocks_of_items_change_nothing(monkeypatch: pytest.MonkeyPatch, crowd: Consensus) -> None:
     _, answers = simulated(1, 200, CROWD)
     for name in ("CELLS_AT_ONCE", "FEWEST_ITEMS_AT_ONCE"):
-        monkeypatch.setattr(f"demele.labels.gibbs.{name}", 17)
+        monkeypatch.setattr(f"demele.labels.joined.gibbs.{name}", 17)
     again = bayesian_consensus(answers, n_samples=200, n_warmup=60, n_chains=3, level=0.8, seed=4)
     assert_exact(again.probabilities, crowd.probabilities)
 

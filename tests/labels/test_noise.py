@@ -150,7 +150,7 @@ def test_does_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     true, votes = rng.integers(0, 3, 50), rng.integers(0, 3, (4, 50))
     whole = add_feature_noise(true, votes, 0.5)
-    monkeypatch.setattr("demele.labels.noise.CELLS_AT_ONCE", 10)
+    monkeypatch.setattr("demele.labels.made.noise.CELLS_AT_ONCE", 10)
     assert_exact(add_feature_noise(true, votes, 0.5).labels, whole.labels)
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
 from demele.core.seeds import rng_for
-from demele.labels import Annotations, majority_vote, voting
+from demele.labels import Annotations, majority_vote
+from demele.labels.joined import voting
 from tests.oracles import annotators as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 

@@ -19,7 +19,7 @@ from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.several import rank
 from demele.evaluation.results import Decision
-from demele.labels.audit import draw_audit
+from demele.noise.audit import draw_audit
 from demele.report.assessment_html import write_assessment
 from demele.report.decision_html import write_decision
 from demele.report.labels_words import METHOD_WORDS, floor_percent

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele import __version__
 from demele.bench.criteria import REVIEW_CRITERIA, Criterion, added_criteria
 from demele.bench.curves import Curve
 from demele.bench.planning import Seeds, checked_plan, try_functions
@@ -22,6 +21,7 @@ from demele.bench.verdicts import Verdict, judged
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.results import as_json
 from demele.core.store import Key, Store, reading_record
+from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, suggestion
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report, reporting

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from demele import __version__
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of
 from demele.core.errors import DemeleError, FormatError, InputError, quoted
 from demele.core.seeds import rng_for
 from demele.core.store import Key, Store
+from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.plain import plain_scores, plain_subject
 from demele.metrics.requests import Subject

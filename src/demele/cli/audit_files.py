@@ -18,7 +18,7 @@ from demele.core.sheets import escaped
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.labels.audit import Audit
+    from demele.noise.audit import Audit
 
 __all__ = ["Answers", "answers_text", "read_audit"]
 

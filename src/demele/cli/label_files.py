@@ -16,8 +16,8 @@ from demele.core.reading import real_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.labels.cleaning import Cleaning
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.labels.cleaned.cleaning import Cleaning
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = [
     "class_text",

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from demele import __version__
 from demele.cli import assess, audit, bench, catalogue, compare, noise, score
 from demele.cli.output import naming_stdout
 from demele.cli.reading_options import add_reading, reading
 from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError, short_words
 from demele.core.outputs import new_files
+from demele.core.version import __version__
 
 __all__ = ["main"]
 

@@ -14,6 +14,7 @@ from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.core.errors import InputError
 from demele.core.sheets import csv_text
+from demele.core.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -284,7 +285,6 @@ def _content(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from demele import __version__
     from demele.core.results import plain
 
     exact = kind in ("uniform", "class") and not arguments.approximate

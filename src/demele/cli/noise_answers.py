@@ -113,7 +113,7 @@ def aligned(one: ByItem, found: "Consensus", option: str, warn: Warn) -> tuple["
 
 def _long(arguments: argparse.Namespace, warn: Warn) -> "dict[str, pd.Series[Any]]":
     """Return the columns of items, annotators and answers of a long table."""
-    from demele.labels.annotations import COLUMN_NAMES
+    from demele.labels.joined.annotations import COLUMN_NAMES
 
     text = arguments.answers
     table = read_table(text, warn=warn)
@@ -145,7 +145,7 @@ def _long(arguments: argparse.Namespace, warn: Warn) -> "dict[str, pd.Series[Any
 
 def _wide(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], Any]:
     """Return the answers of each annotator, and the names of the items if a column holds them."""
-    from demele.labels.annotations import COLUMN_NAMES
+    from demele.labels.joined.annotations import COLUMN_NAMES
 
     for role in _ROLES.values():
         if getattr(arguments, role) is not None:
@@ -172,7 +172,7 @@ def _wide(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
 
 def _by_item(text: str | None, warn: Warn) -> ByItem | None:
     """Read labels of items: a column of items and one of labels, or one column of labels in the order of the items."""
-    from demele.labels.annotations import COLUMN_NAMES
+    from demele.labels.joined.annotations import COLUMN_NAMES
 
     if text is None:
         return None
@@ -206,7 +206,7 @@ def _pair(text: str, names: Sequence[str], known: Mapping[str, Sequence[str]], p
 
 def _features(arguments: argparse.Namespace, items: Any, warn: Warn) -> tuple[Any, list[Any] | None]:
     """Return the features, with the names of their items as an index if they have them; and these names."""
-    from demele.labels.annotations import COLUMN_NAMES
+    from demele.labels.joined.annotations import COLUMN_NAMES
 
     text = arguments.features
     if text is None:

@@ -13,6 +13,7 @@ from demele.core.inputs import check_same_order
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.evaluation.assessment import Assessment
 from demele.evaluation.comparison.asking import classes_of
 from demele.evaluation.comparison.base import as_value
@@ -25,8 +26,8 @@ from demele.evaluation.largest_class import always_predicting
 from demele.evaluation.results import Estimate
 
 if TYPE_CHECKING:
-    from demele.labels.audit import Audit
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.audit import Audit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["assess"]
 
@@ -348,8 +349,6 @@ def _averages(average: Any) -> tuple[str, ...]:
 def _signature(
     data: Labelled, noise: Any, knowledge: LabelKnowledge, level: float, *, per_class: bool, averages: tuple[str, ...]
 ) -> Signature:
-    from demele import __version__
-
     arguments: dict[str, object] = {"level": level}
     if noise is not None:
         arguments["noise"] = noise

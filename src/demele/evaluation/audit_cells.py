@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.labelled import Indices, Labelled
 from demele.evaluation.intervals import normal_quantile
-from demele.labels.limits import hypergeometric_limit
+from demele.noise.limits import hypergeometric_limit
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = [
     "AuditTarget",

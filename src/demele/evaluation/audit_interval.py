@@ -23,7 +23,7 @@ from demele.evaluation.intervals import checked_level
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = [
     "AuditTarget",

@@ -16,7 +16,7 @@ from demele.core.results import Note
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = ["ALARM", "AuditCheck", "audit_checks", "audit_notes"]
 

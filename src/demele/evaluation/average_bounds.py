@@ -9,7 +9,7 @@ from demele.evaluation.bias_bounds import Moves, apparent_measure, corner, corre
 from demele.evaluation.confusion import class_measure
 
 if TYPE_CHECKING:
-    from demele.labels.budget import NoiseBudget
+    from demele.noise.budget import NoiseBudget
 
 __all__ = ["average_bounds"]
 

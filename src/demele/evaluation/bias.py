@@ -13,6 +13,7 @@ from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.evaluation.confusion import ratio
 
 if TYPE_CHECKING:
@@ -366,7 +367,6 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     """
     import pandas as pd
 
-    from demele import __version__
     from demele.evaluation.comparison.asking import coded_like
 
     data = read_labelled({"predictions": predictions}, labels, classes=classes)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.evaluation.confusion import class_measure, ratio
 
 if TYPE_CHECKING:
-    from demele.labels.budget import NoiseBudget
+    from demele.noise.budget import NoiseBudget
 
 __all__ = ["Moves", "apparent_measure", "bias_bounds", "corner", "correct_bounds"]
 
@@ -55,7 +55,7 @@ def bias_bounds(
 
     Examples
     --------
-    >>> from demele.labels.budget import noise_budget
+    >>> from demele.noise.budget import noise_budget
     >>> table = np.array([[45, 5], [2, 48]])
     >>> low, high = bias_bounds("accuracy", table, noise_budget(0.1, np.repeat([0, 1], 50), 2, tail=0.025))
     >>> round(float(low), 4), round(float(high), 4)

@@ -14,7 +14,7 @@ from demele.evaluation.comparison.base import as_value
 from demele.evaluation.intervals import checked_level, score_interval
 
 if TYPE_CHECKING:
-    from demele.labels.budget import NoiseBudget
+    from demele.noise.budget import NoiseBudget
 
 __all__ = ["BinaryCorrection", "binary_correction", "shifted_interval", "union_interval", "worst_case_interval"]
 
@@ -115,7 +115,7 @@ def worst_case_interval(
 
     Examples
     --------
-    >>> from demele.labels.budget import noise_budget
+    >>> from demele.noise.budget import noise_budget
     >>> table = np.array([[45, 5], [2, 48]])
     >>> budget = noise_budget(0.05, np.repeat([0, 1], 50), 2, tail=0.025)
     >>> low, high = worst_case_interval("accuracy", table, budget, level=0.95)

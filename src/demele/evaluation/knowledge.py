@@ -24,8 +24,8 @@ from demele.evaluation.correction import worst_case_interval
 from demele.evaluation.intervals import score_interval
 
 if TYPE_CHECKING:
-    from demele.labels.audit import Audit, CodedAudit
-    from demele.labels.budget import NoiseBudget
+    from demele.noise.audit import Audit, CodedAudit
+    from demele.noise.budget import NoiseBudget
 
 __all__ = ["LabelKnowledge", "knowledge_of", "mean_of_ends", "separated", "table_of", "trials_of"]
 
@@ -40,7 +40,7 @@ STEPS = 33
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     """Check that what is known does not overlap; return the noise and the audit."""
-    from demele.labels.audit import Audit
+    from demele.noise.audit import Audit
 
     if isinstance(noise, Audit):
         if audit is not None:
@@ -175,7 +175,7 @@ class _Bounded(LabelKnowledge):
     def __init__(
         self, data: Labelled, table: ConfusionCounts, noise: Any, audit: "CodedAudit | None", level: float
     ) -> None:
-        from demele.labels.budget import noise_budget
+        from demele.noise.budget import noise_budget
 
         self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
         self.audit = audit

@@ -18,6 +18,7 @@ from demele.core.labelled import read_labels
 from demele.core.results import Interval, Note, plain
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.evaluation.intervals import checked_level
 from demele.evaluation.results import Verdict
 from demele.runtime.workers import Watched, lost_workers_told
@@ -503,8 +504,6 @@ class _Run:
         return float(np.mean(self.splits.tested))
 
     def context(self, estimator: Any, n: int) -> dict[str, str]:
-        from demele import __version__
-
         made = {"estimator": type(estimator).__name__, "splits": self.splits.digest.hexdigest()}
         return {"n": str(n), **made, "demele": __version__}
 

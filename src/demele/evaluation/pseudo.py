@@ -14,6 +14,7 @@ from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.evaluation.intervals import checked_level, score_interval
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def pseudo_supervised(
     """
     level = checked_level(level)
     data, given = _read(predictions, labels, classes)
-    from demele.labels.voting import majority_vote
+    from demele.labels.joined.voting import majority_vote
 
     trust = _weights(weights, data.names)
     # Names as numbers: an annotator's name must not change its place.
@@ -430,8 +431,6 @@ def _check_others(share: Floats, names: Sequence[str]) -> None:
 
 
 def _signature(data: Labelled, weights: Any, share: Floats, level: float) -> Signature:
-    from demele import __version__
-
     told: object = weights if weights is None or isinstance(weights, str) else share.tolist()
     return Signature(
         "pseudo_supervised",

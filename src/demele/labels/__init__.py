@@ -10,46 +10,46 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demele.labels.agreement_coefficients import Agreement, agreement
-    from demele.labels.annotations import Annotations
-    from demele.labels.annotators import ArtificialAnnotators, artificial_annotators
-    from demele.labels.audit import Audit, AuditPlan, CodedAudit, doubt, draw_audit
-    from demele.labels.blend import consensus
-    from demele.labels.budget import NoiseBudget, noise_budget
-    from demele.labels.class_noise import (
+    from demele.labels.cleaned.cleaning import Cleaning, simulated_cleaning
+    from demele.labels.cleaned.filters import clean
+    from demele.labels.cleaned.harm import Harm, cleaning_harm
+    from demele.labels.joined.agreement_coefficients import Agreement, agreement
+    from demele.labels.joined.annotations import Annotations
+    from demele.labels.joined.blend import consensus
+    from demele.labels.joined.consensus_result import Consensus
+    from demele.labels.joined.generative import bayesian_consensus
+    from demele.labels.joined.item_response import dawid_skene, one_coin
+    from demele.labels.joined.voting import majority_vote
+    from demele.labels.made.annotators import ArtificialAnnotators, artificial_annotators
+    from demele.labels.made.class_noise import (
         add_class_noise,
         add_uniform_noise,
         asymmetric_transition,
         symmetric_transition,
     )
-    from demele.labels.cleaning import Cleaning, simulated_cleaning
-    from demele.labels.consensus_result import Consensus
-    from demele.labels.filters import clean
-    from demele.labels.generative import bayesian_consensus
-    from demele.labels.harm import Harm, cleaning_harm
-    from demele.labels.item_response import dawid_skene, one_coin
-    from demele.labels.noise import NoisyLabels, add_feature_noise, add_model_noise
-    from demele.labels.transition import TransitionCounts, TransitionMatrix, estimate_transition
-    from demele.labels.voting import majority_vote
+    from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_model_noise
+    from demele.noise.audit import Audit, AuditPlan, CodedAudit, doubt, draw_audit
+    from demele.noise.budget import NoiseBudget, noise_budget
+    from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
 # Resolved at first use, so that the room opens as fast as NumPy.
 _HOMES = {
-    "agreement_coefficients": "Agreement agreement",
-    "annotations": "Annotations",
-    "annotators": "ArtificialAnnotators artificial_annotators",
-    "audit": "Audit AuditPlan CodedAudit doubt draw_audit",
-    "budget": "NoiseBudget noise_budget",
-    "class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
-    "cleaning": "Cleaning simulated_cleaning",
-    "blend": "consensus",
-    "consensus_result": "Consensus",
-    "item_response": "dawid_skene one_coin",
-    "filters": "clean",
-    "generative": "bayesian_consensus",
-    "harm": "Harm cleaning_harm",
-    "noise": "NoisyLabels add_feature_noise add_model_noise",
-    "transition": "TransitionCounts TransitionMatrix estimate_transition",
-    "voting": "majority_vote",
+    "labels.joined.agreement_coefficients": "Agreement agreement",
+    "labels.joined.annotations": "Annotations",
+    "labels.made.annotators": "ArtificialAnnotators artificial_annotators",
+    "noise.audit": "Audit AuditPlan CodedAudit doubt draw_audit",
+    "noise.budget": "NoiseBudget noise_budget",
+    "labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
+    "labels.cleaned.cleaning": "Cleaning simulated_cleaning",
+    "labels.joined.blend": "consensus",
+    "labels.joined.consensus_result": "Consensus",
+    "labels.joined.item_response": "dawid_skene one_coin",
+    "labels.cleaned.filters": "clean",
+    "labels.joined.generative": "bayesian_consensus",
+    "labels.cleaned.harm": "Harm cleaning_harm",
+    "labels.made.noise": "NoisyLabels add_feature_noise add_model_noise",
+    "noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
+    "labels.joined.voting": "majority_vote",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -93,7 +93,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'demele.labels' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"demele.labels.{_HOME_OF[name]}"), name)
+    value = getattr(importlib.import_module(f"demele.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from demele import __version__
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Score
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.noise_notes import findings_of, many_codes
 from demele.metrics.options import checked_option, restored

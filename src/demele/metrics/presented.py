@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from demele import __version__
 from demele.core.errors import FragileScoreWarning, warn_user
 from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.metrics.native import Array, Native
 from demele.metrics.outcomes import Outcome
 from demele.metrics.requests import Request, Run, Subject

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from demele import __version__
 from demele.core.errors import (
     AmbiguousKindWarning,
     InputError,
@@ -22,6 +21,7 @@ from demele.core.results import FactorSummary, LeftOut, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
+from demele.core.version import __version__
 from demele.estimation.discretise import Binning
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE

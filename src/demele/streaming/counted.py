@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele import __version__
 from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, warn_user
 from demele.core.inputs import Factors, Missing, given_kinds
 from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score, Severity
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.estimation.counts import JointCounts
 from demele.estimation.independence import Finding, dependence_of_counts
 from demele.estimation.information import information_table

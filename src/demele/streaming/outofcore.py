@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele import __version__
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UndefinedFactorWarning
 from demele.core.inputs import Missing
 from demele.core.results import Evaluation, FactorSummary, LeftOut, Note, Score
 from demele.core.signature import Signature
 from demele.core.spec import MetricSpec
+from demele.core.version import __version__
 from demele.estimation.counts import JointCounts
 from demele.estimation.information import information_table
 from demele.metrics.catalogue import CATALOGUE

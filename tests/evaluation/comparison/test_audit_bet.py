@@ -16,7 +16,7 @@ from demele.evaluation.comparison.base import mirror
 from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.several import rank
-from demele.labels.audit import Audit, draw_audit
+from demele.noise.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 

@@ -18,8 +18,8 @@ from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.base import Question, as_value, mirror
 from demele.evaluation.comparison.bounded import bounded
 from demele.evaluation.comparison.compare import compare
-from demele.labels.audit import Audit, CodedAudit, draw_audit
-from demele.labels.transition import TransitionCounts, TransitionMatrix
+from demele.noise.audit import Audit, CodedAudit, draw_audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most
 
 MEASURES: tuple[tuple[Any, int | None], ...] = (("accuracy", None), ("precision", 1), ("recall", 1), ("f1", 1))

@@ -11,8 +11,8 @@ from scipy.stats import binom, binomtest
 from demele.evaluation.comparison.base import PairCounts, Question, Target
 from demele.evaluation.comparison.bounded import Reach, bounded, mcnemar_p, paired_low, reach, worst_counts
 from demele.evaluation.intervals import score_interval
-from demele.labels.budget import NoiseBudget, noise_budget
-from demele.labels.transition import TransitionCounts, TransitionMatrix
+from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.evaluation.comparison.cases import all_labels, clean_counts, question, random_question, transitions
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 
@@ -172,7 +172,7 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
     for seed in range(80):
         rng = np.random.default_rng(seed)
         budget, level = random_budget(rng, k, n), float(rng.uniform(0.2, 0.7))
-        monkeypatch.setattr("demele.labels.budget.noise_budget", lambda *_, found=budget, **__: found)
+        monkeypatch.setattr("demele.noise.budget.noise_budget", lambda *_, found=budget, **__: found)
         asked = random_question(rng, n=n, k=k, models=3, level=level)
         near = truths[within(transitions(truths, asked.data.labels, k), budget)]
         hits = (asked.data.predictions[:, None] == near).sum(axis=2)

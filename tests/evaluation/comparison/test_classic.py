@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from demele.evaluation.comparison.base import Outcomes, Question, as_value, mirror
 from demele.evaluation.comparison.classic import classic, reference
 from demele.evaluation.comparison.methods import METHODS
-from demele.labels.transition import TransitionCounts, TransitionMatrix
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.evaluation.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -13,9 +13,9 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS, method_names
 from demele.evaluation.comparison.several import rank
-from demele.labels.audit import Audit
-from demele.labels.cleaning import Cleaning
-from demele.labels.transition import TransitionCounts, TransitionMatrix
+from demele.labels.cleaned.cleaning import Cleaning
+from demele.noise.audit import Audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.tolerances import ROUNDING, assert_close
 
 NAMES = np.array(["cat", "dog", "eel"])

@@ -11,8 +11,8 @@ from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.prospect import prospect
-from demele.labels.audit import draw_audit
-from demele.labels.transition import TransitionCounts
+from demele.noise.audit import draw_audit
+from demele.noise.transition import TransitionCounts
 from tests.tolerances import SOLVER, assert_close
 
 Z = 1.959963984540054

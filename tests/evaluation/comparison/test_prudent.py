@@ -13,7 +13,7 @@ from demele.evaluation.comparison.base import Question, as_value, sides
 from demele.evaluation.comparison.classic import classic
 from demele.evaluation.comparison.prudent import hardest, hypothetical_sides, prudent_v1, prudent_v2
 from demele.evaluation.intervals import score_interval
-from demele.labels.transition import TransitionMatrix
+from demele.noise.transition import TransitionMatrix
 from tests.evaluation.comparison.cases import all_labels, question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

@@ -8,7 +8,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from demele import __version__
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
 from demele.bench.comparisons.run import Plan, Version, decision_key, decisions, run_plan
@@ -18,9 +17,10 @@ from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, r
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
 from demele.core.store import Store
+from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
-from demele.labels.class_noise import add_uniform_noise
-from demele.labels.noise import NoisyLabels, add_feature_noise
+from demele.labels.made.class_noise import add_uniform_noise
+from demele.labels.made.noise import NoisyLabels, add_feature_noise
 from demele.runtime.progress import Report, reporting
 
 __all__ = [

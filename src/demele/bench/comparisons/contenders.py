@@ -51,14 +51,14 @@ def _prudent_v1(setting: Setting, noise: str) -> Decided:
 def _prudent_v2(setting: Setting, prudence: float, difficulty: str) -> Decided:
     ranking = setting.difficulty
     if ranking is None or difficulty == "doubt":
-        from demele.labels.audit import doubt
+        from demele.noise.audit import doubt
 
         ranking = doubt(setting.data.predictions)
     return _said(METHODS["prudent-v2"](setting.question(difficulty=ranking, prudence=prudence)))
 
 
 def _cleaned(setting: Setting, s: float, e: float, c: float | None) -> Decided:
-    from demele.labels.cleaning import simulated_cleaning
+    from demele.labels.cleaned.cleaning import simulated_cleaning
 
     found = simulated_cleaning(
         setting.data.labels,
@@ -108,7 +108,7 @@ class _Cautious(Question):
 
 
 def _audited(setting: Setting, labels: int, design: str, error: float, target: str) -> Decided:
-    from demele.labels.audit import doubt, draw_audit
+    from demele.noise.audit import doubt, draw_audit
 
     n = setting.data.n
     size = min(int(labels), n)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele import __version__
 from demele.bench.classifiers import apart, candidate_classifier, indicators, select_varied
 from demele.bench.comparisons.compared import (
     NOISE_RATES,
@@ -31,12 +30,13 @@ from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.store import Key, Store, reading_record
+from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
-from demele.labels.annotators import artificial_annotators
-from demele.labels.noise import add_feature_noise
-from demele.labels.out_of_fold import dealt
-from demele.labels.transition import digest
+from demele.labels.cleaned.out_of_fold import dealt
+from demele.labels.made.annotators import artificial_annotators
+from demele.labels.made.noise import add_feature_noise
 from demele.labels.varied_models import checked_count
+from demele.noise.transition import digest
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 

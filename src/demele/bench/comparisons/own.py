@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
 from demele.core.errors import InputError, InputTypeError
-from demele.labels.transition import TransitionCounts, digest
+from demele.noise.transition import TransitionCounts, digest
 
 __all__ = ["Known", "own_contender"]
 

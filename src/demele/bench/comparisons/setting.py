@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices, Labelled
 from demele.evaluation.comparison.base import Question
-from demele.labels.transition import TransitionCounts
+from demele.noise.transition import TransitionCounts
 
 __all__ = ["REFERENCES", "Asked", "Contender", "Decided", "Flags", "MeasureName", "Setting", "ordered_pairs"]
 

@@ -17,9 +17,9 @@ from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Measure
 
 if TYPE_CHECKING:
-    from demele.labels.audit import Audit
-    from demele.labels.cleaning import Cleaning
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.labels.cleaned.cleaning import Cleaning
+    from demele.noise.audit import Audit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
     Noise = float | TransitionMatrix | TransitionCounts | Audit
 
@@ -75,8 +75,8 @@ def ask(
     ------
     InputError, InputTypeError, NotEnoughData, UnknownNameError
     """
-    from demele.labels.audit import Audit
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.audit import Audit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
     level = checked_confidence(level)
     if measure not in get_args(Measure):
@@ -177,7 +177,7 @@ def read_noise(noise: Any) -> Any:
     ------
     InputError, InputTypeError
     """
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
     if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
         return noise
@@ -244,7 +244,7 @@ def _refuse_unused(knowledge: Knowledge) -> None:
 def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:
     if cleaning is None:
         return None, None
-    from demele.labels.cleaning import Cleaning, check_made_from
+    from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(

@@ -19,7 +19,7 @@ from demele.evaluation.comparison.betting import FRACTIONS, enough
 from demele.evaluation.comparison.sequential_plan import terms
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = ["product_bet", "proved"]
 

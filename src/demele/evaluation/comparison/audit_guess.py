@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.labelled import Labelled
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = ["CELLS_AT_ONCE", "Guess", "fitted_guess"]
 

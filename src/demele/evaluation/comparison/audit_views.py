@@ -11,7 +11,7 @@ from demele.evaluation.comparison.audit_guess import fitted_guess
 from demele.evaluation.comparison.base import Question
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = ["View", "view_of"]
 

@@ -25,7 +25,7 @@ from demele.evaluation.comparison.expert_errors import allowed_rows, expert_assu
 from demele.evaluation.intervals import normal_quantile, overlap_reach
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = ["audited"]
 
@@ -169,7 +169,7 @@ def _half_widths(view: View, ends: tuple[Floats, Floats], level: float) -> Float
 def _selective(question: Question) -> Outcomes:
     """Correct the audited labels, and bound what the errors that are left could do."""
     from demele.evaluation.comparison.bounded import bounded
-    from demele.labels.budget import noise_budget
+    from demele.noise.budget import noise_budget
 
     audit, data = _audit(question), question.data
     if question.noise is None or question.measure != "accuracy":

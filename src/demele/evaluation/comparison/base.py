@@ -11,8 +11,8 @@ from demele.core.labelled import Indices, Labelled
 from demele.core.results import Note
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.audit import CodedAudit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["Outcomes", "PairCounts", "Question", "Sides", "Target", "as_value", "mirror", "pair_counts", "sides"]
 

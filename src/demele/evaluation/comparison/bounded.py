@@ -17,8 +17,8 @@ from demele.evaluation.comparison.base import Outcomes, PairCounts, Question, mi
 from demele.evaluation.intervals import exact_interval, normal_quantile, overlap_gap, score_interval
 
 if TYPE_CHECKING:
-    from demele.labels.budget import NoiseBudget
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.budget import NoiseBudget
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["Reach", "bounded", "breakdown", "mcnemar_p", "paired_low", "reach", "worst_counts"]
 
@@ -83,7 +83,7 @@ def bounded(question: Question) -> Outcomes:
 
     Cost: as :func:`demele.evaluation.comparison.base.pair_counts`; with a transition, 2 K products of matrices more.
     """
-    from demele.labels.budget import noise_budget
+    from demele.noise.budget import noise_budget
 
     tail = question.tail / 2 if question.target == "population" else question.tail
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded

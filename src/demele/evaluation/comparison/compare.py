@@ -11,6 +11,7 @@ from demele.core.errors import InputError
 from demele.core.labelled import Labelled
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.evaluation.audit_plausibility import audit_notes
 from demele.evaluation.comparison.asking import Knowledge, ask, two_names
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
@@ -23,9 +24,9 @@ from demele.evaluation.largest_class import largest_class_notes
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Measure, Verdict
 
 if TYPE_CHECKING:
-    from demele.labels.audit import Audit
-    from demele.labels.cleaning import Cleaning
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.labels.cleaned.cleaning import Cleaning
+    from demele.noise.audit import Audit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 #: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
 #: an audit as a whole (the prospect is of audits of a fixed size).
@@ -428,9 +429,8 @@ def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tup
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     """Everything beside the data that changes a decision; arrays that a method looks at by their digest."""
-    from demele import __version__
     from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
-    from demele.labels.transition import digest
+    from demele.noise.transition import digest
 
     arguments: dict[str, object] = {"method": spec.name, "measure": measure}
     if question.of is not None:

@@ -96,7 +96,7 @@ def _rate(question: Question) -> float | None:
         return None
     if isinstance(question.noise, float | int):
         return float(question.noise)
-    from demele.labels.budget import noise_budget
+    from demele.noise.budget import noise_budget
 
     budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
     return budget.wrong / question.data.n

@@ -17,7 +17,7 @@ from demele.evaluation.comparison.base import Outcomes, Question, Sides, as_valu
 from demele.evaluation.intervals import score_interval
 
 if TYPE_CHECKING:
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["DEFAULT_PRUDENCE", "hardest", "hypothetical_sides", "prudent_v1", "prudent_v2"]
 
@@ -41,7 +41,7 @@ def prudent_v1(question: Question) -> Outcomes:
     """
     from demele.evaluation.bias_bounds import bias_bounds
     from demele.evaluation.comparison.bounded import misfit_notes
-    from demele.labels.budget import noise_budget
+    from demele.noise.budget import noise_budget
 
     data = question.data
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded

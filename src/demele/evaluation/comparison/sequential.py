@@ -30,7 +30,7 @@ from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.results import Decision, ExpertBreakdown
 
 if TYPE_CHECKING:
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["SequentialComparison"]
 
@@ -111,7 +111,7 @@ class SequentialComparison:
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
-        from demele.labels.audit import read_doubt
+        from demele.noise.audit import read_doubt
 
         if target not in get_args(Target):
             raise InputError(f"target: expected one of {', '.join(get_args(Target))}, got {target!r}")
@@ -383,7 +383,7 @@ class SequentialComparison:
 
     def _signature(self, made: Signature) -> Signature:
         """Add what the verdict also rests on: the answers, what they were limited to, and what chose the rows."""
-        from demele.labels.transition import digest
+        from demele.noise.transition import digest
 
         rows, labels = self._answered()
         met = {"answers": str(rows.size)}

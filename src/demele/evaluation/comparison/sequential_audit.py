@@ -15,7 +15,7 @@ from demele.evaluation.comparison.expert_errors import expert_assumption, with_e
 from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
 
 if TYPE_CHECKING:
-    from demele.labels.audit import CodedAudit
+    from demele.noise.audit import CodedAudit
 
 __all__ = ["sequential"]
 

@@ -83,7 +83,7 @@ def wrong_labels(question: Question, error: float) -> tuple[int, float]:
     """Return how many labels can be wrong at most, and the error spent on saying so."""
     n = question.data.n
     if question.noise is not None:
-        from demele.labels.budget import noise_budget
+        from demele.noise.budget import noise_budget
 
         budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=error)
         return int(budget.wrong), 0.0 if budget.level is None else error

@@ -28,9 +28,9 @@ from demele.evaluation.results import Decision, Estimate, Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.labels.audit import Audit
-    from demele.labels.cleaning import Cleaning
-    from demele.labels.transition import TransitionCounts, TransitionMatrix
+    from demele.labels.cleaned.cleaning import Cleaning
+    from demele.noise.audit import Audit
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["Correction", "Ranking", "holm", "rank", "rank_ranges"]
 

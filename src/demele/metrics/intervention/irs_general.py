@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele import __version__
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.inputs import Codes, Factors, Missing, read_pair
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
+from demele.core.version import __version__
 from demele.estimation.cells import GeneralIRS, disentanglement_scores, general_irs
 from demele.estimation.extremes import irs_score
 from demele.metrics.catalogue import suggestion

@@ -12,7 +12,7 @@ from demele.core.inputs import as_column
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, read_models, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
-from demele.labels.transition import digest
+from demele.noise.transition import digest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.labelled import Indices, plain_text
-from demele.labels.limits import hypergeometric_limit
-from demele.labels.transition import TransitionCounts, TransitionMatrix
+from demele.noise.limits import hypergeometric_limit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["NoiseBudget", "noise_budget"]
 

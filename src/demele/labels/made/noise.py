@@ -1,6 +1,6 @@
 """Label noise that is made on purpose, so that its truth is known: what it is, and noise that follows the features.
 
-Noise that follows the class alone is made in :mod:`demele.labels.class_noise`.
+Noise that follows the class alone is made in :mod:`demele.labels.made.class_noise`.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
-from demele.labels.transition import TransitionCounts, TransitionMatrix, digest
+from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
-from demele.labels.annotations import Annotations, read_annotations
-from demele.labels.answer_counts import answer_counts
-from demele.labels.consensus_result import Consensus
-from demele.labels.item_response import (
+from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.labels.joined.answer_counts import answer_counts
+from demele.labels.joined.consensus_result import Consensus
+from demele.labels.joined.item_response import (
     MAX_ITERATIONS,
     SETTLED,
     STRENGTH,
@@ -23,8 +23,8 @@ from demele.labels.item_response import (
     signature_of,
     warn_unsettled,
 )
-from demele.labels.shrunken import shrunken_fit
-from demele.labels.voting import majority_vote, vote_shares
+from demele.labels.joined.shrunken import shrunken_fit
+from demele.labels.joined.voting import majority_vote, vote_shares
 
 __all__ = ["consensus"]
 
@@ -53,7 +53,7 @@ def consensus(
     Parameters
     ----------
     annotations : Annotations, data frame, mapping or array
-        What :func:`demele.labels.annotations.read_annotations` reads: a long table (item, annotator, answer), or an
+        What :class:`demele.labels.Annotations` is made from: a long table (item, annotator, answer), or an
         array of shape (n_annotators, n_items). Repeated answers of an annotator about an item count each.
     method : {"blend", "majority", "one-coin", "own-prior", "dawid-skene"}
         Another way alone, with its defaults: :func:`majority_vote`, :func:`one_coin`, :func:`dawid_skene` with

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
 from demele.core.signature import Signature
-from demele.labels.annotations import Annotations, read_annotations
-from demele.labels.answer_counts import AnswerCounts, answer_counts, posterior
-from demele.labels.consensus_result import Consensus, Profiles, unlike_majority_note
-from demele.labels.shrunken import Shrunken, coins, shrunken_fit
-from demele.labels.voting import names_of_classes, vote_shares
+from demele.core.version import __version__
+from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.labels.joined.answer_counts import AnswerCounts, answer_counts, posterior
+from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
+from demele.labels.joined.shrunken import Shrunken, coins, shrunken_fit
+from demele.labels.joined.voting import names_of_classes, vote_shares
 
 __all__ = [
     "MAX_ITERATIONS",
@@ -64,7 +65,7 @@ def dawid_skene(
     Parameters
     ----------
     annotations : Annotations, data frame, mapping or array
-        What :func:`demele.labels.annotations.read_annotations` reads: a long table (item, annotator, answer), or an
+        What :class:`demele.labels.Annotations` is made from: a long table (item, annotator, answer), or an
         array of shape (n_annotators, n_items). Repeated answers of an annotator about an item count each.
     smoothing : float
         Pseudo-count added to every cell (class, answer) of every annotator, 0 or more: the prior of each row of a
@@ -296,8 +297,6 @@ def warn_unsettled(drawn: Shrunken, name: str, tolerance: float) -> None:
 
 def signature_of(function: str, table: Annotations, arguments: dict[str, object]) -> Signature:
     """Return the signature of a way of joining answers."""
-    from demele import __version__
-
     met = {"n": str(table.n_items), "answers": str(table.n_answers), "demele": __version__}
     return Signature(function, {**arguments, "classes": table.classes}, met)
 

@@ -12,9 +12,10 @@ from demele.core.inputs import as_column
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.labels.annotations import Annotations, read_annotations
-from demele.labels.consensus_result import Consensus, Profiles
-from demele.labels.transition import digest
+from demele.core.version import __version__
+from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.labels.joined.consensus_result import Consensus, Profiles
+from demele.noise.transition import digest
 
 __all__ = ["majority_vote", "names_of_classes", "vote_shares"]
 
@@ -38,7 +39,7 @@ def majority_vote(
     Parameters
     ----------
     annotations : Annotations, data frame, mapping or array
-        What :func:`demele.labels.annotations.read_annotations` reads: a long table (item, annotator, answer), or an
+        What :class:`demele.labels.Annotations` is made from: a long table (item, annotator, answer), or an
         array of shape (n_annotators, n_items), such as the predictions of several models.
     weights : None, ``"agreement"``, mapping of annotator to weight, or array of shape (n_annotators,)
         How much each vote counts, 0 or more: none counts each answer once; an array is in the order of
@@ -240,8 +241,6 @@ def _tied(table: Annotations, shares: Floats) -> tuple[Note, ...]:
 
 
 def _signature(table: Annotations, weights: object, found: Floats) -> Signature:
-    from demele import __version__
-
     arguments: dict[str, object] = {"classes": table.classes}
     met = {"n": str(table.n_items), "answers": str(table.n_answers)}
     if isinstance(weights, str):

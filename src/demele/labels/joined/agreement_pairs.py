@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.labels.agreement_sums import Scale
-from demele.labels.annotations import Annotations
+from demele.labels.joined.agreement_sums import Scale
+from demele.labels.joined.annotations import Annotations
 
 __all__ = ["FirstAnswers", "cohen_kappas", "first_answers", "with_rest"]
 

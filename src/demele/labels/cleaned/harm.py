@@ -14,7 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval, Note, as_json, plain
-from demele.labels.cleaning import Cleaning, check_made_from
+from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 
 if TYPE_CHECKING:
     import pandas as pd

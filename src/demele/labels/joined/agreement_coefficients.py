@@ -17,9 +17,10 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
-from demele.labels.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
-from demele.labels.agreement_sums import COEFFICIENTS, Scale, Sums, resampled_intervals, vote_rows
-from demele.labels.annotations import Annotations, read_annotations
+from demele.core.version import __version__
+from demele.labels.joined.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
+from demele.labels.joined.agreement_sums import COEFFICIENTS, Scale, Sums, resampled_intervals, vote_rows
+from demele.labels.joined.annotations import Annotations, read_annotations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,8 +232,6 @@ def agreement(
     >>> float(found.cohen_matrix().round(2).loc["ann", "bob"])
     0.71
     """
-    from demele import __version__
-
     table = read_annotations(annotations, classes=classes, missing=missing)
     _check(scale, level, n_resamples, seed)
     values = _values(table.classes, scale)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.labels.answer_counts import AnswerCounts, posterior
+from demele.labels.joined.answer_counts import AnswerCounts, posterior
 
 __all__ = ["Shrunken", "coins", "shrunken_fit"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from demele.core.results import Note
 
 if TYPE_CHECKING:
-    from demele.labels.annotations import Annotations
+    from demele.labels.joined.annotations import Annotations
 
 __all__ = ["remarks"]
 

@@ -11,7 +11,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, split_columns
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
-from demele.labels.answer_remarks import remarks
+from demele.labels.joined.answer_remarks import remarks
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.labels.annotations import Annotations
+from demele.labels.joined.annotations import Annotations
 
 __all__ = ["AnswerCounts", "answer_counts", "posterior"]
 

@@ -12,7 +12,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
-from demele.labels.transition import TransitionMatrix
+from demele.noise.transition import TransitionMatrix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from demele.core.extras import require
 from demele.core.labelled import Indices
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.labels.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
+from demele.labels.cleaned.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
 from demele.runtime.work import ordered
 
 __all__ = [

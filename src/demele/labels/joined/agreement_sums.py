@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.results import Interval
 from demele.core.seeds import rng_for
-from demele.labels.annotations import Annotations
+from demele.labels.joined.annotations import Annotations
 
 __all__ = ["COEFFICIENTS", "Scale", "Sums", "resampled_intervals", "vote_rows"]
 

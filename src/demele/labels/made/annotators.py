@@ -14,7 +14,7 @@ from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.labels.transition import digest
+from demele.core.version import __version__
 from demele.labels.varied_models import (
     checked_count,
     checked_share,
@@ -23,6 +23,7 @@ from demele.labels.varied_models import (
     fitted_predictions,
     seen_predictions,
 )
+from demele.noise.transition import digest
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 
@@ -439,8 +440,6 @@ def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
 
 
 def _signature(wanted: int, aims: _Aims, seed: int, n: int, own: list[tuple[str, Any]] | None) -> Signature:
-    from demele import __version__
-
     arguments: dict[str, object] = {
         "n_annotators": wanted,
         "highest_error": aims.highest,

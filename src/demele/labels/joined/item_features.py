@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.inputs import read_codes
 from demele.core.labelled import plain_text, shown
-from demele.labels.annotations import Annotations
-from demele.labels.gibbs import CountFeatures, FeatureModel, NormalFeatures
-from demele.labels.transition import digest
+from demele.labels.joined.annotations import Annotations
+from demele.labels.joined.gibbs import CountFeatures, FeatureModel, NormalFeatures
+from demele.noise.transition import digest
 
 __all__ = ["ItemFeatures", "named_feature_model", "read_item_features"]
 

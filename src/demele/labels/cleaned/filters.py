@@ -14,11 +14,12 @@ from demele.core.inputs import Codes, check_same_order, read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.labels import filter_methods as methods
-from demele.labels.cleaning import Cleaning, label_digest
-from demele.labels.filter_methods import Found
-from demele.labels.out_of_fold import default_model, model_name, read_model, standardised
-from demele.labels.probability_tables import read_probabilities, unread_probabilities
+from demele.core.version import __version__
+from demele.labels.cleaned import filter_methods as methods
+from demele.labels.cleaned.cleaning import Cleaning, label_digest
+from demele.labels.cleaned.filter_methods import Found
+from demele.labels.cleaned.out_of_fold import default_model, model_name, read_model, standardised
+from demele.labels.cleaned.probability_tables import read_probabilities, unread_probabilities
 from demele.labels.varied_models import checked_count
 
 __all__ = ["clean"]
@@ -279,8 +280,6 @@ def _from_probabilities(method: str, probabilities: Floats, labels: Indices, opt
 
 def _told(method: Method, task: _Task, found: Found, settings: dict[str, Any], given: NDArray[Any]) -> Cleaning:
     """Turn what was found into a result: names of classes, notes, signature."""
-    from demele import __version__
-
     names = np.array(task.words.classes, dtype=given.dtype)
     drawn = {} if method == "knn" or settings.get("kind") == "probabilities" else {"seed": task.seed}
     context = {"n": str(given.size), "classes": str(len(task.words)), **found.context, "demele": __version__}

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.seeds import checked_seed, rng_for
-from demele.labels.noise import NoisyLabels, noisy_labels, read_rate
-from demele.labels.transition import TransitionCounts, TransitionMatrix
+from demele.labels.made.noise import NoisyLabels, noisy_labels, read_rate
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 __all__ = ["add_class_noise", "add_uniform_noise", "asymmetric_transition", "symmetric_transition"]
 

@@ -12,12 +12,13 @@ from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.labels.annotations import Annotations, read_annotations
-from demele.labels.chains import FEWEST_DRAWS, effective_samples, split_r_hat
-from demele.labels.consensus_result import Consensus, Profiles, unlike_majority_note
-from demele.labels.gibbs import Answers, Chain, FeatureModel, run_chain
-from demele.labels.item_features import ItemFeatures, named_feature_model, read_item_features
-from demele.labels.voting import names_of_classes, vote_shares
+from demele.core.version import __version__
+from demele.labels.joined.annotations import Annotations, read_annotations
+from demele.labels.joined.chains import FEWEST_DRAWS, effective_samples, split_r_hat
+from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_majority_note
+from demele.labels.joined.gibbs import Answers, Chain, FeatureModel, run_chain
+from demele.labels.joined.item_features import ItemFeatures, named_feature_model, read_item_features
+from demele.labels.joined.voting import names_of_classes, vote_shares
 from demele.runtime.work import ordered
 
 __all__ = ["bayesian_consensus"]
@@ -76,7 +77,7 @@ def bayesian_consensus(
     Parameters
     ----------
     annotations : Annotations, data frame, mapping or array
-        What :func:`demele.labels.annotations.read_annotations` reads. Items that have features but no answer must be
+        What :class:`demele.labels.Annotations` is made from. Items that have features but no answer must be
         among its items: ``Annotations(..., all_items=...)``. Repeated answers count each.
     features : array-like of shape (n_items, n_features), optional
         One row per item, in the order of ``Annotations.items``, those without an answer included; SciPy sparse tables
@@ -376,8 +377,6 @@ def _few_draws(effective: dict[str, Floats], asked: _Settings) -> tuple[Note, ..
 
 
 def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) -> Signature:
-    from demele import __version__
-
     arguments: dict[str, object] = {} if read is None else {"feature_model": asked.feature_model}
     for name in ("n_samples", "n_warmup", "n_chains", "level", "seed", "prior_right", "prior_other"):
         arguments[name] = getattr(asked, name)

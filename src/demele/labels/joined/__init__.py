@@ -1,0 +1,1 @@
+"""Answers of several annotators, their agreement, and the consensus made of them."""

@@ -1,0 +1,1 @@
+"""What is known of wrong labels: transition matrices, audits, and how many labels can be wrong."""
