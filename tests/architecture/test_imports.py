@@ -31,8 +31,23 @@ ALLOWED = {
     "noise": {"core"},
     "labels": {"core", "runtime", "noise"},
     "evaluation": {"core", "runtime", "noise", "labels"},
+    "files": {"core", "noise", "labels"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "noise", "labels", "evaluation"},
-    "cli": {"core", "runtime", "data", "report", "metrics", "noise", "labels", "evaluation", "bench", "streaming"},
+    "cli": {
+        *(
+            "core",
+            "runtime",
+            "data",
+            "report",
+            "metrics",
+            "noise",
+            "labels",
+            "evaluation",
+            "bench",
+            "streaming",
+            "files",
+        )
+    },
 }
 #: These, and everything that they would bring, are imported where they are used.
 HEAVY = {

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.cli.files import check_writable, read_table, split_name
+from demele.cli.targets import check_writable
 from demele.core.errors import FormatError, InputError, MissingExtraError, UnknownNameError
+from demele.files.named import read_table, split_name
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from demele.cli.audit_files import Answers, answers_text, read_audit
-from demele.cli.label_files import (
+from demele.cli.main import main
+from demele.core.errors import DemeleError, FormatError, InputError
+from demele.files.audit_files import Answers, answers_text, read_audit
+from demele.files.label_files import (
     classes_named,
     column,
     in_one_vocabulary,
@@ -19,8 +21,6 @@ from demele.cli.label_files import (
     read_cleaning,
     read_transition,
 )
-from demele.cli.main import main
-from demele.core.errors import DemeleError, FormatError, InputError
 from demele.labels import TransitionCounts, TransitionMatrix, draw_audit
 from tests.cli.conftest import WORDS
 from tests.tolerances import assert_exact

@@ -13,11 +13,12 @@ import pytest
 import scipy.sparse
 
 from demele import bench
-from demele.cli.files import read_or_scan, read_sparse, read_table
-from demele.cli.table_files import decimal_comma
+from demele.cli.score import read_or_scan
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
 from demele.core.sparse_structure import checked_structure
+from demele.files.named import read_sparse, read_table
+from demele.files.table_files import decimal_comma
 from tests.cli.conftest import Program
 from tests.fuzz import makers
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demele.cli.files import quoted_name, read_table, split_name
 from demele.core.errors import InputError, UnknownNameError
-from demele.core.sheets import csv_text, escaped, plain_frame, unescaped
+from demele.files.named import quoted_name, read_table, split_name
+from demele.files.sheets import csv_text, escaped, plain_frame, unescaped
 from tests.cli.conftest import Program
 
 SIGNS = "=+-@\t\r"

@@ -5,11 +5,11 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.audit_files import Answers, answers_text
-from demele.cli.label_options import TRUE, Warn, in_file
-from demele.cli.table_files import first_row, text_of
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
+from demele.files.audit_files import TRUE, Answers, answers_text
+from demele.files.label_files import in_file
+from demele.files.table_files import Warn, first_row, text_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,16 +4,6 @@ import argparse
 import json
 from typing import Any
 
-from demele.cli.audit_files import read_audit
-from demele.cli.files import split_name
-from demele.cli.label_files import (
-    classes_named,
-    column,
-    in_one_vocabulary,
-    name_of,
-    read_transition,
-    suggesting_classes,
-)
 from demele.cli.label_options import (
     add_knowledge,
     add_output,
@@ -25,7 +15,17 @@ from demele.cli.label_options import (
     warned,
 )
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
-from demele.core.sheets import csv_text
+from demele.files.audit_files import read_audit
+from demele.files.label_files import (
+    classes_named,
+    column,
+    in_one_vocabulary,
+    name_of,
+    read_transition,
+    suggesting_classes,
+)
+from demele.files.named import split_name
+from demele.files.sheets import csv_text
 
 __all__ = ["add_command"]
 

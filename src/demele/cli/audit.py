@@ -4,12 +4,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from demele.cli.audit_files import answers_text
-from demele.cli.files import check_writable, split_name
-from demele.cli.label_files import column, in_one_vocabulary, models
-from demele.cli.label_options import TRUE, in_file, told_as, warned
+from demele.cli.label_options import told_as, warned
 from demele.cli.output import emit, log
+from demele.cli.targets import check_writable
 from demele.core.errors import InputError
+from demele.files.audit_files import TRUE, answers_text
+from demele.files.label_files import column, in_file, in_one_vocabulary, models
+from demele.files.named import split_name
 
 __all__ = ["add_command"]
 

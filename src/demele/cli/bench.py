@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli import bench_comparisons
-from demele.cli.files import check_targets
 from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, folders_on_path, named_files
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
+from demele.cli.targets import check_targets
 from demele.core.extras import require
 from demele.core.reading import parsing
-from demele.core.sheets import csv_text
+from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.bench import Characterisation, Scenario

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.column_files import numbers_of
-from demele.cli.files import check_targets, split_name
 from demele.cli.functions import PythonFiles, chosen_methods, folders_on_path, named_files
-from demele.cli.label_files import classes_like, classes_named, column, in_one_vocabulary, models, suggesting_classes
-from demele.cli.label_options import Warn, read_share, warned
+from demele.cli.label_options import read_share, warned
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
+from demele.cli.targets import check_targets
 from demele.cli.words import in_options
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.outputs import expect_new
 from demele.core.reading import real_path
-from demele.core.sheets import csv_text
+from demele.files.column_files import numbers_of
+from demele.files.label_files import classes_like, classes_named, column, in_one_vocabulary, models, suggesting_classes
+from demele.files.named import split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     from demele.bench import MethodComparison

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.output import FORMATS, emit, format_of
-from demele.core.sheets import csv_text
+from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
     from demele.core.spec import MetricSpec

@@ -6,20 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.ask import add_ask, asked_labels, checked_ask
-from demele.cli.audit_files import read_audit
-from demele.cli.files import check_writable, split_name
-from demele.cli.label_files import (
-    classes_named,
-    column,
-    in_one_vocabulary,
-    models,
-    name_of,
-    read_cleaning,
-    read_transition,
-    suggesting_classes,
-)
 from demele.cli.label_options import (
-    Warn,
     add_knowledge,
     add_output,
     checked_knowledge,
@@ -30,8 +17,22 @@ from demele.cli.label_options import (
     warned,
 )
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.targets import check_writable
 from demele.core.errors import InputError
-from demele.core.sheets import csv_text
+from demele.files.audit_files import read_audit
+from demele.files.label_files import (
+    classes_named,
+    column,
+    in_one_vocabulary,
+    models,
+    name_of,
+    read_cleaning,
+    read_transition,
+    suggesting_classes,
+)
+from demele.files.named import split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

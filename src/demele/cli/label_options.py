@@ -1,45 +1,30 @@
 """What the user says of the labels: the options for it, their checks, and messages of the library in their words."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from demele.cli.files import check_writable
 from demele.cli.output import FORMATS, log
+from demele.cli.targets import check_writable
 from demele.cli.words import in_options
-from demele.core.errors import DemeleError, InputError
+from demele.core.errors import InputError
 from demele.core.reading import real_path
 from demele.core.results import Note
+from demele.files.audit_files import PROBABILITY, ROW, TRUE
+from demele.files.table_files import Warn
 
 __all__ = [
-    "DESIGN",
-    "DRAW",
-    "GIVEN",
-    "LEAST",
-    "PROBABILITY",
-    "ROW",
-    "TRUE",
-    "Warn",
     "add_knowledge",
     "add_output",
     "checked_knowledge",
     "checked_targets",
-    "in_file",
     "option_words",
     "read_share",
     "told_as",
     "warned",
 ]
 
-Warn = Callable[[str], None]
 Words = tuple[Mapping[str, str], Mapping[str, str]]
-
-#: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
-#: says, how rows were drawn, and how likely this one was.
-DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "true_label", "design", "probability"
-#: The least probability of the rows with doubt, drawn or not; the same in all lines.
-LEAST = "least_probability"
 
 #: Messages of the library, in the words of the commands: wherever they stand, and where a message begins with them.
 _WORDS = {
@@ -211,12 +196,3 @@ def tell_notes(notes: Iterable[Note], warn: Warn, words: Callable[[str], str]) -
     for note in notes:
         if note.severity == "warning":
             warn(words(note.message))
-
-
-@contextmanager
-def in_file(text: str, **heads: str) -> Iterator[None]:
-    """Let messages of the library begin with the file, and with the columns that arguments came from."""
-    try:
-        yield
-    except DemeleError as error:
-        raise type(error)(f"{text}: {in_options(str(error), words=_WORDS, heads=heads)}") from error

@@ -5,16 +5,18 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.column_files import check_columns_file, numbers_of, write_columns
-from demele.cli.files import check_targets, split_name
-from demele.cli.label_files import classes_named, column, in_one_vocabulary, models, read_transition
-from demele.cli.label_options import Warn, option_words, read_share, warned
+from demele.cli.label_options import option_words, read_share, warned
 from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
+from demele.cli.targets import check_targets
 from demele.core.errors import InputError
-from demele.core.sheets import csv_text
 from demele.core.version import __version__
+from demele.files.column_files import check_columns_file, numbers_of, write_columns
+from demele.files.label_files import classes_named, column, in_one_vocabulary, models, read_transition
+from demele.files.named import split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.cli.column_files import read_frame
-from demele.cli.files import read_table, split_name
-from demele.cli.label_files import class_text, classes_named, column, in_one_vocabulary
-from demele.cli.label_options import Warn, in_file
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import real_path
+from demele.files.column_files import read_frame
+from demele.files.label_files import class_text, classes_named, column, in_file, in_one_vocabulary
+from demele.files.named import read_table, split_name
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.column_files import check_columns_file, numbers_of, write_columns
-from demele.cli.files import check_targets, split_name
-from demele.cli.label_files import classes_named, column, in_one_vocabulary
 from demele.cli.label_options import option_words, warned
 from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.targets import check_targets
 from demele.core.errors import InputError
-from demele.core.sheets import csv_text
+from demele.files.column_files import check_columns_file, numbers_of, write_columns
+from demele.files.label_files import classes_named, column, in_one_vocabulary
+from demele.files.named import split_name
+from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd

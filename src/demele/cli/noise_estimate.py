@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.column_files import check_columns_file, write_columns
-from demele.cli.files import check_targets, read_table, split_name
-from demele.cli.label_files import classes_named, column, in_one_vocabulary
-from demele.cli.label_options import DESIGN, Warn, option_words, warned
+from demele.cli.label_options import option_words, warned
 from demele.cli.noise_answers import ByItem, Read, aligned, read_answers
 from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
-from demele.core.sheets import csv_text
+from demele.files.audit_files import DESIGN
+from demele.files.column_files import check_columns_file, write_columns
+from demele.files.label_files import classes_named, column, in_one_vocabulary
+from demele.files.named import read_table, split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from demele.cli.table_files import decimal_comma
 from demele.core.errors import InputError
 from demele.core.reading import bytes_of, unpacking_at_most
+from demele.files.table_files import decimal_comma
 
 __all__ = ["add_reading", "reading"]
 

@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli import score_sparse
 from demele.cli.catalogue import specs
-from demele.cli.files import check_writable, holds_sparse, read_or_scan, split_name
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
+from demele.cli.targets import check_writable
 from demele.cli.words import in_options
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.extras import require
 from demele.core.reading import real_path
-from demele.core.sheets import csv_text
+from demele.files.named import holds_sparse, read_table, split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 from demele.runtime.progress import Report
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
     from demele.core.results import Evaluation, Score
+    from demele.streaming.chunks import ParquetTable
 
 __all__ = ["add_command", "check_metrics_are_one_list"]
 
@@ -287,6 +293,37 @@ def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
     codes, factors = read(arguments.codes), read(arguments.factors)
     codes_std = None if arguments.codes_std is None else read(arguments.codes_std)
     return split_name(arguments.codes)[0].stem, codes, factors, codes_std
+
+
+def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | ParquetTable":
+    """Read codes or factors, or only name them where they are for reading a piece at a time.
+
+    Parameters
+    ----------
+    text : str
+        As for :func:`read_table`; also ``FOLDER`` and ``FOLDER::a,b``: all Parquet files in a folder.
+    warn : callable
+        Called with one line for anything that was guessed.
+
+    Returns
+    -------
+    array, DataFrame or ParquetTable
+        The last for folders, and for Parquet files whose columns would take more than 4 GiB.
+
+    Raises
+    ------
+    FormatError, UnknownNameError, OSError
+        As :func:`read_table`.
+    """
+    path, names = split_name(text)
+    if path.is_dir() or (path.suffix.lower() == ".parquet" and path.exists()):
+        from demele.metrics.pieces import LARGEST_MAPPED
+        from demele.streaming.chunks import scan_parquet
+
+        table = scan_parquet(path, names or None)
+        if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:
+            return table
+    return read_table(text, warn=warn)
 
 
 def _warn_of_shared_columns(codes: str, factors: str) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.cli.catalogue import specs
-from demele.cli.files import read_sparse, read_table, split_name
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
-from demele.cli.table_files import text_of
 from demele.cli.words import in_options
 from demele.core.errors import FormatError, InputError
-from demele.core.sheets import csv_text
+from demele.files.named import read_sparse, read_table, split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import text_of
 
 if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, UnknownNameError, quoted, shortened
 from demele.core.parquet_files import check_columns, facts_of, parsing_parquet
 from demele.core.reading import BYTES_PER_COLUMN, check_nesting, check_unpacked, opened, parsing, read_whole
-from demele.core.sheets import plain_frame
 from demele.core.written_numbers import thousands
+from demele.files.sheets import plain_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "Warn",
     "check_known",
     "decimal_comma",
     "first_row",
@@ -64,7 +65,7 @@ def decimal_comma(used: bool) -> Iterator[None]:
 def read_csv(
     path: Path, names: tuple[str, ...], warn: Warn, *, row_names: bool = False
 ) -> "NDArray[Any] | pd.DataFrame":
-    """Read a table of text; see :func:`demele.cli.files.read_table`."""
+    """Read a table of text; see :func:`demele.files.named.read_table`."""
     import pandas as pd
 
     what = f"{path}: not a table that can be read"
@@ -277,7 +278,7 @@ def _without_index(frame: "pd.DataFrame", path: Path, names: Sequence[str], warn
 
 
 def read_parquet(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
-    """Read a Parquet file, or some columns of it; see :func:`demele.cli.files.read_table`."""
+    """Read a Parquet file, or some columns of it; see :func:`demele.files.named.read_table`."""
     import pandas as pd
 
     facts = facts_of(path, f"reading {path}")
@@ -293,7 +294,7 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
 
 
 def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
-    """Read a table of JSON; see :func:`demele.cli.files.read_table`."""
+    """Read a table of JSON; see :func:`demele.files.named.read_table`."""
     import pandas as pd
 
     content = read_whole(path)

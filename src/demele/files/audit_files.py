@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.cli.files import read_table
-from demele.cli.label_files import class_text, classes_like
-from demele.cli.label_options import DESIGN, DRAW, GIVEN, LEAST, PROBABILITY, ROW, TRUE, Warn, in_file
-from demele.cli.table_files import listed
 from demele.core.errors import FormatError, InputError, quoted
-from demele.core.sheets import escaped
+from demele.files.label_files import class_text, classes_like, in_file
+from demele.files.named import read_table
+from demele.files.sheets import escaped
+from demele.files.table_files import Warn, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from demele.noise.audit import Audit
 
-__all__ = ["Answers", "answers_text", "read_audit"]
+__all__ = ["DESIGN", "DRAW", "GIVEN", "LEAST", "PROBABILITY", "ROW", "TRUE", "Answers", "answers_text", "read_audit"]
+
+#: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
+#: says, how rows were drawn, and how likely this one was.
+DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "true_label", "design", "probability"
+#: The least probability of the rows with doubt, drawn or not; the same in all lines.
+LEAST = "least_probability"
 
 
 class Answers:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from demele.cli.table_files import check_known, listed
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.reading import check_characters, check_unpacked, parsing, regular_file
 from demele.core.sparse_structure import checked_structure
+from demele.files.table_files import check_known, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,7 +1,7 @@
 """Files of arrays and tables: read by what they are, with errors that say which file and what to do."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,29 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.cli.array_files import is_sparse, load_sparse, read_numpy
-from demele.cli.table_files import quoted_name, read_csv, read_json, read_parquet
 from demele.core.errors import FormatError, InputError, UnknownNameError
-from demele.core.outputs import expect_new, why_not_writable
-from demele.core.reading import real_path
+from demele.files.array_files import is_sparse, load_sparse, read_numpy
+from demele.files.table_files import Warn, quoted_name, read_csv, read_json, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.streaming.chunks import ParquetTable
-
 __all__ = [
-    "check_targets",
-    "check_writable",
     "holds_sparse",
     "quoted_name",
-    "read_or_scan",
     "read_sparse",
     "read_table",
     "split_name",
 ]
-
-Warn = Callable[[str], None]
 
 #: One name after ``FILE::``, and all that may stand there.
 _NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
@@ -140,80 +131,6 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     if table.ndim > 1 and table.shape[1] == 0:
         raise FormatError(f"{path}: expected a table, got one without columns")
     return table[:, None] if isinstance(table, np.ndarray) and table.ndim == 1 else table
-
-
-def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | ParquetTable":
-    """Read codes or factors, or only name them where they are for reading a piece at a time.
-
-    Parameters
-    ----------
-    text : str
-        As for :func:`read_table`; also ``FOLDER`` and ``FOLDER::a,b``: all Parquet files in a folder.
-    warn : callable
-        Called with one line for anything that was guessed.
-
-    Returns
-    -------
-    array, DataFrame or ParquetTable
-        The last for folders, and for Parquet files whose columns would take more than 4 GiB.
-
-    Raises
-    ------
-    FormatError, UnknownNameError, OSError
-        As :func:`read_table`.
-    """
-    path, names = split_name(text)
-    if path.is_dir() or (path.suffix.lower() == ".parquet" and path.exists()):
-        from demele.metrics.pieces import LARGEST_MAPPED
-        from demele.streaming.chunks import scan_parquet
-
-        table = scan_parquet(path, names or None)
-        if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:
-            return table
-    return read_table(text, warn=warn)
-
-
-def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
-    """Refuse a file that could not, or should not, be written: before an hour of computing, not after it.
-
-    Parameters
-    ----------
-    path : Path
-        What is to be written.
-    force : bool
-        Whether it may replace a file.
-    inputs : sequence of Path
-        What is read: never replaced.
-    """
-    folder = path.parent
-    if path.is_dir():
-        raise InputError(f"{path}: expected the name of a file to write, got a folder")
-    if not folder.is_dir():
-        raise InputError(f"{path}: there is no folder {folder}; make it first")
-    if any(real_path(path) == real_path(item) for item in inputs):
-        raise InputError(f"{path}: it is read by the same command; write to another file")
-    if path.exists() and not force:
-        raise InputError(f"{path}: exists already; --force replaces it")
-    reason = why_not_writable(path)
-    if reason is not None:
-        raise InputError(f"{path}: {reason}")
-    if not force:
-        expect_new(path)
-
-
-def check_targets(targets: Mapping[str, Path | None], *, force: bool, inputs: Sequence[Path] = ()) -> None:
-    """Refuse files of one command that could not all be written; ``targets`` by option, None where not given.
-
-    A store is continued, never replaced.
-    """
-    taken: dict[Path, str] = {}
-    for option, path in targets.items():
-        if path is None:
-            continue
-        first = taken.setdefault(real_path(path), option)
-        if first != option:
-            raise InputError(f"{option}: the same file as {first}; write to another one")
-        check_writable(path, force=force or option == "--store", inputs=inputs)
 
 
 def holds_sparse(text: str) -> bool:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.files import read_table, split_name
-from demele.cli.label_options import Warn
 from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.core.reading import real_path
-from demele.core.sheets import csv_text
+from demele.files.named import read_table, split_name
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,5 +1,6 @@
 """Files of predictions, labels, transitions and cleanings, as the commands about classifiers read them."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.cli.files import read_table, split_name
-from demele.cli.label_options import Warn, in_file
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.reading import real_path
+from demele.files.named import read_table, split_name
+from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,7 @@ __all__ = [
     "classes_like",
     "classes_named",
     "column",
+    "in_file",
     "in_one_vocabulary",
     "models",
     "name_of",
@@ -191,6 +193,18 @@ def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
 def _by_value(value: object) -> tuple[bool, int | float, str]:
     number = isinstance(value, int | float)
     return (not number, value if isinstance(value, int | float) else 0, shortened(str(value)))
+
+
+@contextmanager
+def in_file(text: str, **heads: str) -> Iterator[None]:
+    """Let messages of the library begin with the file, and with the columns that arguments came from."""
+    try:
+        yield
+    except DemeleError as error:
+        message = str(error)
+        for name, held in heads.items():
+            message = re.sub(rf"^{name}(?=:|\[)", held, message)
+        raise type(error)(f"{text}: {message}") from error
 
 
 # Transitions -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Readers and writers of files: tables, arrays, labels, transitions, cleanings, audits."""
