@@ -18,10 +18,10 @@ from benchmarks.cases import write_rows
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_estimate import undirected_interval
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.intervals import normal_quantile
+from demele.evaluation.question import Question
 from demele.noise.audit import Audit
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.cases import write_rows
 from demele.core.seeds import rng_for
-from demele.evaluation.audit_cells import Cells, accuracy_cells, cell_interval
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.measures.audit_cells import Cells, accuracy_cells, cell_interval
 
 REPEATS = 4000
 #: The exact variant is slower, and covers far more than its level.

@@ -24,8 +24,14 @@ from benchmarks.audit_interval import BEHAVIOURS, NOISE_RATES, SIZES
 from benchmarks.cases import RESULTS, write_rows
 from demele.core.seeds import rng_for
 from demele.core.store import Store
-from demele.evaluation.audit_cells import EXACT_BELOW, accuracy_cells, cell_interval, measure_cells, pooled_shares
-from demele.evaluation.comparison.base import as_value
+from demele.evaluation.measures.audit_cells import (
+    EXACT_BELOW,
+    accuracy_cells,
+    cell_interval,
+    measure_cells,
+    pooled_shares,
+)
+from demele.evaluation.question import as_value
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

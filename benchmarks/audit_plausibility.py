@@ -20,7 +20,7 @@ from benchmarks.cases import RESULTS, write_rows
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.core.store import Store
-from demele.evaluation.audit_plausibility import FAR_COUNT, audit_checks
+from demele.evaluation.measures.audit_plausibility import FAR_COUNT, audit_checks
 from demele.noise.audit import CodedAudit, doubt, draw_audit
 
 REPEATS = {"uniform": 5000, "weighted": 500}

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices, Labelled, Vocabulary
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.intervals import overlap_gap
+from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit, doubt, draw_audit
 
 __all__ = ["Corner", "Drawn", "drawn"]

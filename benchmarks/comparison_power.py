@@ -26,8 +26,8 @@ from benchmarks.worlds import Kind, World, all_pairs, noisy_labels, question, ra
 from demele.core.labelled import Indices
 from demele.core.outputs import write_whole
 from demele.evaluation.comparison.audited import audited
-from demele.evaluation.comparison.base import Flags
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.question import Flags
 from demele.labels import estimate_transition, simulated_cleaning
 from demele.noise.audit import CodedAudit, doubt, draw_audit
 

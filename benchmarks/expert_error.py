@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.cases import write_rows
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit, doubt, draw_audit
 
 K, N = 10, 2000

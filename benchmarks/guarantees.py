@@ -21,9 +21,9 @@ from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.outputs import write_whole
 from demele.core.seeds import rng_for
 from demele.core.store import Store
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.intervals import exact_interval
+from demele.evaluation.question import Question
 from demele.labels import Audit, TransitionMatrix, draw_audit, estimate_transition
 from demele.runtime.work import completed
 

@@ -24,10 +24,10 @@ from benchmarks.cases import csv_text
 from demele.core.labelled import read_labelled
 from demele.core.outputs import write_whole
 from demele.data import LabelSet, label_set
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.sequential_simulation import sequential_many
-from demele.evaluation.comparison.several import rank
+from demele.evaluation.question import Question
 from demele.labels import Audit, doubt, draw_audit, estimate_transition
 
 RESULTS = Path(__file__).parent / "results"

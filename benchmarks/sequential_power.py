@@ -23,10 +23,10 @@ from benchmarks.cases import write_rows
 from benchmarks.worlds import World, all_pairs, noisy_labels, question, rates, reference, world
 from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.base import pair_counts
 from demele.evaluation.comparison.betting import FRACTIONS, mixed, ratios
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.intervals import overlap_gap
+from demele.evaluation.question import pair_counts
 from demele.noise.audit import doubt as pool_doubt
 
 Floats = NDArray[np.float64]

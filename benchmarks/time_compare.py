@@ -18,10 +18,10 @@ from scipy.stats import binomtest  # noqa: E402
 
 from benchmarks.cases import cpu_seconds, write_rows  # noqa: E402
 from demele.core.labelled import read_labelled  # noqa: E402
-from demele.evaluation.comparison.base import Question  # noqa: E402
 from demele.evaluation.comparison.bounded import bounded, breakdown  # noqa: E402
 from demele.evaluation.comparison.methods import METHODS  # noqa: E402
-from demele.evaluation.comparison.several import rank  # noqa: E402
+from demele.evaluation.comparison.rank import rank  # noqa: E402
+from demele.evaluation.question import Question  # noqa: E402
 from demele.noise.transition import TransitionMatrix  # noqa: E402
 
 N, CLASSES, MODELS, RATE = 12_000, 10, 100, 0.05

@@ -95,7 +95,13 @@ _HOMES = {
     "demele.streaming.frame": "Frame",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_ROOMS = ("bench", "data", "evaluation", "labels", "metrics")
+_ROOMS = {
+    "bench": "demele.bench",
+    "data": "demele.data",
+    "evaluation": "demele.evaluation",
+    "labels": "demele.labels",
+    "metrics": "demele.metrics",
+}
 
 __all__ = [
     "DCI",
@@ -164,7 +170,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return importlib.import_module(f"demele.{name}")
+        return importlib.import_module(_ROOMS[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module 'demele' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)

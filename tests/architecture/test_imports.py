@@ -1,4 +1,4 @@
-"""The arrows of imports, what importing costs, and what every public name says of itself."""
+"""What importing costs, and what every public name says of itself."""
 
 import ast
 import inspect
@@ -18,37 +18,6 @@ ROOT = Path(demele.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 IDS = [str(path.relative_to(ROOT)) for path in MODULES]
 
-#: A package may import from those named, and from itself.
-ALLOWED = {
-    "core": set(),
-    "runtime": {"core"},
-    "estimation": {"core"},
-    "data": {"core"},
-    "report": {"core"},
-    "metrics": {"core", "runtime", "estimation"},
-    "streaming": {"core", "runtime", "estimation", "metrics"},
-    "adapters": {"core", "metrics", "streaming"},
-    "noise": {"core"},
-    "labels": {"core", "runtime", "noise"},
-    "evaluation": {"core", "runtime", "noise", "labels"},
-    "files": {"core", "noise", "labels"},
-    "bench": {"core", "runtime", "estimation", "data", "metrics", "noise", "labels", "evaluation"},
-    "cli": {
-        *(
-            "core",
-            "runtime",
-            "data",
-            "report",
-            "metrics",
-            "noise",
-            "labels",
-            "evaluation",
-            "bench",
-            "streaming",
-            "files",
-        )
-    },
-}
 #: These, and everything that they would bring, are imported where they are used.
 HEAVY = {
     *("scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "matplotlib", "rich", "joblib"),
@@ -66,8 +35,8 @@ def is_for_types_only(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def imported(tree: ast.AST, *, at_import: bool) -> Iterator[tuple[str, int]]:
-    """Yield the modules that a tree imports; with ``at_import``, only those that importing it imports."""
+def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the modules that importing this one imports."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -75,32 +44,15 @@ def imported(tree: ast.AST, *, at_import: bool) -> Iterator[tuple[str, int]]:
             assert node.level == 0, "imports are absolute"
             for alias in node.names:  # "from demele import x" may import the module demele.x
                 yield (f"{node.module}.{alias.name}" if node.module == "demele" else str(node.module)), node.lineno
-        elif at_import and (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_types_only(node)):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_for_types_only(node):
             continue
         else:
-            yield from imported(node, at_import=at_import)
-
-
-@pytest.mark.parametrize("path", MODULES, ids=IDS)
-def test_imports_point_downwards(path: Path) -> None:
-    own = package(path)
-    if not own:  # the root is the front door, and opens every room lazily
-        return
-    for name, line in imported(ast.parse(path.read_text(encoding="utf-8")), at_import=False):
-        root, _, rest = name.partition(".")
-        target = rest.partition(".")[0]
-        if root != "demele" or target in ("", own):
-            continue
-        assert target in ALLOWED[own], f"{path.name}:{line}: {own} must not import {target}"
-
-
-def test_every_package_has_its_place() -> None:
-    assert {package(path) for path in MODULES} - {""} == set(ALLOWED)
+            yield from imported(node)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=IDS)
 def test_modules_import_only_numpy_and_the_standard_library(path: Path) -> None:
-    for name, line in imported(ast.parse(path.read_text(encoding="utf-8")), at_import=True):
+    for name, line in imported(ast.parse(path.read_text(encoding="utf-8"))):
         root = name.partition(".")[0]
         assert root in {"demele", "numpy", *sys.stdlib_module_names}, f"{path.name}:{line}: {name} at module level"
 

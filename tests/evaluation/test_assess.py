@@ -24,12 +24,12 @@ from demele.core.errors import (
 )
 from demele.core.labelled import read_labelled
 from demele.core.signature import Signature
-from demele.evaluation.assess import assess
-from demele.evaluation.assessment import Assessment
-from demele.evaluation.audit_interval import audited_estimate
-from demele.evaluation.bias import bias
-from demele.evaluation.bias_bounds import bias_bounds
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.measures.assess import assess
+from demele.evaluation.measures.assessment import Assessment
+from demele.evaluation.measures.audit_interval import audited_estimate
+from demele.evaluation.measures.bias import bias
+from demele.evaluation.measures.bias_bounds import bias_bounds
 from demele.noise.audit import Audit, draw_audit
 from demele.noise.budget import noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition

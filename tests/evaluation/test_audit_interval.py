@@ -17,8 +17,8 @@ from benchmarks.audit_measures import World, measured
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.evaluation.audit_cells import Cells, cell_interval, class_cells, measure_cells
-from demele.evaluation.audit_interval import (
+from demele.evaluation.measures.audit_cells import Cells, cell_interval, class_cells, measure_cells
+from demele.evaluation.measures.audit_interval import (
     WeightedSample,
     audit_interval,
     audited_estimate,
@@ -26,7 +26,7 @@ from demele.evaluation.audit_interval import (
     weighted_interval,
     weighted_sample,
 )
-from demele.evaluation.comparison.base import as_value
+from demele.evaluation.question import as_value
 from demele.noise.audit import CodedAudit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 

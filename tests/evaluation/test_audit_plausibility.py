@@ -14,7 +14,7 @@ from demele.core.labelled import Labelled, Vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.evaluation import assess, compare, rank
-from demele.evaluation.audit_plausibility import audit_checks, audit_notes
+from demele.evaluation.measures.audit_plausibility import audit_checks, audit_notes
 from demele.labels import Audit, draw_audit
 from demele.noise.audit import CodedAudit
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most

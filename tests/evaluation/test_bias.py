@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.evaluation.bias import (
+from demele.evaluation.measures.bias import (
     BiasCounts,
     accuracy_bias,
     bias,
@@ -23,7 +23,7 @@ from demele.evaluation.bias import (
     precision_bias,
     recall_bias,
 )
-from demele.evaluation.bias_bounds import apparent_measure, bias_bounds, correct_bounds
+from demele.evaluation.measures.bias_bounds import apparent_measure, bias_bounds, correct_bounds
 from demele.noise.budget import NoiseBudget
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact
 

@@ -1,7 +1,6 @@
 """Confusion counts: worked by hand, against scikit-learn, adding up, and never of two meanings."""
 
 import dataclasses
-import sys
 import time
 import tracemalloc
 from typing import Any
@@ -15,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.evaluation.confusion import ConfusionCounts, confusion, confusion_counts
+from demele.evaluation.measures.confusion import ConfusionCounts, confusion, confusion_counts
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 tables = st.integers(2, 6).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 9)))
@@ -126,7 +125,7 @@ def test_counting_in_pieces_is_counting(monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(0)
     labels, predicted = rng.integers(0, 5, (2, 1003)).astype(np.int32)
     whole = confusion_counts(labels, predicted, 5)
-    monkeypatch.setattr(sys.modules["demele.evaluation.confusion"], "CHUNK", 100)  # its function has the same name
+    monkeypatch.setattr("demele.evaluation.measures.confusion.CHUNK", 100)
     assert_exact(confusion_counts(labels, predicted, 5), whole)
 
 

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning
-from demele.evaluation.bias import independent_accuracy_bias
-from demele.evaluation.correction import binary_correction, shifted_interval, union_interval, worst_case_interval
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.measures.bias import independent_accuracy_bias
+from demele.evaluation.measures.correction import (
+    binary_correction,
+    shifted_interval,
+    union_interval,
+    worst_case_interval,
+)
 from tests.evaluation.test_bias import budget_of, table_of, truths_within
 from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_exact, assert_mean
 

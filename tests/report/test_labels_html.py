@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError
-from demele.evaluation.assess import assess
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import METHODS
-from demele.evaluation.comparison.several import rank
+from demele.evaluation.comparison.rank import rank
+from demele.evaluation.measures.assess import assess
 from demele.evaluation.results import Decision
 from demele.noise.audit import draw_audit
 from demele.report.assessment_html import write_assessment

@@ -1,6 +1,5 @@
 """The bench in one call: what metrics do on representations whose properties are known, and which can be believed."""
 
-import importlib
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from demele.bench.run import Plan, check_record, declined, record_key, run_plan
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Verdict, judged
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.publish import publish
 from demele.core.results import as_json
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
@@ -241,10 +241,8 @@ class Characterisation:
         """
         from demele.bench.dictionary import joined
 
-        # Resolved by name at the time of the call: the bench knows nothing of what is built on it.
-        report = importlib.import_module("demele.report.bench_html")
         shown = self.to_dict() if beside is None else joined(self.to_dict(), beside.to_dict())
-        written: Path = report.write_bench_report(shown, Path(path), title=title)
+        written: Path = publish("characterisation", shown, path, title=title)
         return written
 
     def save(self, path: str | Path) -> Path:

@@ -1,10 +1,9 @@
 """What the public functions return: values with their details, frozen, never rounded."""
 
-import importlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError
 from demele.core.outputs import write_whole
+from demele.core.publish import publish
 from demele.core.signature import Signature
 
 if TYPE_CHECKING:
@@ -385,11 +385,7 @@ class Evaluation(ScoresByName):
         MissingExtraError
             If plotly is not installed: the extra ``report`` brings it.
         """
-        # Resolved by name at the time of the call: results know nothing of what is built on them.
-        report = importlib.import_module("demele.report.html")
-        catalogue = importlib.import_module("demele.metrics.catalogue")
-        specs = {name: asdict(spec) for name, spec in catalogue.CATALOGUE.items()}
-        written: Path = report.write_report([self.to_dict()], Path(path), specs=specs)
+        written: Path = publish("evaluation", [self.to_dict()], path)
         return written
 
     def __repr__(self) -> str:

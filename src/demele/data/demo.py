@@ -105,7 +105,7 @@ def demo(name: DemoName = "autoencoder") -> Sample:
 
     if name not in demo_names():
         raise UnknownNameError(f"name: expected one of {', '.join(map(repr, demo_names()))}; got {name!r}")
-    bundle = importlib.resources.files("demele.data") / "digits_demo.npz"
+    bundle = importlib.resources.files(__package__) / "digits_demo.npz"
     with bundle.open("rb") as file, np.load(file) as arrays:
         codes = arrays[name].astype(float)
         measured = arrays["factors"].astype(float)

@@ -7,18 +7,17 @@
 [0.506, 0.692]
 """
 
-# Functions and the modules that hold them may share a name: these imports make the name the function's.
-from demele.evaluation.assess import assess
-from demele.evaluation.assessment import Assessment
-from demele.evaluation.audit_interval import audit_interval
-from demele.evaluation.bias import Bias, bias
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import method_names
+from demele.evaluation.comparison.rank import Ranking, rank
 from demele.evaluation.comparison.sequential import SequentialComparison
-from demele.evaluation.comparison.several import Ranking, rank
-from demele.evaluation.confusion import ConfusionCounts, confusion
-from demele.evaluation.correction import binary_correction
 from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
+from demele.evaluation.measures.assess import assess
+from demele.evaluation.measures.assessment import Assessment
+from demele.evaluation.measures.audit_interval import audit_interval
+from demele.evaluation.measures.bias import Bias, bias
+from demele.evaluation.measures.confusion import ConfusionCounts, confusion
+from demele.evaluation.measures.correction import binary_correction
 from demele.evaluation.procedures import ResampledScores, TTest, bootstrap_632, corrected_t_test, repeated_scores
 from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown

@@ -1,12 +1,12 @@
 """What judging classifiers returns: estimates and decisions, frozen, with all that they rest on."""
 
-import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from demele.core.publish import publish
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 
@@ -214,8 +214,7 @@ class Decision:
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""
-        report = importlib.import_module("demele.report.decision_html")
-        written: Path = report.write_decision(self.to_dict(), Path(path))
+        written: Path = publish("decision", self.to_dict(), path)
         return written
 
     def __repr__(self) -> str:

@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 # Resolved at first use, so that the room opens as fast as NumPy.
 _HOMES = {
-    "labels.joined.agreement_coefficients": "Agreement agreement",
-    "labels.joined.annotations": "Annotations",
-    "labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-    "noise.audit": "Audit AuditPlan CodedAudit doubt draw_audit",
-    "noise.budget": "NoiseBudget noise_budget",
-    "labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
-    "labels.cleaned.cleaning": "Cleaning simulated_cleaning",
-    "labels.joined.blend": "consensus",
-    "labels.joined.consensus_result": "Consensus",
-    "labels.joined.item_response": "dawid_skene one_coin",
-    "labels.cleaned.filters": "clean",
-    "labels.joined.generative": "bayesian_consensus",
-    "labels.cleaned.harm": "Harm cleaning_harm",
-    "labels.made.noise": "NoisyLabels add_feature_noise add_model_noise",
-    "noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
-    "labels.joined.voting": "majority_vote",
+    "demele.labels.joined.agreement_coefficients": "Agreement agreement",
+    "demele.labels.joined.annotations": "Annotations",
+    "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
+    "demele.noise.audit": "Audit AuditPlan CodedAudit doubt draw_audit",
+    "demele.noise.budget": "NoiseBudget noise_budget",
+    "demele.labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
+    "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
+    "demele.labels.joined.blend": "consensus",
+    "demele.labels.joined.consensus_result": "Consensus",
+    "demele.labels.joined.item_response": "dawid_skene one_coin",
+    "demele.labels.cleaned.filters": "clean",
+    "demele.labels.joined.generative": "bayesian_consensus",
+    "demele.labels.cleaned.harm": "Harm cleaning_harm",
+    "demele.labels.made.noise": "NoisyLabels add_feature_noise add_model_noise",
+    "demele.noise.transition": "TransitionCounts TransitionMatrix estimate_transition",
+    "demele.labels.joined.voting": "majority_vote",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -93,7 +93,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'demele.labels' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"demele.{_HOME_OF[name]}"), name)
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
 

@@ -1,6 +1,7 @@
 """One self-contained HTML page about one or several evaluations: opens from disk, asks nothing of any network."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
+from demele.metrics.catalogue import CATALOGUE
 from demele.report.appendix import inputs, legend, made, notes
 from demele.report.figure_sections import dependency, matrices, natives
 from demele.report.figures import matrix_figures, native_figures, shortened
@@ -38,7 +40,8 @@ def write_report(
         Heading of the page.
     specs : mapping of str to mapping, optional
         What each metric declares, by its name: ``title``, ``family``, ``properties``, ``definition``, ``source``,
-        ``range``, ``best``. Metrics that are not in it are shown by their name alone.
+        ``range``, ``best``; by default what the catalogue says. Metrics that are not in it are shown by their name
+        alone.
 
     Returns
     -------
@@ -60,10 +63,16 @@ def write_report(
     if not evaluations:
         raise InputError("evaluations: expected at least one to report on, got none")
     plotly_js: str = require("plotly.offline", purpose="the HTML report").get_plotlyjs()
-    view = View([shortened(evaluation) for evaluation in evaluations], Catalogue(specs or {}))
+    view = View(
+        [shortened(evaluation) for evaluation in evaluations], Catalogue(_declared() if specs is None else specs)
+    )
     page = _page(view, title or _title(view), plotly_js)
     # Names may hold what UTF-8 cannot, such as the lone surrogates of undecodable file names.
     return write_whole(path, page.encode("utf-8", "replace"))
+
+
+def _declared() -> dict[str, dict[str, Any]]:
+    return {name: asdict(spec) for name, spec in CATALOGUE.items()}
 
 
 def _title(view: View) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled, Vocabulary
-from demele.evaluation.comparison.base import Question
+from demele.evaluation.question import Question
 
 Rows = NDArray[np.int32]
 

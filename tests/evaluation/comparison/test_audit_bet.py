@@ -12,10 +12,10 @@ from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_bet import product_bet
 from demele.evaluation.comparison.audited import audited
-from demele.evaluation.comparison.base import mirror
 from demele.evaluation.comparison.betting import FRACTIONS
 from demele.evaluation.comparison.compare import compare
-from demele.evaluation.comparison.several import rank
+from demele.evaluation.comparison.rank import rank
+from demele.evaluation.question import mirror
 from demele.noise.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 

@@ -15,9 +15,9 @@ from demele.core.errors import InputError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audited import audited
-from demele.evaluation.comparison.base import Question, as_value, mirror
 from demele.evaluation.comparison.bounded import bounded
 from demele.evaluation.comparison.compare import compare
+from demele.evaluation.question import Question, as_value, mirror
 from demele.noise.audit import Audit, CodedAudit, draw_audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean, assert_rate_at_most

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from demele.evaluation.comparison.base import PairCounts, Question, Target
 from demele.evaluation.comparison.bounded import Reach, bounded, mcnemar_p, paired_low, reach, worst_counts
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.question import PairCounts, Question, Target
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.evaluation.comparison.cases import all_labels, clean_counts, question, random_question, transitions

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demele.evaluation.comparison.base import Question, mirror
 from demele.evaluation.comparison.bounded import bounded, breakdown, mcnemar_p
 from demele.evaluation.comparison.classic import classic
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.question import Question, mirror
 from tests.evaluation.comparison.cases import all_labels, clean_counts, question, random_question
 from tests.tolerances import assert_exact
 

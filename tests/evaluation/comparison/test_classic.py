@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from demele.evaluation.comparison.base import Outcomes, Question, as_value, mirror
 from demele.evaluation.comparison.classic import classic, reference
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.question import Outcomes, Question, as_value, mirror
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 from tests.evaluation.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact

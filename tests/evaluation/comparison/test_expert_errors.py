@@ -11,7 +11,7 @@ from benchmarks.expert_error import CELLS, question, taken
 from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
 from demele.evaluation import SequentialComparison, assess, compare, rank
-from demele.evaluation.comparison.expert_errors import allowed_rows, kept_share
+from demele.evaluation.expert_errors import allowed_rows, kept_share
 from demele.labels import Audit, doubt, draw_audit
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 

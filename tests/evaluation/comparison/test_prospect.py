@@ -9,8 +9,8 @@ import pytest
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audited import audited
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.prospect import prospect
+from demele.evaluation.question import Question
 from demele.noise.audit import draw_audit
 from demele.noise.transition import TransitionCounts
 from tests.tolerances import SOLVER, assert_close

@@ -9,10 +9,10 @@ from scipy.special import ndtr
 
 from demele.core.errors import InputError
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.base import Question, as_value, sides
 from demele.evaluation.comparison.classic import classic
 from demele.evaluation.comparison.prudent import hardest, hypothetical_sides, prudent_v1, prudent_v2
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.question import Question, as_value, sides
 from demele.noise.transition import TransitionMatrix
 from tests.evaluation.comparison.cases import all_labels, question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -120,7 +120,7 @@ def test_v2_is_exact_under_its_hypothesis(measure: str, prudence: float) -> None
 
 def test_v2_bias_is_the_one_of_the_identities() -> None:
     """The same biases as computed from F_c, F_n and F_r with the supposed labels as true ones."""
-    from demele.evaluation.bias import bias
+    from demele.evaluation.measures.bias import bias
 
     rng = np.random.default_rng(8)
     asked = random_question(rng, n=90, k=3, prudence=0.3, difficulty=rng.random(90))

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.signature import Signature
-from demele.evaluation.comparison.base import Question, Target, mirror
 from demele.evaluation.comparison.betting import sampling_gap
 from demele.evaluation.comparison.compare import compare
 from demele.evaluation.comparison.sequential import SequentialComparison
@@ -20,6 +19,7 @@ from demele.evaluation.comparison.sequential_audit import sequential
 from demele.evaluation.comparison.sequential_plan import plan
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.intervals import overlap_gap
+from demele.evaluation.question import Question, Target, mirror
 from demele.noise.audit import Audit, draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 

@@ -12,8 +12,8 @@ import numpy as np
 from demele.bench.comparisons.own import own_contender
 from demele.bench.comparisons.setting import Contender, Decided, Setting
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.evaluation.comparison.base import Outcomes, Question
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.question import Outcomes, Question
 
 __all__ = ["USUAL", "chosen_contenders", "comparison_methods", "contender", "reference_choice"]
 

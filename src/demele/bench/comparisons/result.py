@@ -1,6 +1,5 @@
 """What comparison methods decided, beside the comparison on true labels: rates, matrices, curves."""
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from demele.bench.comparisons.published import PUBLISHED_SOURCE, published
 from demele.bench.comparisons.setting import REFERENCES, Decided, Flags, ordered_pairs
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
+from demele.core.publish import publish
 from demele.core.results import Note, as_json, plain
 
 if TYPE_CHECKING:
@@ -236,8 +236,7 @@ class MethodComparison:
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page: tables, curves and the matrix of every method."""
-        report = importlib.import_module("demele.report.comparisons_html")
-        written: Path = report.write_comparisons(self.to_dict(), Path(path))
+        written: Path = publish("methods", self.to_dict(), path)
         return written
 
     def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
@@ -255,8 +254,7 @@ class MethodComparison:
         MissingExtraError
             Without matplotlib, naming the extra to install.
         """
-        report = importlib.import_module("demele.report.comparisons_static")
-        written: tuple[Path, ...] = report.write_pictures(self.to_dict(), Path(folder), formats)
+        written: tuple[Path, ...] = publish("pictures of methods", self.to_dict(), folder, formats=formats)
         return written
 
 

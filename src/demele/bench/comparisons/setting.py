@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices, Labelled
-from demele.evaluation.comparison.base import Question
+from demele.evaluation.question import Question
 from demele.noise.transition import TransitionCounts
 
 __all__ = ["REFERENCES", "Asked", "Contender", "Decided", "Flags", "MeasureName", "Setting", "ordered_pairs"]

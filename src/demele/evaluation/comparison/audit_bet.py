@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
-from demele.evaluation.comparison.base import Outcomes, PairCounts, Question
 from demele.evaluation.comparison.betting import FRACTIONS, enough
 from demele.evaluation.comparison.sequential_plan import terms
+from demele.evaluation.question import Outcomes, PairCounts, Question
 
 if TYPE_CHECKING:
     from demele.noise.audit import CodedAudit

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.audit_guess import fitted_guess
-from demele.evaluation.comparison.base import Question
+from demele.evaluation.question import Question
 
 if TYPE_CHECKING:
     from demele.noise.audit import CodedAudit

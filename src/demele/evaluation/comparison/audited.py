@@ -19,10 +19,10 @@ from demele.core.results import Note
 from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, claims_of, margins
 from demele.evaluation.comparison.audit_views import View, view_of
-from demele.evaluation.comparison.base import Outcomes, Question
 from demele.evaluation.comparison.betting import unseen_losses
-from demele.evaluation.comparison.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
+from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import normal_quantile, overlap_reach
+from demele.evaluation.question import Outcomes, Question
 
 if TYPE_CHECKING:
     from demele.noise.audit import CodedAudit

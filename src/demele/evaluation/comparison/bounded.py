@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Note
-from demele.evaluation.comparison.base import Outcomes, PairCounts, Question, mirror
 from demele.evaluation.intervals import exact_interval, normal_quantile, overlap_gap, score_interval
+from demele.evaluation.question import Outcomes, PairCounts, Question, mirror
 
 if TYPE_CHECKING:
     from demele.noise.budget import NoiseBudget
@@ -81,7 +81,7 @@ def bounded(question: Question) -> Outcomes:
     only: then they and the test have half of the error each, and the p-value adds the error of the limits to that of
     the test (Berger and Boos 1994). Where nothing is tested, the limits have it whole.
 
-    Cost: as :func:`demele.evaluation.comparison.base.pair_counts`; with a transition, 2 K products of matrices more.
+    Cost: as :func:`demele.evaluation.question.pair_counts`; with a transition, 2 K products of matrices more.
     """
     from demele.noise.budget import noise_budget
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.base import Outcomes, Question, as_value
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.question import Outcomes, Question, as_value
 
 __all__ = ["classic", "overlap", "reference"]
 

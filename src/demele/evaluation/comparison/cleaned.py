@@ -6,8 +6,8 @@ import numpy as np
 
 from demele.core.errors import NotEnoughData
 from demele.core.labelled import Labelled
-from demele.evaluation.comparison.base import Outcomes, Question
 from demele.evaluation.comparison.classic import overlap
+from demele.evaluation.question import Outcomes, Question
 
 __all__ = ["after_cleaning", "cleaned"]
 

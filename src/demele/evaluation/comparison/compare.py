@@ -12,15 +12,15 @@ from demele.core.labelled import Labelled
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.evaluation.audit_plausibility import audit_notes
-from demele.evaluation.comparison.asking import Knowledge, ask, two_names
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
-from demele.evaluation.comparison.base import Outcomes, Question, as_value, sides
-from demele.evaluation.comparison.expert_errors import ExpertErrors, allowed_rows, largest_allowance
+from demele.evaluation.comparison.checked_options import Knowledge, ask, two_names
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.comparison.sequential_plan import signs
+from demele.evaluation.expert_errors import ExpertErrors, allowed_rows, largest_allowance
 from demele.evaluation.intervals import score_interval
-from demele.evaluation.largest_class import largest_class_notes
+from demele.evaluation.measures.audit_plausibility import audit_notes
+from demele.evaluation.measures.largest_class import largest_class_notes
+from demele.evaluation.question import Outcomes, Question, as_value, sides
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Measure, Verdict
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Comparison without labels: which of two classifiers agrees more often with a third one."""
 
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.base import Outcomes, Question, pair_counts
 from demele.evaluation.comparison.bounded import mcnemar_p, paired_low
+from demele.evaluation.question import Outcomes, Question, pair_counts
 
 __all__ = ["label_free"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.evaluation.comparison.base import Outcomes, Question
+from demele.evaluation.question import Outcomes, Question
 
 __all__ = ["METHODS", "RANDOM_INSTANCES", "MethodSpec", "method_names", "resolved"]
 
@@ -22,8 +22,9 @@ _ALL = ("accuracy", "precision", "recall", "f1")
 class MethodSpec:
     """One method.
 
-    ``where`` is ``module:function`` in this package; ``promise`` says when it errs, in a sentence; ``p_values`` whether
-    several comparisons can share an error by Holm's procedure (else they share the level by Bonferroni's).
+    ``where`` is ``module:function``, imported when it is used; ``promise`` says when it errs, in a sentence;
+    ``p_values`` whether several comparisons can share an error by Holm's procedure (else they share the level by
+    Bonferroni's).
     """
 
     name: str
@@ -39,9 +40,7 @@ class MethodSpec:
     def __call__(self, question: Question) -> Outcomes:
         """Decide every pair of a question."""
         module, _, function = self.where.partition(":")
-        found: Callable[[Question], Outcomes] = getattr(
-            importlib.import_module(f"demele.evaluation.comparison.{module}"), function
-        )
+        found: Callable[[Question], Outcomes] = getattr(importlib.import_module(module), function)
         outcomes = found(question)
         if question.target == "population" and RANDOM_INSTANCES not in outcomes.assumptions:
             return replace(outcomes, assumptions=(*outcomes.assumptions, RANDOM_INSTANCES))
@@ -54,14 +53,14 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="classic",
             title="Overlap of intervals",
-            where="classic:classic",
+            where="demele.evaluation.comparison.classic:classic",
             promise="Errs as often as the labels mislead: only right labels keep its level.",
             source="Benjelloun, section 6.5.4",
         ),
         MethodSpec(
             name="reference",
             title="Overlap of intervals on true labels",
-            where="classic:reference",
+            where="demele.evaluation.comparison.classic:reference",
             promise="What the classic comparison would say without label noise.",
             source="Benjelloun, section 6.5.4",
             needs=("true_labels",),
@@ -69,7 +68,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="prudent-v1",
             title="Prudent, largest bias",
-            where="prudent:prudent_v1",
+            where="demele.evaluation.comparison.prudent:prudent_v1",
             promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
             "larger than supplied.",
             source="Benjelloun, section 6.5.4",
@@ -78,14 +77,14 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="prudent-v2",
             title="Prudent, disagreements given to the established",
-            where="prudent:prudent_v2",
+            where="demele.evaluation.comparison.prudent:prudent_v2",
             promise="Safe if every wrong label is among the share of instances that is given away.",
             source="Benjelloun, section 6.5.4",
         ),
         MethodSpec(
             name="cleaned",
             title="Overlap of intervals after cleaning",
-            where="cleaned:cleaned",
+            where="demele.evaluation.comparison.cleaned:cleaned",
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
             source="Benjelloun, section 6.5.4",
             needs=("cleaning",),
@@ -93,7 +92,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="label-free",
             title="Agreement with a reference classifier",
-            where="label_free:label_free",
+            where="demele.evaluation.comparison.label_free:label_free",
             promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
             source="Raj, Singh and Baker 2011",
             needs=("reference",),
@@ -103,7 +102,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="bounded",
             title="Paired worst case",
-            where="bounded:bounded",
+            where="demele.evaluation.comparison.bounded:bounded",
             promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
             source="exact worst case over the disagreements, McNemar's exact test",
             needs=("noise",),
@@ -114,7 +113,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="audited",
             title="Random sample of expert labels",
-            where="audited:audited",
+            where="demele.evaluation.comparison.audited:audited",
             promise="Errs at most at its level, as measured where it is weakest, if the audit is a random sample; with "
             "exact=True, for accuracy, by a theorem.",
             source="design-based, prediction-powered inference",
@@ -125,7 +124,7 @@ METHODS: dict[str, MethodSpec] = {
         MethodSpec(
             name="sequential",
             title="Expert labels one at a time",
-            where="sequential_audit:sequential",
+            where="demele.evaluation.comparison.sequential_audit:sequential",
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement",
             needs=("audit",),

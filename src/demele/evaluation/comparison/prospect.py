@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from demele.evaluation.comparison.audit_claims import Claim, Evidence
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.question import Question
 from demele.evaluation.rare_sums import Guard, SampledSum
 
 __all__ = ["prospect"]

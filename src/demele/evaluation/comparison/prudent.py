@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.results import Note
-from demele.evaluation.comparison.base import Outcomes, Question, Sides, as_value, mirror, pair_counts
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.question import Outcomes, Question, Sides, as_value, mirror, pair_counts
 
 if TYPE_CHECKING:
     from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -34,13 +34,13 @@ def prudent_v1(question: Question) -> Outcomes:
     Notes
     -----
     Source: Benjelloun, section 6.5.4 (``prudente-v1``). The bias of accuracy is in [-nu, nu]; the others are bounded by
-    :func:`demele.evaluation.bias_bounds.bias_bounds`, which uses all that is known of the noise. An interval is shifted
-    by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1].
+    :func:`demele.evaluation.measures.bias_bounds.bias_bounds`, which uses all that is known of the noise. An interval
+    is shifted by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1].
 
     With a transition the bounds fail with probability ``question.tail`` at most, beside the error of the intervals.
     """
-    from demele.evaluation.bias_bounds import bias_bounds
     from demele.evaluation.comparison.bounded import misfit_notes
+    from demele.evaluation.measures.bias_bounds import bias_bounds
     from demele.noise.budget import noise_budget
 
     data = question.data

@@ -13,20 +13,20 @@ from demele.core.labelled import read_labelled, read_labels
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.evaluation.comparison.asking import classes_of, read_noise, two_names
-from demele.evaluation.comparison.base import Outcomes, Question, Target
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
+from demele.evaluation.comparison.checked_options import two_names
 from demele.evaluation.comparison.compare import decision
-from demele.evaluation.comparison.expert_errors import (
+from demele.evaluation.comparison.methods import METHODS, RANDOM_INSTANCES
+from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
+from demele.evaluation.expert_errors import (
     ExpertErrors,
     allowed_rows,
     expert_assumption,
     read_expert_error,
     with_expert_errors,
 )
-from demele.evaluation.comparison.methods import METHODS, RANDOM_INSTANCES
-from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
 from demele.evaluation.intervals import checked_confidence
+from demele.evaluation.question import Outcomes, Question, Target, classes_of, read_noise
 from demele.evaluation.results import Decision, ExpertBreakdown
 
 if TYPE_CHECKING:

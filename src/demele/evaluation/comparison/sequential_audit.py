@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.results import Note
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.base import Outcomes, PairCounts, Question
 from demele.evaluation.comparison.betting import Draws, Stakes, enough, stakes
-from demele.evaluation.comparison.expert_errors import expert_assumption, with_expert_errors
 from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
+from demele.evaluation.expert_errors import expert_assumption, with_expert_errors
+from demele.evaluation.question import Outcomes, PairCounts, Question
 
 if TYPE_CHECKING:
     from demele.noise.audit import CodedAudit

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
-from demele.evaluation.comparison.base import Question
 from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
-from demele.evaluation.comparison.expert_errors import allowed_rows, kept_share
+from demele.evaluation.expert_errors import allowed_rows, kept_share
 from demele.evaluation.intervals import overlap_gap
+from demele.evaluation.question import Question
 
 __all__ = ["GIVE_UP", "Plan", "Terms", "plan", "signs", "terms"]
 

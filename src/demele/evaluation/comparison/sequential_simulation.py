@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices, Labelled
 from demele.core.seeds import rng_for
-from demele.evaluation.comparison.base import Question, Target, pair_counts
 from demele.evaluation.comparison.betting import enough
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Floats, Plan, Rows, plan, signs, terms
 from demele.evaluation.intervals import overlap_gap
+from demele.evaluation.question import Question, Target, pair_counts
 
 __all__ = ["sequential_many"]
 

@@ -1,22 +1,20 @@
-"""The door for answers of several annotators: a long table, one row per answer, with vocabularies for its columns."""
+"""The door for answers of several annotators, from long and from wide tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, split_columns
-from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.labels.joined.answer_remarks import remarks
+from demele.labels.joined.answer_table import AnswerTable
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["COLUMN_NAMES", "Annotations", "Responses", "read_annotations"]
+__all__ = ["COLUMN_NAMES", "Annotations", "read_annotations"]
 
 #: What the columns of a data frame may be called.
 COLUMN_NAMES = {
@@ -27,7 +25,7 @@ COLUMN_NAMES = {
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Annotations:
+class Annotations(AnswerTable):
     """What annotators say of items: one entry per answer.
 
     Parameters
@@ -64,15 +62,6 @@ class Annotations:
     >>> table.n_items, table.n_annotators, table.classes
     (2, 2, ('cat', 'dog'))
     """
-
-    items: tuple[int | str, ...]
-    annotators: tuple[int | str, ...]
-    classes: tuple[int | str, ...]
-    item: Indices
-    annotator: Indices
-    answer: Indices
-    silent: tuple[str, ...]
-    named: bool
 
     def __init__(
         self,
@@ -173,83 +162,9 @@ class Annotations:
         object.__setattr__(table, "silent", silent)
         return table
 
-    def __repr__(self) -> str:
-        return (
-            f"Annotations(n_answers={self.n_answers}, n_items={self.n_items}, n_annotators={self.n_annotators}, "
-            f"classes=({shown(self.classes)}))"
-        )
-
-    @property
-    def n_answers(self) -> int:
-        """Number of answers, repeated ones included."""
-        return int(self.answer.size)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items, those without an answer included."""
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        """Number of annotators."""
-        return len(self.annotators)
-
-    @property
-    def k(self) -> int:
-        """Number of classes."""
-        return len(self.classes)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The classes as a vocabulary."""
-        return Vocabulary(self.classes)
-
-    @property
-    def n_repeats(self) -> int:
-        """Answers that an annotator gave beyond the first about the same item."""
-        # Sorting is many times as fast here as numpy.unique, whose hashing meets such regular numbers badly.
-        pairs = np.sort(self.item.astype(np.int64) * self.n_annotators + self.annotator)
-        return int(np.count_nonzero(pairs[1:] == pairs[:-1]))
-
-    def votes(self) -> NDArray[np.int64]:
-        """Count the answers of each class about each item, shape (n_items, K)."""
-        flat = np.bincount(self.item.astype(np.int64) * self.k + self.answer, minlength=self.n_items * self.k)
-        return flat.reshape(self.n_items, self.k)
-
-    def responses(self) -> "Responses":
-        """Return the answers as counts of items against the distinct pairs (annotator, answer)."""
-        from scipy.sparse import csr_array
-
-        pairs, column = np.unique(self.annotator.astype(np.int64) * self.k + self.answer, return_inverse=True)
-        ones = np.ones(self.n_answers)
-        # Summing duplicates: an annotator who gave the same answer twice counts twice.
-        counts = csr_array((ones, (self.item, column)), shape=(self.n_items, pairs.size))
-        return Responses(counts, (pairs // self.k).astype(np.intp), (pairs % self.k).astype(np.intp))
-
-    def to_frame(self) -> "pd.DataFrame":
-        """One row per answer: item, annotator, answer."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "item": np.array(self.items, dtype=_kind(self.items))[self.item],
-                "annotator": np.array(self.annotators, dtype=_kind(self.annotators))[self.annotator],
-                "answer": np.array(self.classes, dtype=_kind(self.classes))[self.answer],
-            }
-        )
-
     def remarks(self) -> tuple[Note, ...]:
         """Say what of these answers a reader of any result must know: repeats, silent items, constant annotators."""
         return remarks(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Responses:
-    """Sparse ``counts`` of shape (n_items, n_columns); column c is annotator ``who[c]`` answering ``what[c]``."""
-
-    counts: Any
-    who: NDArray[np.intp]
-    what: NDArray[np.intp]
 
 
 def read_annotations(
@@ -388,10 +303,6 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
             f"items: {wrong.size} of {items.size} answers are about items that all_items does not list, first "
             f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}"
         )
-
-
-def _kind(names: tuple[int | str, ...]) -> Any:
-    return np.int64 if names and isinstance(names[0], int) else object
 
 
 def _set(annotations: Annotations, **words: Vocabulary) -> None:

@@ -1,18 +1,14 @@
 """What a reader of any result must know of the answers that it was made from."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from demele.core.results import Note
-
-if TYPE_CHECKING:
-    from demele.labels.joined.annotations import Annotations
+from demele.labels.joined.answer_table import AnswerTable
 
 __all__ = ["remarks"]
 
 
-def remarks(table: "Annotations") -> tuple[Note, ...]:
+def remarks(table: AnswerTable) -> tuple[Note, ...]:
     """Say what of these answers a reader of any result must know: repeats, silent items, constant annotators."""
     notes: list[Note] = list(_negative_class(table))
     repeats = table.n_repeats
@@ -78,7 +74,7 @@ def remarks(table: "Annotations") -> tuple[Note, ...]:
     return (*notes, *_unanimous(table))
 
 
-def _negative_class(table: "Annotations") -> tuple[Note, ...]:
+def _negative_class(table: AnswerTable) -> tuple[Note, ...]:
     """Say that -1 was read as a class, where it may stand for no answer; classes -1 and 1 are two plain classes."""
     numbers = [name for name in table.classes if isinstance(name, int)]
     if table.named or min(numbers, default=0) != -1 or set(numbers) <= {-1, 1}:
@@ -95,7 +91,7 @@ def _negative_class(table: "Annotations") -> tuple[Note, ...]:
     )
 
 
-def _unanimous(table: "Annotations") -> tuple[Note, ...]:
+def _unanimous(table: AnswerTable) -> tuple[Note, ...]:
     """Say that nobody ever disagrees, where somebody could."""
     votes = table.votes()
     sums = votes.sum(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
-from demele.labels.joined.annotations import Responses
+from demele.labels.joined.answer_table import Responses
 
 __all__ = [
     "Answers",

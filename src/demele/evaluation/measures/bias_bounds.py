@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.confusion import class_measure, ratio
+from demele.evaluation.measures.confusion import class_measure, ratio
 
 if TYPE_CHECKING:
     from demele.noise.budget import NoiseBudget

@@ -14,7 +14,7 @@ from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.evaluation.confusion import ratio
+from demele.evaluation.measures.confusion import ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -367,7 +367,7 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     """
     import pandas as pd
 
-    from demele.evaluation.comparison.asking import coded_like
+    from demele.evaluation.question import coded_like
 
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     truth = coded_like(true_labels, data, "true_labels")

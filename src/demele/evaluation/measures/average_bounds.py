@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.bias_bounds import Moves, apparent_measure, corner, correct_bounds
-from demele.evaluation.confusion import class_measure
+from demele.evaluation.measures.bias_bounds import Moves, apparent_measure, corner, correct_bounds
+from demele.evaluation.measures.confusion import class_measure
 
 if TYPE_CHECKING:
     from demele.noise.budget import NoiseBudget
@@ -31,7 +31,7 @@ def average_bounds(
     average : {"macro", "weighted", "micro"}
         Over the classes for which the measure is defined; ``"weighted"`` by their true instances.
     confusion, budget, doubtful
-        As in :func:`demele.evaluation.bias_bounds.correct_bounds`.
+        As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
 
     Returns
     -------

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import check_same_order
-from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, read_labels, shown
-from demele.evaluation.comparison.base import Question, Target
-from demele.evaluation.comparison.expert_errors import read_expert_error, refuse_without_expert
+from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
 from demele.evaluation.comparison.methods import MethodSpec, resolved
+from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
+from demele.evaluation.question import Question, Target, classes_of, coded_like, read_noise
 from demele.evaluation.results import Measure
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Noise = float | TransitionMatrix | TransitionCounts | Audit
 
-__all__ = ["Knowledge", "ask", "classes_of", "coded_like", "read_noise", "two_names"]
+__all__ = ["Knowledge", "ask", "two_names"]
 
 #: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
 _ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
@@ -168,55 +168,6 @@ def _check_audited(spec: MethodSpec, measure: str, audit: "Audit | None", *, exa
             "errors: 'undirected' makes a second interval of a difference of accuracies from a uniform audit; give "
             "such an audit, or leave errors out"
         )
-
-
-def read_noise(noise: Any) -> Any:
-    """Check what is known of the noise: a rate in [0, 1), a transition matrix or counts.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-    if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
-        return noise
-    if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
-        hint = (
-            "; wrap an array in TransitionMatrix or TransitionCounts"
-            if hasattr(noise, "shape") or isinstance(noise, list)
-            else ""
-        )
-        raise InputTypeError(
-            f"noise: expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got "
-            f"{type(noise).__name__}{hint}"
-        )
-    rate = float(noise)
-    if not 0 <= rate < 1:
-        percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
-        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
-    return rate
-
-
-def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequence[object] | None:
-    """Return the classes given, else those that the transition names."""
-    own = getattr(noise, "classes", None)
-    return classes if classes is not None or own is None else own
-
-
-def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
-    """Return labels of the same rows in the same vocabulary.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-    """
-    if values is None:
-        return None
-    read = read_labels(values, argument)
-    if read.size != data.n:
-        raise InputError(f"{argument}: expected {data.n} rows, as many as labels, got {read.size}")
-    return data.vocabulary.encode(read, argument)
 
 
 def two_names(names: Any) -> tuple[str, str]:

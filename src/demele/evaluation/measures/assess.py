@@ -14,15 +14,21 @@ from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.evaluation.assessment import Assessment
-from demele.evaluation.comparison.asking import classes_of
-from demele.evaluation.comparison.base import as_value
-from demele.evaluation.comparison.expert_errors import ExpertErrors, read_expert_error
-from demele.evaluation.confusion import MAX_CLASSES, Average, ConfusionCounts
-from demele.evaluation.correction import union_interval
+from demele.evaluation.expert_errors import ExpertErrors, read_expert_error
 from demele.evaluation.intervals import checked_confidence, score_interval
-from demele.evaluation.knowledge import LabelKnowledge, knowledge_of, mean_of_ends, separated, table_of, trials_of
-from demele.evaluation.largest_class import always_predicting
+from demele.evaluation.measures.assessment import Assessment
+from demele.evaluation.measures.confusion import MAX_CLASSES, Average, ConfusionCounts
+from demele.evaluation.measures.correction import union_interval
+from demele.evaluation.measures.label_knowledge import (
+    LabelKnowledge,
+    knowledge_of,
+    mean_of_ends,
+    separated,
+    table_of,
+    trials_of,
+)
+from demele.evaluation.measures.largest_class import always_predicting
+from demele.evaluation.question import as_value, classes_of
 from demele.evaluation.results import Estimate
 
 if TYPE_CHECKING:

@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled
 from demele.core.results import Note
-from demele.evaluation.audit_cells import AuditTarget
-from demele.evaluation.audit_interval import audited_estimate, class_estimates
-from demele.evaluation.audit_plausibility import audit_notes
-from demele.evaluation.average_bounds import average_bounds
-from demele.evaluation.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
-from demele.evaluation.bias_bounds import correct_bounds
-from demele.evaluation.comparison.asking import coded_like, read_noise
-from demele.evaluation.comparison.base import as_value
-from demele.evaluation.comparison.expert_errors import ExpertErrors, expert_words, moved_ends
-from demele.evaluation.confusion import ConfusionCounts, confusion_counts
-from demele.evaluation.correction import worst_case_interval
+from demele.evaluation.expert_errors import ExpertErrors, expert_words, moved_ends
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.measures.audit_cells import AuditTarget
+from demele.evaluation.measures.audit_interval import audited_estimate, class_estimates
+from demele.evaluation.measures.audit_plausibility import audit_notes
+from demele.evaluation.measures.average_bounds import average_bounds
+from demele.evaluation.measures.bias import BiasCounts, accuracy_bias, f1_bias, precision_bias, recall_bias
+from demele.evaluation.measures.bias_bounds import correct_bounds
+from demele.evaluation.measures.confusion import ConfusionCounts, confusion_counts
+from demele.evaluation.measures.correction import worst_case_interval
+from demele.evaluation.question import as_value, coded_like, read_noise
 
 if TYPE_CHECKING:
     from demele.noise.audit import Audit, CodedAudit

@@ -281,7 +281,7 @@ def confusion(
 
     Examples
     --------
-    >>> from demele.evaluation.confusion import confusion
+    >>> from demele.evaluation.measures.confusion import confusion
     >>> confusion(["cat", "dog", "dog"], ["cat", "cat", "dog"]).to_frame()
     predicted  cat  dog
     label

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
 from demele.core.results import Interval, Note
-from demele.evaluation.bias_bounds import Moves, corner
-from demele.evaluation.comparison.base import as_value
 from demele.evaluation.intervals import checked_level, score_interval
+from demele.evaluation.measures.bias_bounds import Moves, corner
+from demele.evaluation.question import as_value
 
 if TYPE_CHECKING:
     from demele.noise.budget import NoiseBudget
@@ -96,7 +96,7 @@ def worst_case_interval(
     Parameters
     ----------
     measure, confusion, budget, doubtful
-        As in :func:`demele.evaluation.bias_bounds.correct_bounds`.
+        As in :func:`demele.evaluation.measures.bias_bounds.correct_bounds`.
     level : float in (0, 1)
         Of each score interval.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import plain_text
 from demele.core.results import Note
-from demele.evaluation.comparison.base import Outcomes, Question
+from demele.evaluation.question import Outcomes, Question
 
 __all__ = [
     "ExpertErrors",

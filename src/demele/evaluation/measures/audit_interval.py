@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
 from demele.core.results import Interval
-from demele.evaluation.audit_cells import (
+from demele.evaluation.intervals import checked_level
+from demele.evaluation.measures.audit_cells import (
     AuditTarget,
     accuracy_cells,
     cell_interval,
@@ -18,8 +19,7 @@ from demele.evaluation.audit_cells import (
     inverted,
     share_of,
 )
-from demele.evaluation.comparison.base import as_value
-from demele.evaluation.intervals import checked_level
+from demele.evaluation.question import as_value
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 
 if TYPE_CHECKING:
@@ -178,10 +178,10 @@ def audited_estimate(
     Uniform audits: rows are split by whether they are predicted, and whether they are labelled, as the class, which
     makes four cells. Of N rows of a cell, k were audited and x of these are truly of the class; the share of the cell
     is taken to be (x + c m) / (k + c), with c = 1 - k / N and m the share that the audited rows of all classes make
-    likely in such a cell (:func:`~demele.evaluation.audit_cells.pooled_shares`). The end of its bounds on the side of
-    the rarer outcome is Clopper and Pearson's, the other one Jeffreys'; with fewer than 100 audited rows both are
-    Clopper and Pearson's. The interval is widened to hold every value that makes the audit likeliest. Accuracy has two
-    cells with Jeffreys' bounds, without a pooled share.
+    likely in such a cell (:func:`~demele.evaluation.measures.audit_cells.pooled_shares`). The end of its bounds on the
+    side of the rarer outcome is Clopper and Pearson's, the other one Jeffreys'; with fewer than 100 audited rows both
+    are Clopper and Pearson's. The interval is widened to hold every value that makes the audit likeliest. Accuracy has
+    two cells with Jeffreys' bounds, without a pooled share.
 
     Weighted audits: difference estimator; the losses and the gains get the bounds of
     :mod:`demele.evaluation.rare_sums`, which allow for an unseen row as heavy as the heaviest audited one. Rows that

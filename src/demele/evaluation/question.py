@@ -1,20 +1,34 @@
-"""What every comparison method sees and returns: many ordered pairs of classifiers at once, as arrays."""
+"""What is asked of classifiers and what is known of their labels; what every comparison method sees and returns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.labelled import Indices, Labelled
+from demele.core.errors import InputError, InputTypeError
+from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
 
 if TYPE_CHECKING:
     from demele.noise.audit import CodedAudit
     from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-__all__ = ["Outcomes", "PairCounts", "Question", "Sides", "Target", "as_value", "mirror", "pair_counts", "sides"]
+__all__ = [
+    "Outcomes",
+    "PairCounts",
+    "Question",
+    "Sides",
+    "Target",
+    "as_value",
+    "classes_of",
+    "coded_like",
+    "mirror",
+    "pair_counts",
+    "read_noise",
+    "sides",
+]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -208,3 +222,52 @@ def sides(data: Labelled, measure: str, of: int | None) -> Sides:
 def as_value(proportion: Floats, measure: str) -> Floats:
     """Turn the proportion behind a measure into the measure; increasing, so that it maps intervals too."""
     return 2 * proportion / (1 + proportion) if measure == "f1" else proportion
+
+
+def read_noise(noise: Any) -> Any:
+    """Check what is known of the noise: a rate in [0, 1), a transition matrix or counts.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    from demele.noise.transition import TransitionCounts, TransitionMatrix
+
+    if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
+        return noise
+    if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
+        hint = (
+            "; wrap an array in TransitionMatrix or TransitionCounts"
+            if hasattr(noise, "shape") or isinstance(noise, list)
+            else ""
+        )
+        raise InputTypeError(
+            f"noise: expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got "
+            f"{type(noise).__name__}{hint}"
+        )
+    rate = float(noise)
+    if not 0 <= rate < 1:
+        percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
+        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
+    return rate
+
+
+def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequence[object] | None:
+    """Return the classes given, else those that the transition names."""
+    own = getattr(noise, "classes", None)
+    return classes if classes is not None or own is None else own
+
+
+def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
+    """Return labels of the same rows in the same vocabulary.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if values is None:
+        return None
+    read = read_labels(values, argument)
+    if read.size != data.n:
+        raise InputError(f"{argument}: expected {data.n} rows, as many as labels, got {read.size}")
+    return data.vocabulary.encode(read, argument)

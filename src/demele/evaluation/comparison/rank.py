@@ -3,7 +3,6 @@
 All ordered pairs are one question, and all verdicts hold together: the chance that any of them is wrong is limited.
 """
 
-import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,14 +14,15 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Labelled, read_models, shown
+from demele.core.publish import publish
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
-from demele.evaluation.comparison.asking import Knowledge, ask, coded_like
-from demele.evaluation.comparison.base import Outcomes, Question
+from demele.evaluation.comparison.checked_options import Knowledge, ask
 from demele.evaluation.comparison.compare import decision, estimate, remarks, signature
-from demele.evaluation.comparison.expert_errors import ExpertErrors
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
+from demele.evaluation.expert_errors import ExpertErrors
 from demele.evaluation.intervals import checked_confidence
+from demele.evaluation.question import Outcomes, Question, coded_like
 from demele.evaluation.results import Decision, Estimate, Measure
 
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ class Ranking:
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""
-        report = importlib.import_module("demele.report.ranking_html")
-        written: Path = report.write_ranking(self.to_dict(), Path(path))
+        written: Path = publish("ranking", self.to_dict(), path)
         return written
 
     def __repr__(self) -> str:

@@ -1,15 +1,15 @@
 """What is known of one classifier: its measures, the bias that wrong labels may cause, what follows for the truth."""
 
-import importlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
+from demele.core.publish import publish
 from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
-from demele.evaluation.confusion import ConfusionCounts
+from demele.evaluation.measures.confusion import ConfusionCounts
 from demele.evaluation.results import Estimate
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ class Assessment:
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""
-        report = importlib.import_module("demele.report.assessment_html")
-        written: Path = report.write_assessment(self.to_dict(), Path(path))
+        written: Path = publish("assessment", self.to_dict(), path)
         return written
 
     def __repr__(self) -> str:

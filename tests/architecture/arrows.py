@@ -1,0 +1,91 @@
+"""Which file of demele reaches which: by import, for types only, or by the name of a module in a string."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+#: Strings that could name a module: at least one dot, and nothing but names between dots.
+DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+
+
+def modules_of(root: Path) -> dict[str, Path]:
+    """The files below ``root/demele`` by the dotted name of their module; a package is its ``__init__``."""
+    named = {}
+    for path in sorted((root / "demele").rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return named
+
+
+def room_of(module: str) -> str:
+    """Name of the room that a module is in; "" for the front door."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def arrows_of(text: str, known: set[str]) -> Iterator[tuple[str, int]]:
+    """Yield the modules among ``known`` that a source text reaches, each with its line."""
+    tree = ast.parse(text)
+    sentences = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:  # "from demele import data" imports a module, "from demele import mig" does not
+                whole = f"{node.module}.{alias.name}"
+                found = whole if whole in known else str(node.module)
+                if found in known:
+                    yield found, node.lineno
+        elif isinstance(node, ast.JoinedStr):
+            pattern = "".join(
+                re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"[\w.]+" for part in node.values
+            )
+            if pattern.startswith("demele\\."):
+                yield from ((module, node.lineno) for module in known if re.fullmatch(pattern, module))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in sentences | parts:
+            yield from ((module, node.lineno) for module in named_in(node.value, known))
+
+
+def named_in(text: str, known: set[str]) -> Iterator[str]:
+    """Yield the module that a string names: whole, without "demele." before it, or with a name of its own after it."""
+    if not DOTTED.fullmatch(text.replace(":", ".")):
+        return
+    for candidate in (text, f"demele.{text}", text.partition(":")[0], text.rpartition(".")[0]):
+        if candidate in known and "." in candidate:
+            yield candidate
+            return
+
+
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of modules that reach each other (strongly connected components of more than one, and loops)."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for start in arrows:
+        stack: list[tuple[str, bool]] = [(start, False)]
+        while stack:
+            module, done = stack.pop()
+            if done:
+                order.append(module)
+            elif module not in seen:
+                seen.add(module)
+                stack += [(module, True), *((target, False) for target in arrows[module])]
+    back: dict[str, set[str]] = {module: set() for module in arrows}
+    for module, targets in arrows.items():
+        for target in targets:
+            back[target].add(module)
+    found = []
+    seen.clear()
+    for start in reversed(order):
+        if start in seen:
+            continue
+        group, waiting = {start}, [start]
+        seen.add(start)
+        while waiting:
+            fresh = back[waiting.pop()] - seen
+            seen |= fresh
+            group |= fresh
+            waiting += fresh
+        if len(group) > 1 or start in arrows[start]:
+            found.append(group)
+    return found

@@ -1,0 +1,171 @@
+"""Which way the arrows point, between rooms, their parts and files: late imports and names in strings included."""
+
+from pathlib import Path
+
+import pytest
+
+import demele
+from tests.architecture.arrows import arrows_of, circles, modules_of, room_of
+
+KNOWN = modules_of(Path(demele.__file__).parents[1])
+NAMES = set(KNOWN)
+#: What each module reaches, and in which line.
+ARROWS = {
+    module: {target: line for target, line in arrows_of(path.read_text(encoding="utf-8"), NAMES) if target != module}
+    for module, path in KNOWN.items()
+}
+#: The one that calls what stands above it: results are published without knowing how.
+LATE = "demele.core.publish"
+
+#: A room may reach those named, and itself.
+ALLOWED = {
+    "core": set(),
+    "runtime": {"core"},
+    "estimation": {"core"},
+    "data": {"core"},
+    "noise": {"core"},
+    "labels": {"core", "runtime", "noise"},
+    "evaluation": {"core", "runtime", "noise", "labels"},
+    "metrics": {"core", "runtime", "estimation"},
+    "streaming": {"core", "runtime", "estimation", "metrics"},
+    "adapters": {"core", "metrics", "streaming"},
+    "bench": {"core", "runtime", "estimation", "data", "metrics", "noise", "labels", "evaluation"},
+    "report": {"core", "metrics"},
+    "files": {"core", "noise", "labels"},
+}
+#: These may reach every room, and the front door.
+TOP = ("cli", "__main__")
+#: Parts of rooms that must not reach others of the same room: a part and what stands above it.
+PARTS = {
+    "demele.evaluation.measures": ("demele.evaluation.comparison",),
+    "demele.noise": ("demele.labels",),
+}
+#: A room's own files, which its parts stand on: only its front door reaches the parts.
+GROUND = {"demele.evaluation": ("demele.evaluation.measures", "demele.evaluation.comparison")}
+
+#: Arrows that point up today, or close a circle of files, and why they still stand. This list only gets shorter.
+STILL_UP = {
+    ("demele.metrics.pieces", "demele.streaming.outofcore"): "evaluate is called below what reads pieces",
+}
+STILL_CIRCULAR = {
+    ("demele.metrics.requests", "demele.metrics.functions"): "defaults are read off the public functions",
+    ("demele.metrics.functions", "demele.metrics.predictor.functions"): "all public functions in one table",
+    ("demele.streaming.frame", "demele.streaming.plain"): "a frame writes itself as bytes",
+    ("demele.streaming.reading", "demele.streaming.frame"): "rows are read as a frame says",
+    ("demele.streaming.serial", "demele.streaming.accumulator"): "an accumulator writes itself as bytes",
+    ("demele.bench.cards", "demele.bench.characterise"): "types only: a characterisation stands beside its driver",
+    ("demele.bench.dictionary", "demele.bench.characterise"): "types only: likewise",
+    ("demele.bench.packed", "demele.bench.characterise"): "likewise",
+    ("demele.bench.packed", "demele.bench"): "the name of the package, for its data",
+    ("demele.adapters.torchmetrics", "demele.adapters.torch_metric"): "the module gathers what it is imported by",
+    ("demele.adapters.torchmetrics", "demele.adapters.torch_latte"): "likewise",
+}
+
+
+def is_in(module: str, part: str) -> bool:
+    return module == part or module.startswith(f"{part}.")
+
+
+def upward() -> set[tuple[str, str]]:
+    """The arrows to rooms and parts that stand above."""
+    found = set()
+    for module, targets in ARROWS.items():
+        own = room_of(module)
+        for target in targets:
+            other = room_of(target)
+            if own and own not in TOP and other != own and (other not in ALLOWED[own]):
+                found.add((module, target))
+            below = [part for part in PARTS if is_in(module, part)]
+            if any(is_in(target, above) for part in below for above in PARTS[part]):
+                found.add((module, target))
+            ground = module.rpartition(".")[0]
+            if ground in GROUND and module not in GROUND and any(is_in(target, part) for part in GROUND[ground]):
+                found.add((module, target))
+    return found
+
+
+def test_every_room_has_its_place() -> None:
+    assert {room_of(module) for module in KNOWN} - {""} == {*ALLOWED, *TOP}
+
+
+def test_arrows_point_down() -> None:
+    found = {arrow for arrow in upward() if arrow[0] != LATE}
+    told = [f"{module}:{ARROWS[module][target]} must not reach {target}" for module, target in found - set(STILL_UP)]
+    assert not told
+    assert not set(STILL_UP) - found, "these point up no more: take them off the list"
+
+
+def test_what_is_published_is_in_the_rooms_of_pages() -> None:
+    targets = {target for target in ARROWS[LATE] if room_of(target) != "core"}
+    assert targets
+    assert {room_of(target) for target in targets} == {"report"}
+
+
+def without(arrows: set[tuple[str, str]]) -> dict[str, set[str]]:
+    return {
+        module: {target for target in targets if module != LATE and (module, target) not in arrows}
+        for module, targets in ARROWS.items()
+    }
+
+
+def test_no_files_reach_each_other() -> None:
+    listed = set(STILL_UP) | set(STILL_CIRCULAR)
+    told = [
+        sorted(
+            f"{module}:{ARROWS[module][target]} -> {target}"
+            for module in circle
+            for target in ARROWS[module]
+            if target in circle
+        )
+        for circle in circles(without(listed))
+    ]
+    assert not told
+
+
+@pytest.mark.parametrize("arrow", STILL_CIRCULAR, ids=" -> ".join)
+def test_what_is_excused_still_closes_a_circle(arrow: tuple[str, str]) -> None:
+    assert arrow[1] in ARROWS.get(arrow[0], {}), "gone: take it off the list"
+    assert circles(without((set(STILL_UP) | set(STILL_CIRCULAR)) - {arrow})), "closes nothing: take it off the list"
+
+
+def test_modules_are_found_by_names_that_can_be_read() -> None:
+    """A module that is imported by a name put together is named whole in a table, or matches few."""
+    for module, path in KNOWN.items():
+        every = {target for target, _ in arrows_of(path.read_text(encoding="utf-8"), NAMES)}
+        assert len(every) < len(NAMES) / 4, f"{module} could reach {len(every)} modules; write their names out"
+
+
+# The reader of arrows itself ------------------------------------------------------------------------------------------
+
+SOME = {"demele", "demele.core.results", "demele.report.html", "demele.labels", "demele.labels.made.noise"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from demele.core.results import Score", {"demele.core.results"}),
+        ("import demele.report.html", {"demele.report.html"}),
+        ("from demele import labels", {"demele.labels"}),
+        ("from demele import mig", {"demele"}),
+        ("from demele.labels.made import noise", {"demele.labels.made.noise"}),
+        ("def f():\n    from demele.report.html import x", {"demele.report.html"}),
+        ("if TYPE_CHECKING:\n    from demele.report.html import x", {"demele.report.html"}),
+        ("importlib.import_module('demele.report.html')", {"demele.report.html"}),
+        ("HOMES = {'x': 'demele.report.html'}", {"demele.report.html"}),
+        ("HOMES = {'labels.made.noise': 'x'}", {"demele.labels.made.noise"}),
+        ("WHERE = 'demele.report.html:write'", {"demele.report.html"}),
+        ("WHERE = 'demele.report.html.write'", {"demele.report.html"}),
+        ("import_module(f'demele.report.{name}')", {"demele.report.html"}),
+        ("import_module(f'demele.{home}')", SOME - {"demele"}),
+        ("'''About demele.report.html.'''\nx = 'of demele.report.html'", set()),
+        ("x = 'results.csv'", set()),
+    ],
+)
+def test_arrows_are_seen(text: str, found: set[str]) -> None:
+    assert {target for target, _ in arrows_of(text, SOME)} == found
+
+
+def test_circles_are_found() -> None:
+    arrows = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set(), "f": {"f"}}
+    assert sorted(sorted(circle) for circle in circles(arrows)) == [["a", "b", "c"], ["f"]]
+    assert circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []
