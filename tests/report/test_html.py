@@ -189,7 +189,7 @@ def test_explains_the_metrics(page: Page) -> None:
 
 
 def test_does_without_what_is_not_known(tmp_path: Path) -> None:
-    words = Page(_write(tmp_path, [sample_evaluation(intervals=False)])).words
+    words = Page(_write(tmp_path, [sample_evaluation(intervals=False)], specs={})).words
     assert "nothing more is known of it" in words
     assert "No intervals were asked for" in words
     assert "Other metrics" in words
