@@ -91,7 +91,7 @@ def test_the_reasons_of_evaluate_are_kept_where_a_computation_fails() -> None:
 
 
 def test_a_table_that_cannot_be_made_is_a_reason_for_its_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise NotEnoughData("too few rows")
 
     monkeypatch.setattr(module, "information_of", refuse)

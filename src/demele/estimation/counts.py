@@ -7,6 +7,7 @@ of pairs are its marginals. With 10 bins, two codes and two factors make 10 000 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,7 @@ def joint_counts(
 
     Cost: O(n (d + M)) to bin and about O(n d M / 4) additions; memory O(chunk (d + M)) beyond the tables.
     """
-    check_size(codes, factors, of_codes, of_factors, factor_pairs=factor_pairs)
+    check_size(codes, factors, of_codes, of_factors)
     total: JointCounts | None = None
     for start in range(0, codes.n, CHUNK):
         rows = bin_rows(codes, factors, of_codes, of_factors, slice(start, start + CHUNK))
@@ -167,10 +168,8 @@ def check_size(
     factors: Factors,
     of_codes: Sequence[ColumnBins],
     of_factors: Sequence[ColumnBins | None],
-    *,
-    factor_pairs: bool,
 ) -> None:
-    """Refuse tables that no memory holds.
+    """Refuse tables that no memory holds, those of pairs of factors among them: whatever metric asks.
 
     Raises
     ------
@@ -181,9 +180,7 @@ def check_size(
         len(factor.levels) if bins is None else bins.n_bins
         for factor, bins in zip(factors.columns, of_factors, strict=True)
     ]
-    entries = codes.d * max(bins.n_bins for bins in of_codes) * sum(values)
-    if factor_pairs:
-        entries += sum(values) ** 2
+    entries = codes.d * max(bins.n_bins for bins in of_codes) * sum(values) + sum(values) ** 2
     if entries > MAX_ENTRIES:
         widest = int(np.argmax(values))
         raise InputError(
@@ -202,7 +199,7 @@ class _Pack:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return prod(self.shape)
 
 
 class PackedRows:

@@ -99,18 +99,18 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
 
 
 def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.sparse import csr_matrix
     from sklearn.metrics.cluster import expected_mutual_information
 
-    flat = table.reshape(-1, *table.shape[-2:])
-    result = np.empty(len(flat))
-    for index, counts in enumerate(flat):
-        used = np.rint(counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]).astype(np.int64)
-        height = float(entropy(counts.sum(axis=0)))
-        chance = float(expected_mutual_information(csr_matrix(used), int(used.sum()))) if min(used.shape) > 1 else 0.0
-        value = float(plug_in.reshape(-1)[index])
-        result[index] = height * (value - chance) / (height - chance) if height - chance > 1e-12 else 0.0
-    return result.reshape(plug_in.shape)
+    counts = np.rint(table).astype(np.int64).reshape(-1, *table.shape[-2:])
+    expected = np.zeros(len(counts))
+    for index, one in enumerate(counts):
+        used = one[one.any(axis=1)][:, one.any(axis=0)]
+        if min(used.shape) > 1:
+            expected[index] = expected_mutual_information(used, used.sum())
+    chance, height = expected.reshape(plug_in.shape), entropy(table.sum(axis=-2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        adjusted = height * (plug_in - chance) / (height - chance)
+    return np.where(height - chance > 1e-12, adjusted, 0.0)
 
 
 def _n_log_n(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -63,8 +63,9 @@ def fragility_notes(
         text = f"{data.n} rows are few for the number of cells; with the information adjusted for chance"
         reasons.append(("few-rows", text, other))
     notes: dict[str, tuple[Note, ...]] = {}
+    pairs = information_scores.read_factor_pairs(scored)
     for code, text, other in reasons:
-        changed = information_of(data, other)
+        changed = information_of(data, other, factor_pairs=pairs)
         for name, (native, reg_dim) in scored.items():
             before = float(native.value)
             after = float(information_scores.native_of(name, changed, reg_dim).value)

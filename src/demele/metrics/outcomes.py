@@ -70,26 +70,30 @@ def information_outcomes(
     started = time.perf_counter()
     settings = replace(settings, seed=run.seed)
     natives: dict[str, Native] = {}
-    table = information_of(data, settings)
+    pairs = information_scores.read_factor_pairs(request.name for request in requests)
+    table = information_of(data, settings, factor_pairs=pairs)
     for request in requests:
         natives[request.name] = information_scores.native_of(request.name, table, request.reg_dim)
     notes = fragility_notes(data, settings, table, {item.name: (natives[item.name], item.reg_dim) for item in requests})
     seconds = time.perf_counter() - started
     resamples = permutations = None
     if run.bootstrap:
-        tables: Iterable[InformationTable] = resampled_tables(data, settings, run.bootstrap, run.seed)
+        tables: Iterable[InformationTable] = resampled_tables(
+            data, settings, run.bootstrap, run.seed, factor_pairs=pairs
+        )
         if not settings.resamples_by_weight:
             tables = (
-                information_of(data.take(half_of_rows(data.n, run.seed, index)), settings)
+                information_of(data.take(half_of_rows(data.n, run.seed, index)), settings, factor_pairs=pairs)
                 for index in range(run.bootstrap)
             )
         resamples = _drawn(tables, requests, run.bootstrap, "resamples", report)
     if run.chance:
-        tables = permuted_tables(data, settings, run.chance, run.seed)
+        tables = permuted_tables(data, settings, run.chance, run.seed, factor_pairs=pairs)
         permutations = _drawn(tables, requests, run.chance, "permutations", report)
     shuffled = permutations
     if permutations is None and shuffle:
-        shuffled = _drawn(permuted_tables(data, settings, 1, run.seed), requests, 1, "shuffles", None)
+        tables = permuted_tables(data, settings, 1, run.seed, factor_pairs=pairs)
+        shuffled = _drawn(tables, requests, 1, "shuffles", None)
     return {
         request.name: Outcome(
             native=natives[request.name],

@@ -79,7 +79,8 @@ def plain_scores(
                 reasons[name] = str(error)
     for table_settings, group in by_table(requests).items():
         try:
-            table = information_of(subject.data, replace(table_settings, seed=seed))
+            pairs = information_scores.read_factor_pairs(request.name for request in group)
+            table = information_of(subject.data, replace(table_settings, seed=seed), factor_pairs=pairs)
         except DemeleError as error:
             reasons |= {request.name: str(error) for request in group}
             continue

@@ -221,7 +221,7 @@ class Frame:
             of_codes, of_factors = tuple(found), tuple(own)
         for column, bins in zip(self.columns, of_factors, strict=True):
             n_levels.append(len(column.levels) if bins is None else bins.n_bins)
-        check_size(codes, factors, of_codes, of_factors, factor_pairs=True)
+        check_size(codes, factors, of_codes, of_factors)
         return Binned(of_codes, of_factors, tuple(n_levels))
 
     def described(self, n: int, n_annotated: list[int]) -> tuple[Codes, Factors]:

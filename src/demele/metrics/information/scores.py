@@ -1,5 +1,6 @@
 """The information-based metrics by name."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from demele.estimation.information import InformationTable
 from demele.metrics.information import dcimig, dlig, dmig, jemmig, mig, mig_sup, modularity, xmig
 from demele.metrics.native import Native
 
-__all__ = ["native_of"]
+__all__ = ["native_of", "read_factor_pairs"]
 
 _FROM_TABLE = {
     "mig_sup": mig_sup.score,
@@ -18,6 +19,12 @@ _FROM_TABLE = {
     "jemmig": jemmig.score,
 }
 _FROM_TABLE_AND_CODES = {"dmig": dmig.score, "xmig": xmig.score, "dlig": dlig.score}
+_READ_FACTOR_PAIRS = {"dmig", "dlig"}
+
+
+def read_factor_pairs(names: Iterable[str]) -> bool:
+    """Whether one of these metrics reads what factors tell of one another."""
+    return not _READ_FACTOR_PAIRS.isdisjoint(names)
 
 
 def native_of(name: str, table: InformationTable, reg_dim: NDArray[np.intp] | None) -> Native:

@@ -53,19 +53,19 @@ class TableSettings:
         return self.estimator == "histogram" and not self.soft
 
 
-def information_of(data: Data, settings: TableSettings) -> InformationTable:
-    """Return the information table of all codes and factors."""
+def information_of(data: Data, settings: TableSettings, *, factor_pairs: bool) -> InformationTable:
+    """Return the information table of all codes and factors, and if asked for of the pairs of factors."""
     if settings.estimator == "knn":
-        return _nearest_neighbours(data, settings)
+        return _nearest_neighbours(data, settings, factor_pairs=factor_pairs)
     if settings.estimator == "robust":
-        return _robust(data, settings)
+        return _robust(data, settings, factor_pairs=factor_pairs)
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
     if settings.soft:
         if data.codes_std is None:
             raise ValueError("soft counts need standard deviations")
         counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
     else:
-        counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=True)
+        counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=factor_pairs)
     return information_table(counts, settings.correction)
 
 
@@ -73,7 +73,7 @@ def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Array]]:
     return [(factor.categorical, np.asarray(factor.values)) for factor in factors]
 
 
-def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable:
+def _nearest_neighbours(data: Data, settings: TableSettings, *, factor_pairs: bool) -> InformationTable:
     """Information as scikit-learn estimates it, factor entropies as the information of a factor with itself (Latte)."""
     from demele.estimation.knn import knn_factor_information, knn_information_matrix
 
@@ -82,6 +82,9 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
     drawn: dict[str, Any] = {"n_neighbors": k, "jitter_seed": seed, "one_by_one": settings.one_by_one}
     if all(factor.complete for factor in columns):
         information = knn_information_matrix(data.codes.dense(), _columns(columns), **drawn)
+        if not factor_pairs:
+            alone = [knn_factor_information([one], n_neighbors=k, jitter_seed=seed) for one in _columns(columns)]
+            return InformationTable(information, np.ravel(alone))
         between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
         return InformationTable(information, between.diagonal().copy(), None, between)
     information = np.empty((data.codes.d, len(columns)))
@@ -91,15 +94,15 @@ def _nearest_neighbours(data: Data, settings: TableSettings) -> InformationTable
         own = [(factor.categorical, factor.values[rows])]
         codes = np.asarray(data.codes.values[rows], dtype=np.float64)
         information[:, i] = knn_information_matrix(codes, own, **drawn)[:, 0]
-        for other in range(len(columns)):
+        for other in range(len(columns)) if factor_pairs else ():
             both = np.flatnonzero(factor.annotated() & columns[other].annotated())
             pair = [(columns[index].categorical, columns[index].values[both]) for index in (other, i)]
             between[other, i] = knn_factor_information(pair, n_neighbors=k, jitter_seed=seed)[0, 1]
         between[i, i] = knn_factor_information(own, n_neighbors=k, jitter_seed=seed)[0, 0]
-    return InformationTable(information, between.diagonal().copy(), None, between)
+    return InformationTable(information, between.diagonal().copy(), None, between if factor_pairs else None)
 
 
-def _robust(data: Data, settings: TableSettings) -> InformationTable:
+def _robust(data: Data, settings: TableSettings, *, factor_pairs: bool) -> InformationTable:
     """Dependence in [0, 1] of each code and factor, in units in which every factor's entropy is 1.
 
     The information of two factors is in the unit of the factor of its row.
@@ -138,6 +141,9 @@ def _robust(data: Data, settings: TableSettings) -> InformationTable:
         information / np.where(varies, entropies, 1.0),
     )
     unit = varies.astype(np.float64)
+    relative = np.clip(relative, 0.0, 1.0)
+    if not factor_pairs:
+        return InformationTable(relative, unit)
     between = np.diag(unit)
     for i, a in enumerate(columns):
         for k in range(i + 1, len(columns)):
@@ -146,7 +152,7 @@ def _robust(data: Data, settings: TableSettings) -> InformationTable:
             shared = float(np.maximum(mutual_information(table, "miller-madow"), 0.0))
             heights = [max(float(entropy(table.sum(axis=axis))), 1e-12) for axis in (1, 0)]
             between[i, k], between[k, i] = (min(shared / height, 1.0) for height in heights)
-    return InformationTable(np.clip(relative, 0.0, 1.0), unit, None, between)
+    return InformationTable(relative, unit, None, between)
 
 
 def _neighbours(codes: Array, factor: Factor, values: Array, n_neighbors: int) -> Array:
@@ -201,10 +207,12 @@ def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Array:
 # Resampling ---------------------------------------------------------------------------------------------------------
 
 
-def resampled_tables(data: Data, settings: TableSettings, n_resamples: int, seed: int) -> Iterator[InformationTable]:
+def resampled_tables(
+    data: Data, settings: TableSettings, n_resamples: int, seed: int, *, factor_pairs: bool
+) -> Iterator[InformationTable]:
     """Yield tables of bootstrap resamples, several at a time: rows drawn as weights over bins computed once."""
     of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
-    packed = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=True)
+    packed = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=factor_pairs)
     block: list[JointCounts] = []
     for index in range(n_resamples):
         drawn = rng_for(seed, "bootstrap", index).integers(0, data.n, data.n)
@@ -214,11 +222,13 @@ def resampled_tables(data: Data, settings: TableSettings, n_resamples: int, seed
             block = []
 
 
-def permuted_tables(data: Data, settings: TableSettings, n_permutations: int, seed: int) -> Iterator[InformationTable]:
+def permuted_tables(
+    data: Data, settings: TableSettings, n_permutations: int, seed: int, *, factor_pairs: bool
+) -> Iterator[InformationTable]:
     """Yield tables of the same codes with the rows of the factors permuted, one at a time."""
     for index in range(n_permutations):
         order = rng_for(seed, "chance", index).permutation(data.n)
-        yield information_of(data.permuted(order), settings)
+        yield information_of(data.permuted(order), settings, factor_pairs=factor_pairs)
 
 
 def _stacked(counts: list[JointCounts]) -> JointCounts:
