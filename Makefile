@@ -21,7 +21,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[report]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
@@ -47,7 +47,7 @@ OLDEST_INSTALL = $(OLDEST)/bin/python -m pip install --quiet --disable-pip-versi
 OLDEST_TOOLS = hypothesis krippendorff packaging polars pytest pytest-xdist statsmodels
 
 $(OLDEST)/.short: pyproject.toml constraints-oldest.txt | $(OLDEST)/bin/python
-	$(OLDEST_INSTALL) --editable '.[report,parquet,cleaning,pictures,dask]' $(OLDEST_TOOLS)
+	$(OLDEST_INSTALL) --editable '.[parquet,cleaning,pictures,dask]' $(OLDEST_TOOLS)
 	touch $@
 
 $(OLDEST)/.all: pyproject.toml constraints-oldest.txt | $(OLDEST)/bin/python

@@ -149,7 +149,6 @@ def preload() -> None:
         if not module.name.startswith("demele.adapters"):
             importlib.import_module(module.name)
     for name in (
-        "plotly.offline",
         "matplotlib.backends.backend_agg",
         "matplotlib.backends.backend_svg",
         "pyarrow.parquet",

@@ -20,7 +20,7 @@ IDS = [str(path.relative_to(ROOT)) for path in MODULES]
 
 #: These, and everything that they would bring, are imported where they are used.
 HEAVY = {
-    *("scipy", "sklearn", "pandas", "polars", "narwhals", "plotly", "matplotlib", "rich", "joblib"),
+    *("scipy", "sklearn", "pandas", "polars", "narwhals", "matplotlib", "rich", "joblib"),
     *("cleanlab", "torch", "keras", "dask"),
 }
 
@@ -79,7 +79,7 @@ def test_a_histogram_metric_needs_no_predictors() -> None:
         "v = np.random.default_rng(0).random((5000, 2))\n"
         "demele.mig(v, v, kinds='continuous')"
     )
-    assert not found & {"sklearn", "plotly", "torch", "keras", "dask", "joblib"}
+    assert not found & {"sklearn", "torch", "keras", "dask", "joblib"}
 
 
 # What public names say -----------------------------------------------------------------------------------------------

@@ -598,17 +598,6 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     assert (own / "there.html").read_text(encoding="utf-8") == "precious"
 
 
-def test_report_without_plotly_is_refused_before_computing(
-    demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    monkeypatch.setattr(sys.modules["demele.bench.characterise"], "run_plan", _never)
-    run = demele(*MIXING, "--report", "page.html")
-    assert run.status == 2
-    assert "--report needs plotly" in run.err
-
-
 def test_help(demele: Program) -> None:
     alone = demele("bench")
     assert (alone.status, alone.err) == (0, "")

@@ -157,17 +157,6 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
     assert Path("there.html").read_text(encoding="utf-8") == "precious"
 
 
-def test_report_without_plotly_is_refused_before_computing(
-    demele: Program, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    monkeypatch.setattr(library, "evaluate", None)
-    run = demele("score", "codes.npy", "factors.csv", "--report", "page.html")
-    assert run.status == 2
-    assert "--report needs plotly" in run.err
-
-
 def test_force_replaces(demele: Program, folder: Path) -> None:
     Path("there.json").write_text("old", encoding="utf-8")
     assert demele("score", "codes.npy", "factors.csv", *FAST, "--output", "there.json", "--force").status == 0

@@ -22,9 +22,9 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     ("module", "purpose", "message"),
     [
         (
-            "plotly.offline",
-            "the HTML report",
-            "the HTML report needs plotly: install it with  pip install 'demele[report]'",
+            "matplotlib.figure",
+            "a picture for print",
+            "a picture for print needs matplotlib: install it with  pip install 'demele[pictures]'",
         ),
         (
             "pyarrow",
@@ -64,41 +64,28 @@ def test_the_message_names_what_is_needed_and_the_command(
 
 
 def test_what_is_installed_is_returned() -> None:
-    assert require("plotly", purpose="the HTML report") is sys.modules["plotly"]
+    assert require("matplotlib", purpose="a picture for print") is sys.modules["matplotlib"]
 
 
 def test_a_broken_installation_is_not_called_a_missing_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # plotly is there, but something that it needs is not
-    without(monkeypatch, "plotly")
-    monkeypatch.delitem(sys.modules, "plotly")
-    (tmp_path / "plotly.py").write_text("import something_that_plotly_needs\n")
+    # matplotlib is there, but something that it needs is not
+    without(monkeypatch, "matplotlib")
+    monkeypatch.delitem(sys.modules, "matplotlib")
+    (tmp_path / "matplotlib.py").write_text("import something_that_matplotlib_needs\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="something_that_plotly_needs") as caught:
-        require("plotly", purpose="the HTML report")
+    with pytest.raises(ModuleNotFoundError, match="something_that_matplotlib_needs") as caught:
+        require("matplotlib", purpose="a picture for print")
     assert not isinstance(caught.value, demele.MissingExtraError)
 
 
-def test_an_html_page_without_plotly_is_refused_before_anything_is_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    factors = [[0.1, 1], [0.4, 0], [0.7, 1], [0.9, 0]] * 50
-    evaluation = demele.evaluate(factors, factors, ["mig", "modularity"])
-    without(monkeypatch, "plotly")
-    with pytest.raises(
-        demele.MissingExtraError, match=r"needs plotly: install it with  pip install 'demele\[report\]'"
-    ):
-        evaluation.to_html(tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_scores_need_no_extra() -> None:
+def test_scores_and_their_page_need_no_extra(tmp_path: Path) -> None:
     program = """
 import sys
 
 class Absent:
     # finds that some packages are not installed
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("plotly", "pyarrow", "polars", "torch"):
+        if name.partition(".")[0] in ("matplotlib", "pyarrow", "polars", "torch"):
             raise ModuleNotFoundError(name=name)
 
 sys.meta_path.insert(0, Absent())
@@ -106,10 +93,12 @@ import numpy as np, demele
 v = np.random.default_rng(0).random((500, 2))
 evaluation = demele.evaluate(v, v, ["mig", "sap", "irs", "explicitness"])
 evaluation.to_json()
+evaluation.to_html(sys.argv[1])
 evaluation.to_frame()
 print([score.value > 0.5 for score in evaluation])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", program, str(tmp_path / "page.html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[True, True, True, True]"
 

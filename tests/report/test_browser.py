@@ -63,10 +63,10 @@ def test_no_script_failed_and_no_request_was_tried(document: str) -> None:
 
 def test_all_figures_are_drawn(document: str) -> None:
     # Four heat maps, one figure of bars, one picture of what other factors do.
-    assert document.count("js-plotly-plot") == 6
-    assert document.count('<g class="hm"><image') == 4
-    assert len(re.findall(r'class="point"', document)) >= 4 * 4
-    assert document.count('role="img" aria-label="Heat map of mutual information (nats)') == 4
+    assert [document.count(f'data-figure="{kind}"') for kind in ("heat", "bars", "curves")] == [4, 1, 1]
+    assert document.count('<rect class="heat-cell"') >= 4 * 4
+    assert len(re.findall(r'class="bar c[0-3]"', document)) >= 4 * 4
+    assert document.count('aria-label="Heat map of mutual information (nats)') == 4
 
 
 def test_controls_appear_and_hold_the_names(document: str) -> None:

@@ -233,11 +233,6 @@ class Characterisation:
             Heading of the page.
         beside : Characterisation, optional
             Another one to show under this one, such as :func:`demele.bench.reference`.
-
-        Raises
-        ------
-        MissingExtraError
-            If plotly is not installed: the extra ``report`` brings it.
         """
         from demele.bench.dictionary import joined
 

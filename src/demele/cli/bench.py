@@ -12,7 +12,6 @@ from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, 
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_targets
-from demele.core.extras import require
 from demele.core.reading import parsing
 from demele.files.sheets import csv_text
 
@@ -111,7 +110,7 @@ def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
     out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page (needs plotly)")
+    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
     out.add_argument("--save", type=Path, metavar="FILE", help="write every value, for demele.bench.load (.json.gz)")
     out.add_argument("--force", action="store_true", help="replace --output, --report and --save if they exist")
     out.add_argument("--store", type=Path, metavar="FILE", help="keep every row as it comes, and go on from there")
@@ -139,7 +138,7 @@ def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
         "--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page (needs plotly)")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
     parser.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
     parser.add_argument("--quiet", action="store_true", help="only results")
     parser.set_defaults(run=_show, store=None, save=None, told_as=({}, {"path": "FILE"}))
@@ -187,8 +186,6 @@ def _shown(found: "Characterisation", arguments: argparse.Namespace, *, measured
 def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
     written = {f"--{name}": getattr(arguments, name) for name in ("report", "output", "save", "store")}
     check_targets(written, force=arguments.force, inputs=files)
-    if arguments.report is not None:
-        require("plotly.offline", purpose="--report")
 
 
 # Computing -------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from demele.cli.progress import reporting
 from demele.cli.targets import check_writable
 from demele.cli.words import in_options
 from demele.core.errors import InputError, UnknownNameError
-from demele.core.extras import require
 from demele.core.reading import real_path
 from demele.files.named import holds_sparse, read_table, split_name
 from demele.files.sheets import csv_text
@@ -127,7 +126,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
     out.add_argument("--details", action="store_true", help="per-factor and per-code values in the table too")
     out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page (needs plotly)")
+    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
     out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
     out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
     out.add_argument("--quiet", action="store_true", help="no progress and no warnings; the results still hold them")
@@ -214,8 +213,6 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--output: the same file as --report; write to another one")
     for path in targets:
         check_writable(path, force=arguments.force, inputs=inputs)
-    if arguments.report is not None:
-        require("plotly.offline", purpose="--report")
     if arguments.metrics is not None or arguments.protocol is not None:
         from demele.metrics.catalogue import resolve
         from demele.metrics.protocols import protocol

@@ -8,7 +8,6 @@ from demele.core.errors import MissingExtraError
 __all__ = ["require"]
 
 _EXTRA_OF = {
-    "plotly": "report",
     "pyarrow": "parquet",
     "cleanlab": "cleaning",
     "matplotlib": "pictures",
@@ -28,9 +27,9 @@ def require(module: str, *, purpose: str) -> ModuleType:
     Parameters
     ----------
     module : str
-        Dotted name, such as ``"plotly.graph_objects"``.
+        Dotted name, such as ``"matplotlib.figure"``.
     purpose : str
-        What needs it, as the subject of the sentence, such as ``"the HTML report"``.
+        What needs it, as the subject of the sentence, such as ``"a picture for print"``.
 
     Raises
     ------

@@ -378,13 +378,7 @@ class Evaluation(ScoresByName):
         return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page.
-
-        Raises
-        ------
-        MissingExtraError
-            If plotly is not installed: the extra ``report`` brings it.
-        """
+        """Write one self-contained, interactive HTML page."""
         written: Path = publish("evaluation", [self.to_dict()], path)
         return written
 

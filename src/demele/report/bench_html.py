@@ -5,13 +5,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.report.bench_cards import cards
 from demele.report.bench_sections import added, curves, lead, run, verdicts
 from demele.report.bench_tables import evidence, printed
 from demele.report.bench_view import BenchView, bench_view
-from demele.report.page import assembled, embedded, one_script, template
+from demele.report.page import assembled, packed, template
 
 __all__ = ["write_bench_report"]
 
@@ -37,18 +36,15 @@ def write_bench_report(characterisation: Mapping[str, Any], path: Path, *, title
     ------
     InputError
         If there is no metric to show.
-    MissingExtraError
-        If plotly is not installed: the extra ``report`` brings it.
 
     Notes
     -----
     Tables, evidence and small curves are in the page as such and need no script; a script adds the large figures.
-    plotly.js is in the file (about 5 MB), and a content security policy forbids the page any request and any script
+    The data of the page are in it, compressed. A content security policy forbids the page any request and any script
     but its own.
     """
     view = bench_view(characterisation)
-    plotly_js: str = require("plotly.offline", purpose="the HTML report").get_plotlyjs()
-    page = _page(view, title or _title(view), plotly_js)
+    page = _page(view, title or _title(view))
     # The title may hold what UTF-8 cannot; names were freed of it before, so that those of page and data agree.
     return write_whole(path, page.encode("utf-8", "replace"))
 
@@ -59,7 +55,7 @@ def _title(view: BenchView) -> str:
     return f"What does {view.title(names[0])} measure?" if len(names) == 1 else "What do the metrics measure?"
 
 
-def _page(view: BenchView, title: str, plotly_js: str) -> str:
+def _page(view: BenchView, title: str) -> str:
     tables = [("verdicts", "Verdicts", verdicts(view)), ("added", "Beyond the review", added(view))]
     if view.tables and view.tables[0] is view.added:
         tables.reverse()
@@ -77,11 +73,10 @@ def _page(view: BenchView, title: str, plotly_js: str) -> str:
         "bench.html",
         title=title,
         sections=sections,
-        styles=("report.css", "bench.css"),
+        styles=("report.css", "figures.css", "bench.css"),
         scripts={
             "errors_js": template("errors.js"),
-            "plotly_js": one_script(plotly_js),
-            "bench_js": template("common.js") + template("bench.js"),
+            "bench_js": "".join(map(template, ("common.js", "figures.js", "bench.js"))),
         },
-        parts={"version": escape(f"demele {version}" if version else "demele"), "data": embedded(view.data)},
+        parts={"version": escape(f"demele {version}" if version else "demele"), "data": packed(view.data)},
     )

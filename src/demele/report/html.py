@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import InputError
-from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.appendix import inputs, legend, made, notes
 from demele.report.figure_sections import dependency, matrices, natives
 from demele.report.figures import matrix_figures, native_figures, shortened
 from demele.report.overview import overview
-from demele.report.page import assembled, embedded, one_script, template
+from demele.report.page import assembled, embedded, template
 from demele.report.verdict import verdict
 from demele.report.view import Catalogue, View
 
@@ -52,21 +51,18 @@ def write_report(
     ------
     InputError
         If there is nothing to show.
-    MissingExtraError
-        If plotly is not installed: the extra ``report`` brings it.
 
     Notes
     -----
-    plotly.js is in the file (about 5 MB), and a content security policy forbids the page any request and any script
-    but its own.
+    Tables need no script; a script draws the figures. A content security policy forbids the page any request and any
+    script but its own.
     """
     if not evaluations:
         raise InputError("evaluations: expected at least one to report on, got none")
-    plotly_js: str = require("plotly.offline", purpose="the HTML report").get_plotlyjs()
     view = View(
         [shortened(evaluation) for evaluation in evaluations], Catalogue(_declared() if specs is None else specs)
     )
-    page = _page(view, title or _title(view), plotly_js)
+    page = _page(view, title or _title(view))
     # Names may hold what UTF-8 cannot, such as the lone surrogates of undecodable file names.
     return write_whole(path, page.encode("utf-8", "replace"))
 
@@ -80,7 +76,7 @@ def _title(view: View) -> str:
     return f"How disentangled is {names[0]}?" if len(names) == 1 else f"{len(names)} representations, side by side"
 
 
-def _page(view: View, title: str, plotly_js: str) -> str:
+def _page(view: View, title: str) -> str:
     sections = [
         ("verdict", "Verdict", verdict(view)),
         ("scores", "All scores", overview(view)),
@@ -98,11 +94,10 @@ def _page(view: View, title: str, plotly_js: str) -> str:
         "report.html",
         title=title,
         sections=sections,
-        styles=("report.css",),
+        styles=("report.css", "figures.css"),
         scripts={
             "errors_js": template("errors.js"),
-            "plotly_js": one_script(plotly_js),
-            "report_js": template("common.js") + template("report.js"),
+            "report_js": "".join(map(template, ("common.js", "figures.js", "report.js"))),
         },
         parts={
             "version": escape(" and ".join(f"demele {version}" for version in versions) or "demele"),

@@ -1,6 +1,7 @@
 // The page works without this script; it adds large figures, the panel of evidence, order, search and the theme.
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+(async () => {
+  const dataText = await unpacked(byId("data").textContent);
+  const data = JSON.parse(dataText);
   const list = (value) => value || [];
 
   // Small tools -----------------------------------------------------------------------------------------------------
@@ -15,8 +16,8 @@
   const curves = new Map(list(data.curves).map((curve) => [keyOf(curve.metric, curve.scenario), curve]));
   const verdicts = new Map(list(data.verdicts).map((verdict) => [keyOf(verdict.row, verdict.criterion), verdict]));
   const titleOf = (items, name) => String((items.get(name) || {}).title || name);
-  const colourOf = (metric) => colour(`--c${(metrics.get(metric) || { position: 0 }).position % 8}`);
-  const dashOf = (metric) => ["solid", "6px,3px", "2px,2px", "6px,2px,2px,2px"][Math.floor((metrics.get(metric) || { position: 0 }).position / 8) % 4];
+  const classOf = (metric) => `c${(metrics.get(metric) || { position: 0 }).position % 8}`;
+  const dashOf = (metric) => ["", "6 3", "2 2", "6 2 2 2"][Math.floor((metrics.get(metric) || { position: 0 }).position / 8) % 4];
   const labelOf = (scenario, place) => {
     const labels = list(scenario.labels);
     const severities = list(scenario.severities);
@@ -27,70 +28,27 @@
 
   // Figures ---------------------------------------------------------------------------------------------------------
 
-  const layoutWith = (own) => ({
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, dragmode: false, hovermode: "closest",
-    font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: colour("--text") },
-    hoverlabel: { bgcolor: colour("--text"), bordercolor: colour("--text"), font: { color: colour("--page"), size: 12.5 }, align: "left" },
-    ...own,
-  });
-  const axisWith = (own) => ({
-    automargin: true, zeroline: false, gridcolor: colour("--line"), linecolor: colour("--strong-line"),
-    tickfont: { color: colour("--soft") }, fixedrange: true, ...own,
-  });
-  // Means with both ends of their interval, in stretches without a gap.
-  const stretches = (curve) => {
-    const found = [[]];
-    curve.mean.forEach((mean, place) => {
-      if (mean !== null && curve.low[place] !== null && curve.high[place] !== null) found[found.length - 1].push(place);
-      else if (found[found.length - 1].length) found.push([]);
-    });
-    return found.filter((stretch) => stretch.length);
-  };
-  const hoverOf = (curve, scenario, place) => {
-    const lines = [
-      `<b>${safe(titleOf(metrics, curve.metric))}</b>`, safe(labelOf(scenario, place)),
-      `<b>${number(curve.mean[place])}</b> ${interval(curve.low[place], curve.high[place])}`,
-      `${list(curve.n)[place] ?? 0} seeds${list(curve.failed)[place] ? `, ${curve.failed[place]} without a value` : ""}`,
-    ];
+  const toldOf = (curve, scenario, place) => {
     const reason = list(curve.reasons)[place];
-    return [...lines, ...(reason ? [safe(short(reason, 90))] : [])].join("<br>");
+    return [
+      element("b", {}, titleOf(metrics, curve.metric)), labelOf(scenario, place),
+      element("span", {}, element("b", {}, number(curve.mean[place])), ` ${interval(curve.low[place], curve.high[place])}`),
+      `${list(curve.n)[place] ?? 0} seeds${list(curve.failed)[place] ? `, ${curve.failed[place]} without a value` : ""}`,
+      ...(reason ? [short(reason, 90)] : []),
+    ];
   };
   const isOwn = (metric) => Boolean((metrics.get(metric) || {}).own);
-  // A line without a band, to compare with: its name is told when it is pointed at.
-  const traceBehind = (curve, scenario) => ({
-    type: "scatter", mode: "lines", x: curve.mean.map((_, place) => place), y: curve.mean, opacity: 0.6,
-    line: { color: colour("--soft"), width: 1.2 }, customdata: curve.mean.map((_, place) => hoverOf(curve, scenario, place)),
-    hovertemplate: "%{customdata}<extra></extra>",
+  const lineOf = (curve, scenario, { faint = false, behind = false }) => ({
+    ...curve, name: curve.metric, faint, behind, colour: classOf(curve.metric), dash: dashOf(curve.metric), width: isOwn(curve.metric) ? 4 : 2,
+    told: (place) => toldOf(curve, scenario, place),
   });
-  const tracesOf = (curve, scenario, faint) => {
-    const own = colourOf(curve.metric);
-    const width = isOwn(curve.metric) ? 4 : 2;
-    const places = curve.mean.map((_, place) => place);
-    const around = stretches(curve).flatMap((stretch) => [...stretch.map((place) => [place, curve.high[place]]),
-      ...[...stretch].reverse().map((place) => [place, curve.low[place]]), [null, null]]);
-    const alone = stretches(curve).filter((stretch) => stretch.length === 1).map(([place]) => place);
-    const band = {
-      type: "scatter", mode: "lines", x: around.map(([x]) => x), y: around.map(([, y]) => y), fill: "toself",
-      fillcolor: `${own}${faint ? "1f" : "3a"}`, line: { width: 0 }, hoverinfo: "skip",
-    };
-    const line = {
-      type: "scatter", mode: "lines+markers", x: places, y: curve.mean, line: { color: own, width, dash: dashOf(curve.metric) },
-      marker: { color: own, size: width + (faint ? 3 : 4) }, customdata: places.map((place) => hoverOf(curve, scenario, place)),
-      hovertemplate: "%{customdata}<extra></extra>",
-      error_y: alone.length ? {
-        type: "data", symmetric: false, color: own, thickness: 1.3, width: 3,
-        array: places.map((place) => (alone.includes(place) ? curve.high[place] - curve.mean[place] : 0)),
-        arrayminus: places.map((place) => (alone.includes(place) ? curve.mean[place] - curve.low[place] : 0)),
-      } : undefined,
-    };
-    return [band, line];
-  };
   const taking = (scenario, names) => names.map((name) => curves.get(keyOf(name, scenario)))
     .filter((curve) => curve && !curve.declined && curve.mean.some((mean) => mean !== null));
   const ends = (curve) => {
     const known = curve.mean.filter((mean) => mean !== null);
     return `${titleOf(metrics, curve.metric)} from ${number(known[0])} to ${number(known[known.length - 1])}`;
   };
+  // Means with their bands; those behind are thin and grey, to compare with, and tell their name when pointed at.
   const draw = (plot, name, names, behind = []) => {
     const scenario = scenarios.get(name) || { severities: [], labels: [] };
     const shown = taking(name, names);
@@ -100,25 +58,17 @@
     const [low, high] = [Math.min(0, ...values), Math.max(1, ...values)];
     const room = 0.03 * (high - low);
     const steps = Math.max(1, list(scenario.severities).length, ...shown.map((curve) => curve.mean.length));
-    const labels = Array.from({ length: steps }, (_, place) => labelOf(scenario, place));
-    const width = (plot.clientWidth - 80) / steps;
-    const slanted = labels.some((label) => Math.min(label.length, 26) * 7 > width);
-    plot.setAttribute("aria-label", `${titleOf(scenarios, name)}: ${shown.slice(0, 4).map(ends).join("; ")}${shown.length > 4 ? ` and ${shown.length - 4} more` : ""}`);
-    // A figure may be replaced while it is still being drawn: what it then fails at concerns nobody.
-    const traces = [...compared.map((curve) => traceBehind(curve, scenario)),
-      ...onTop.flatMap((curve) => tracesOf(curve, scenario, shown.length > 4 && !isOwn(curve.metric)))];
-    return Plotly.react(plot, traces, layoutWith({
-      margin: { l: 10, r: 12, t: 8, b: 10 },
-      xaxis: axisWith({ tickvals: labels.map((_, place) => place), ticktext: labels.map((label) => safe(short(label, 26))), tickangle: slanted ? -35 : 0, range: [-0.35, steps - 0.65], showgrid: false, title: { text: safe(scenario.sweep || ""), font: { color: colour("--soft"), size: 12 }, standoff: 8 } }),
-      yaxis: axisWith({ range: [low - room, high + room], title: { text: "score", font: { color: colour("--soft"), size: 12 }, standoff: 6 } }),
-    }), { responsive: true, displayModeBar: false }).catch((error) => { if (plot.isConnected) throw error; });
+    plot.picture.setAttribute("aria-label", `${titleOf(scenarios, name)}: ${shown.slice(0, 4).map(ends).join("; ")}${shown.length > 4 ? ` and ${shown.length - 4} more` : ""}`);
+    drawCurves(plot, {
+      labels: Array.from({ length: steps }, (_, place) => labelOf(scenario, place)), low: low - room, high: high + room, across: scenario.sweep || "", up: "score",
+      lines: [...compared.map((curve) => lineOf(curve, scenario, { behind: true })),
+        ...onTop.map((curve) => lineOf(curve, scenario, { faint: shown.length > 4 && !isOwn(curve.metric) }))],
+    });
   };
-  const figure = (caption, height) => {
-    const plot = element("div", { class: "plot", role: "img", "aria-label": "", style: `height:${height}px` });
-    const save = element("button", { type: "button", class: "save", "aria-label": "Save this figure as a picture" }, "Save");
-    save.addEventListener("click", () => Plotly.downloadImage(plot, { format: "png", scale: 2, filename: "demele-curves" }));
-    return { plot, whole: element("figure", {}, element("figcaption", {}, element("span", {}, ...caption), save), plot) };
-  };
+  const figure = (caption, height, wanted) => figureOf(caption, { kind: "curves", height, file: "demele-curves" }, (plot) => {
+    const { scenario, names, behind } = wanted();
+    draw(plot, scenario, names, behind);
+  });
   const valuesTable = (name, names) => {
     const scenario = scenarios.get(name) || {};
     const shown = names.map((metric) => curves.get(keyOf(metric, name))).filter(Boolean);
@@ -159,15 +109,14 @@
   const drawLarge = () => {
     if (!large) return;
     byId("scenario-words").replaceChildren(...wordsOf(chosen.value));
-    draw(large, chosen.value, shownMetrics());
+    large.paint();
     boxes.forEach((box) => box.parentElement.classList.toggle("absent", !taking(chosen.value, [box.value]).length));
     fillValues();
   };
   const startLarge = () => {
     if (large || !chosen) return;
-    const made = figure([], 460);
-    byId("curves-panel").append(made.whole);
-    large = made.plot;
+    large = figure([], 460, () => ({ scenario: chosen.value, names: shownMetrics() }));
+    byId("curves-panel").append(large.whole);
     drawLarge();
   };
   if (chosen) {
@@ -193,24 +142,16 @@
 
   const panel = byId("panel");
   const body = byId("panel-body");
-  let inPanel = []; // what to draw again when colours change
   let siblings = [];
-  const drawPanel = () => inPanel.forEach(({ plot, scenario, names, behind }) => draw(plot, scenario, names, behind));
-  const clearPanel = () => {
-    inPanel.forEach(({ plot }) => Plotly.purge(plot));
-    inPanel = [];
-    body.replaceChildren();
-  };
-  const show = (kind, title, content, wanted) => {
-    clearPanel();
+  const show = (kind, title, content, figures) => {
+    byId("tip").hidden = true;
     byId("panel-kind").textContent = kind;
     byId("panel-title").textContent = title;
-    body.append(...content);
-    inPanel = wanted.filter(({ plot }) => plot.isConnected);
+    body.replaceChildren(...content);
     if (!panel.open) panel.showModal();
     panel.scrollTop = 0;
     byId("panel-title").focus();
-    drawPanel();
+    figures.forEach((made) => made.paint());
   };
   const key = (names) => names.map((name) => element("span", { class: "key" },
     element("i", { class: `dot c${(metrics.get(name) || { position: 0 }).position % 8}`, "aria-hidden": "true" }), element("bdi", {}, titleOf(metrics, name))));
@@ -242,8 +183,8 @@
       const { names: behind, why } = comparable(name, used);
       const told = behind.length ? [element("span", { class: "key behind", title: behind.map((item) => titleOf(metrics, item)).join(", ") },
         element("i", { class: "stroke", "aria-hidden": "true" }), `${why}: ${behind.length}`)] : [];
-      const made = figure([element("b", {}, titleOf(scenarios, name)), " ", ...key(used), ...told], concerned.length > 1 ? 280 : 340);
-      return { ...made, scenario: name, names: used, behind };
+      return figure([element("b", {}, titleOf(scenarios, name)), " ", ...key(used), ...told], concerned.length > 1 ? 280 : 340,
+        () => ({ scenario: name, names: used, behind }));
     });
     const content = [...place.childNodes].map((node) => node.cloneNode(true));
     // Conclusion, question and rule stand before the curves, the numbers after them.
@@ -263,12 +204,12 @@
     return target && target.classList.contains("evidence-body") ? target : null;
   };
   const showCurve = (metric, scenario) => {
-    const made = figure(key([metric]), 380);
+    const made = figure(key([metric]), 380, () => ({ scenario, names: [metric] }));
     siblings = [];
     byId("panel-before").disabled = byId("panel-after").disabled = true;
     const table = element("div", { class: "scroll" }, valuesTable(scenario, [metric]));
     show(titleOf(metrics, metric), titleOf(scenarios, scenario),
-      [...wordsOf(scenario), element("div", { class: "panels wide" }, made.whole), table], [{ ...made, scenario, names: [metric] }]);
+      [...wordsOf(scenario), element("div", { class: "panels wide" }, made.whole), table], [made]);
   };
   const move = (by) => {
     const next = siblings[siblings.indexOf(location.hash) + by];
@@ -284,7 +225,7 @@
   });
   panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); });
   panel.addEventListener("close", () => {
-    clearPanel();
+    body.replaceChildren();
     if (placeOf(location.hash)) history.replaceState(null, "", location.pathname + location.search);
   });
 
@@ -341,12 +282,7 @@
 
   // Theme, printing, downloading, contents --------------------------------------------------------------------------
 
-  const redraw = () => { drawLarge(); drawPanel(); };
-  byId("theme").addEventListener("click", () => {
-    nextTheme();
-    redraw();
-  });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  byId("theme").addEventListener("click", nextTheme);
 
   byId("print").addEventListener("click", () => window.print());
   let before = null;
@@ -355,14 +291,12 @@
     setTheme("light");
     before.closed.forEach((card) => { card.open = true; });
     startLarge();
-    redraw();
   });
   window.addEventListener("afterprint", () => {
     if (!before) return;
     before.closed.forEach((card) => { card.open = false; });
     setTheme(before.theme);
     before = null;
-    redraw();
   });
 
   const csv = () => {
@@ -373,10 +307,11 @@
     return csvOf([["row", "criterion", "group", "status", "summary", "printed", "agrees"], ...lines]);
   };
   all(".download-json").forEach((button) => button.addEventListener("click", () =>
-    download(byId("data").textContent, "application/json", "demele-characterisation.json")));
+    download(dataText, "application/json", "demele-characterisation.json")));
   all(".download-csv").forEach((button) => button.addEventListener("click", () => download(csv(), "text/csv", "demele-verdicts.csv")));
 
   followContents();
 
   reveal();
+  document.body.dataset.ready = "true"; // for programs that open the page
 })();

@@ -19,8 +19,6 @@ const short = (text, most = 22) => {
   const signs = [...String(text)];
   return signs.length > most ? signs.slice(0, most - 1).join("") + "\u2026" : String(text);
 };
-// What the drawing library reads as markup must not come from a name.
-const safe = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 const theme = () => root.dataset.theme || "auto";
 const setTheme = (name) => {
@@ -32,8 +30,9 @@ const nextTheme = () => {
   const themes = ["auto", "light", "dark"];
   setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
 };
-const download = (text, type, name) => {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+const download = (text, type, name) => downloadBlob(new Blob([text], { type }), name);
+const downloadBlob = (blob, name) => {
+  const address = URL.createObjectURL(blob);
   const link = element("a", { href: address, download: name });
   document.body.append(link);
   link.click();
@@ -54,4 +53,9 @@ const followContents = () => {
     links.forEach((link, name) => (name === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
   }, { rootMargin: "-10% 0px -60% 0px" });
   all("main section").forEach((section) => observer.observe(section));
+};
+// Data that a page holds compressed: base64 of what zlib writes.
+const unpacked = async (text) => {
+  const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 };

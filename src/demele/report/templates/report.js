@@ -11,7 +11,6 @@
 
   const interval = (pair) => (pair && pair[0] !== null && pair[1] !== null ? `[${number(pair[0])}, ${number(pair[1])}]` : "");
   const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-  const colourOf = (index) => colour(`--c${index % 8}`);
   const named = (index) => {
     const name = element("bdi", {}, String(evaluations[index].name));
     return several ? [element("i", { class: `dot c${index % 8}`, "aria-hidden": "true" }), name] : [name];
@@ -111,32 +110,18 @@
 
   const VIRIDIS = ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
   const BOTH_WAYS = ["#b35806", "#e08214", "#fdb863", "#fee0b6", "#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"];
-  const stops = (colours) => colours.map((item, index) => [index / (colours.length - 1), item]);
-  const config = { responsive: true, displayModeBar: false };
-  const layoutWith = (own) => ({
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, dragmode: false,
-    font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: colour("--text") },
-    hoverlabel: { bgcolor: colour("--text"), bordercolor: colour("--text"), font: { color: colour("--page"), size: 12.5 }, align: "left" },
-    ...own,
-  });
-  const axisWith = (own) => ({
-    automargin: true, zeroline: false, gridcolor: colour("--line"), linecolor: colour("--strong-line"),
-    tickfont: { color: colour("--soft") }, fixedrange: true, ...own,
-  });
-  const place = (panels, caption, alt, height) => {
-    const plot = element("div", { class: "plot", role: "img", "aria-label": alt, style: `height:${height}px` });
-    const save = element("button", { type: "button", class: "save", "aria-label": "Save this figure as a picture" }, "Save");
-    save.addEventListener("click", () => Plotly.downloadImage(plot, { format: "png", scale: 2, filename: "demele-figure" }));
-    const frame = height > 800 ? element("div", { class: "tall", tabindex: "0" }, plot) : plot;
-    panels.append(element("figure", {}, element("figcaption", {}, element("span", {}, ...caption), save), frame));
-    return plot;
+  const between = (colours, share) => {
+    const place = Math.max(0, Math.min(1, share)) * (colours.length - 1);
+    const [below, part] = [Math.min(Math.floor(place), colours.length - 2), place - Math.min(Math.floor(place), colours.length - 2)];
+    const parts = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+    const [first, second] = [parts(colours[below]), parts(colours[below + 1])];
+    return `rgb(${first.map((value, at) => Math.round(value + part * (second[at] - value))).join()})`;
   };
-  // A figure may be replaced while it is still being drawn: what it then fails at concerns nobody.
-  const paint = (plot, traces, layout) => Plotly.react(plot, traces, layout, config)
-    .catch((error) => { if (plot.isConnected) throw error; });
-  // Slanted where a name is wider than its column.
-  const slant = (labels, columnWidth) => (labels.some((label) => label.length * 7 > columnWidth) ? -35 : 0);
-  const clear = (panels) => { all(".plot", panels).forEach((plot) => Plotly.purge(plot)); panels.replaceChildren(); };
+  const place = (panels, caption, alt, kind, height, draw) => {
+    const made = figureOf(caption, { kind, alt, height, file: "demele-figure" }, draw);
+    panels.append(made.whole);
+    return made;
+  };
   const hiddenOnes = new Set();
   const visible = (panels) => panels.filter((panel) => !hiddenOnes.has(panel.evaluation));
   const tables = {};
@@ -168,57 +153,31 @@
     const gaps = shown.some((panel) => scoreOf(panel).matrix.values.some((row) => row.includes(null)));
     byId("ramp").replaceChildren(element("b", {}, capital(figure.what || "value")), number(low, 2), gradient, number(high, 2),
       ...(gaps ? [element("i", { class: "none" }), "undefined"] : []));
-    clear(panels);
+    panels.replaceChildren();
     panels.classList.toggle("single", shown.length < 2);
     const ordered = shown.map((panel) => {
       const matrix = scoreOf(panel).matrix;
       const order = rowOrder(matrix);
       return { panel, columns: matrix.columns, rows: order.map((row) => matrix.rows[row]), values: order.map((row) => matrix.values[row]) };
     });
+    const inkOn = (share) => ((bothWays ? Math.abs(share - 0.5) < 0.3 : share > 0.45) ? "#111111" : "#ffffff");
     // All places first: a figure takes the width that its place has when all are there.
-    const places = ordered.map(({ panel, rows, columns, values }) => {
+    ordered.map(({ panel, rows, columns, values }) => {
       const height = Math.max(170, Math.min(30, Math.max(17, 560 / rows.length)) * rows.length + 100);
-      return place(panels, several ? named(panel.evaluation) : [], matrixWords(figure, rows, columns, values), height);
-    });
-    ordered.forEach(({ panel, rows, columns, values }, position) => {
-      const plot = places[position];
-      const labels = columns.map((name) => short(name, 16));
-      const room = (plot.clientWidth - 70) / columns.length;
-      const few = room >= 22 && rows.length <= 40;
-      const ink = (value) => {
-        if (value === null) return colour("--soft");
-        const share = (value - low) / (high - low);
-        return (bothWays ? Math.abs(share - 0.5) < 0.3 : share > 0.45) ? "#111111" : "#ffffff";
-      };
-      const cells = few ? values.flatMap((row, i) => row.map((value, j) => ({ value, i, j }))) : [];
-      const numbers = {
-        type: "scatter", mode: "text", x: cells.map((cell) => cell.j), y: cells.map((cell) => cell.i), hoverinfo: "skip", cliponaxis: false,
-        text: cells.map((cell) => number(cell.value, room >= 31 ? 2 : 1)),
-        textfont: { size: room >= 42 ? 11 : 10, color: cells.map((cell) => ink(cell.value)) },
-      };
-      paint(plot, [{
-        type: "heatmap", z: values, x: columns.map((_, index) => index), y: rows.map((_, index) => index),
-        zmin: low, zmax: high, colorscale: stops(colours), showscale: false, xgap: 1.5, ygap: 1.5, hoverongaps: true,
-        customdata: values.map((row, i) => row.map((value, j) => `${safe(rows[i])} \u00d7 ${safe(columns[j])}<br><b>${number(value)}</b>`)),
-        hovertemplate: "%{customdata}<extra></extra>",
-      }, numbers], layoutWith({
-        margin: { l: 10, r: 6, t: 6, b: 10 }, plot_bgcolor: colour("--empty"),
-        xaxis: axisWith({ tickvals: columns.map((_, index) => index), ticktext: labels.map(safe), tickangle: slant(labels, (plot.clientWidth - 90) / columns.length), ticklabeloverflow: "allow", range: [-0.5, columns.length - 0.5], showgrid: false, ticks: "", title: { text: "factor", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
-        yaxis: axisWith({ ...rowTicks(rows), range: [rows.length - 0.5, -0.5], showgrid: false, ticks: "", title: { text: "code", font: { color: colour("--soft"), size: 11.5 }, standoff: 6 } }),
+      return place(panels, several ? named(panel.evaluation) : [], matrixWords(figure, rows, columns, values), "heat", height, (plot) => drawHeat(plot, {
+        rows, columns, across: "factor", up: "code", digits: 2, numbers: rows.length <= 40,
+        cellOf: (i, j) => {
+          const share = values[i][j] === null ? 0 : (values[i][j] - low) / (high - low);
+          return {
+            value: values[i][j], fill: between(colours, share), ink: inkOn(share), open: () => chooseDependency(panel.evaluation, columns[j], rows[i]),
+            lines: [`${rows[i]} \u00d7 ${columns[j]}`, element("b", {}, number(values[i][j]))],
+          };
+        },
       }));
-      plot.on("plotly_click", (event) => {
-        const point = event.points[0];
-        chooseDependency(panel.evaluation, columns[point.x], rows[point.y]);
-      });
-    });
+    }).forEach((made) => made.paint());
     tables.matrix = () => ordered.map(({ panel, rows, columns, values }) => tableOf(named(panel.evaluation), ["code", ...columns],
       rows.map((name, row) => [name, ...values[row].map((value) => number(value))])));
     fillTable("matrix");
-  };
-  const rowTicks = (rows) => {
-    const step = Math.max(1, Math.ceil(rows.length / 60));
-    const ticks = rows.map((_, index) => index).filter((index) => index % step === 0);
-    return { tickvals: ticks, ticktext: ticks.map((index) => safe(short(rows[index], 18))) };
   };
   const rowOrder = (matrix) => {
     const order = matrix.rows.map((_, index) => index);
@@ -253,59 +212,32 @@
     const definition = shown.length ? `${capital(figure.unit)}; the score as a whole: ` : "";
     byId("native-definition").replaceChildren(definition, ...shown.flatMap((panel, index) => [
       ...(index ? [", "] : []), ...(several ? named(panel.evaluation) : []), ` ${number(scoreOf(panel).value)}`]));
-    clear(panels);
+    panels.replaceChildren();
     panels.classList.toggle("wide", groups.length < 2);
-    groups.filter((group) => group.length).map((group) => [group, placeOfBars(panels, figure, group)])
-      .forEach(([group, plot]) => drawBars(plot, figure, group, byId("axis").checked ? reachOf(shown) : figure.scale));
+    const scale = byId("axis").checked ? reachOf(shown) : figure.scale;
+    groups.filter((group) => group.length).map((group) => placeOfBars(panels, figure, group, scale)).forEach((made) => made.paint());
     tables.native = () => [nativeTable(figure, shown)];
     fillTable("native");
   };
   const namesOf = (group) => [...new Set(group.flatMap((panel) => Object.keys(scoreOf(panel).native)))];
-  const placeOfBars = (panels, figure, group) => {
+  const placeOfBars = (panels, figure, group, scale) => {
     const names = namesOf(group);
     const height = names.length * (group.length * (group.length > 1 ? 17 : 24) + 8) + 50;
     const what = `${title(figure.metric)}, ${figure.unit}`;
     const of = group.map((panel) => evaluations[panel.evaluation].name).join(", ");
     const alt = `Bars of ${what}: ${names.length} values for each of ${of}. The table below holds all values.`;
-    return place(panels, several && group.length === 1 ? named(group[0].evaluation) : [what], alt, height);
-  };
-  const drawBars = (plot, figure, group, { low, high }) => {
-    const names = namesOf(group);
-    const wide = plot.clientWidth > 460;
-    const width = 0.8 / group.length;
-    const notes = [];
-    let anyInterval = false;
-    const traces = group.map((panel, index) => {
+    const series = group.map((panel) => {
       const score = scoreOf(panel);
-      const values = names.map((name) => (name in score.native ? score.native[name] : null));
-      const pairs = names.map((name) => (score.native_intervals || {})[name]).map((pair) => (pair && pair[0] !== null ? pair : null));
-      const has = pairs.some(Boolean);
-      anyInterval = anyInterval || has;
-      names.forEach((name, position) => {
-        if (!(name in score.native)) return;
-        notes.push({
-          xref: "paper", x: 1, xanchor: "left", xshift: 8, yref: "y", y: position - 0.4 + (index + 0.5) * width, showarrow: false,
-          text: `${number(values[position])}${wide && pairs[position] ? `  <span>${interval(pairs[position])}</span>` : ""}`,
-          font: { size: 11.5, color: values[position] === null ? colour("--soft") : colour("--text") }, align: "left",
-        });
-      });
+      const pairOf = (name) => (score.native_intervals || {})[name];
+      const pairs = names.map((name) => (pairOf(name) && pairOf(name)[0] !== null ? pairOf(name) : null));
       return {
-        type: "bar", orientation: "h", x: values, y: names.map((_, position) => position), width: width * 0.86, offset: -0.4 + index * width + width * 0.07,
-        marker: { color: colourOf(panel.evaluation), opacity: 0.85 },
-        error_x: has ? {
-          type: "data", symmetric: false, color: colour("--text"), thickness: 1.3, width: 3,
-          array: pairs.map((pair, position) => (pair ? Math.max(0, pair[1] - values[position]) : 0)),
-          arrayminus: pairs.map((pair, position) => (pair ? Math.max(0, values[position] - pair[0]) : 0)),
-        } : undefined,
-        customdata: names.map((name, position) => `${safe(name)}${several ? `<br>${safe(evaluations[panel.evaluation].name)}` : ""}<br><b>${number(values[position])}</b> ${interval(pairs[position])}`),
-        hovertemplate: "%{customdata}<extra></extra>",
+        colour: `c${panel.evaluation % 8}`, pairs, values: names.map((name) => (name in score.native ? score.native[name] : undefined)),
+        lines: (at) => [names[at], ...(several ? [String(evaluations[panel.evaluation].name)] : []),
+          element("span", {}, element("b", {}, number(score.native[names[at]])), ` ${interval(pairs[at])}`)],
       };
     });
-    paint(plot, traces, layoutWith({
-      barmode: "overlay", annotations: notes, margin: { l: 10, r: wide && anyInterval ? 150 : 58, t: 4, b: 30 },
-      xaxis: axisWith({ range: [low, high], ticks: "", zeroline: true, zerolinecolor: colour("--strong-line") }),
-      yaxis: axisWith({ tickvals: names.map((_, index) => index), ticktext: names.map((name) => safe(short(name))), range: [names.length - 0.5, -0.5], showgrid: false, ticks: "", tickfont: { color: colour("--text") } }),
-    }));
+    return place(panels, several && group.length === 1 ? named(group[0].evaluation) : [what], alt, "bars", height,
+      (plot) => drawBars(plot, { names, series, ...scale }));
   };
   const reachOf = (group) => {
     const ends = group.flatMap((panel) => {
@@ -364,17 +296,13 @@
     if (!panels) return;
     const { index, pictures, factor, code } = dependencyOf();
     const picture = pictures.find((item) => item.factor === factor && item.code === code);
-    clear(panels);
+    panels.replaceChildren();
     tables.dep = () => [];
     if (!picture) {
       panels.append(element("p", {}, "This code was not measured against this factor."));
       return;
     }
     const kind = (evaluations[index].factors.find((item) => item.name === factor) || {}).kind;
-    const ordered = kind === "continuous";
-    const x = picture.levels.map((_, position) => position);
-    const own = colourOf(index);
-    const band = `${own}33`;
     // The same axis for every factor of a code: bands can be compared from one picture to the next.
     const ofCode = pictures.filter((item) => item.code === code);
     const low = Math.min(...ofCode.flatMap((item) => item.low.filter((value) => value !== null)));
@@ -382,31 +310,17 @@
     const room = 0.05 * (high - low || 1);
     const words = `${code} against ${factor}, robustness ${number(picture.score)}`;
     const caption = [element("bdi", {}, code), " against ", element("bdi", {}, factor), element("span", { class: "meaning" }, ` \u00b7 robustness ${number(picture.score)}`)];
-    const plot = place(panels, caption, `Mean of ${words}; the band is what the other factors cause. The table below holds all values.`, 360);
-    const labels = picture.levels.map((level) => short(level, 14));
-    const hover = x.map((position) => `${safe(picture.levels[position])}<br>mean <b>${number(picture.mean[position])}</b><br>others: ${interval([picture.low[position], picture.high[position]])}<br>${picture.count[position]} rows`);
     const line = {
-      type: "scatter", mode: ordered ? "lines+markers" : "markers", x, y: picture.mean, line: { color: own, width: 2.2 },
-      marker: { color: own, size: ordered ? 6 : 9 }, customdata: hover, hovertemplate: "%{customdata}<extra></extra>",
+      ...picture, colour: `c${index % 8}`, width: 2.2,
+      told: (at) => [String(picture.levels[at]), element("span", {}, "mean ", element("b", {}, number(picture.mean[at]))),
+        `others: ${interval([picture.low[at], picture.high[at]])}`, `${picture.count[at]} rows`],
     };
-    const bands = ordered
-      ? [
-        { type: "scatter", mode: "lines", x, y: picture.low, line: { width: 0 }, hoverinfo: "skip" },
-        { type: "scatter", mode: "lines", x, y: picture.high, line: { width: 0 }, fill: "tonexty", fillcolor: band, hoverinfo: "skip" },
-      ]
-      : [{
-        type: "bar", x, base: picture.low, y: picture.high.map((value, position) => value - picture.low[position]),
-        marker: { color: band }, width: 0.5, customdata: hover, hovertemplate: "%{customdata}<extra></extra>",
-      }];
-    const step = Math.max(1, Math.ceil(x.length / 12));
-    const ticks = x.filter((position) => position % step === 0);
-    paint(plot, [...bands, line], layoutWith({
-      margin: { l: 10, r: 10, t: 8, b: 10 },
-      xaxis: axisWith({ tickvals: ticks, ticktext: ticks.map((position) => safe(labels[position])), tickangle: slant(labels, (plot.clientWidth - 70) / ticks.length), ticklabeloverflow: "allow", range: [-0.5, x.length - 0.5], showgrid: false, ticks: "", title: { text: safe(short(factor, 40)), standoff: 8 } }),
-      yaxis: axisWith({ range: [low - room, high + room], ticks: "", title: { text: safe(short(code, 30)), standoff: 8 } }),
-    }));
+    place(panels, caption, `Mean of ${words}; the band is what the other factors cause. The table below holds all values.`, "curves", 360, (plot) => drawCurves(plot, {
+      labels: picture.levels.map((level) => short(level, 14)), lines: [line], low: low - room, high: high + room,
+      across: short(factor, 40), up: short(code, 30), boxes: kind !== "continuous",
+    })).paint();
     tables.dep = () => [tableOf([words], [factor, "mean", "range by the other factors", "rows"],
-      x.map((position) => [picture.levels[position], number(picture.mean[position]), interval([picture.low[position], picture.high[position]]), String(picture.count[position])]))];
+      picture.levels.map((level, at) => [level, number(picture.mean[at]), interval([picture.low[at], picture.high[at]]), String(picture.count[at])]))];
     fillTable("dep");
   };
   if (byId("dep-panels")) {
@@ -428,11 +342,7 @@
 
   // Theme, printing, copying, downloading, contents -----------------------------------------------------------------
 
-  byId("theme").addEventListener("click", () => {
-    nextTheme();
-    draw();
-  });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  byId("theme").addEventListener("click", nextTheme);
 
   byId("print").addEventListener("click", () => window.print());
   let before = null;
