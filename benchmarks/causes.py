@@ -21,10 +21,10 @@ from demele.bench.candidates import chosen_candidates
 from demele.bench.criteria import REVIEW_CRITERIA
 from demele.bench.curves import Curve
 from demele.bench.expectations import STEP, Expectation, NotAbove, Same
+from demele.bench.facts import OWN_SETTINGS
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.run import drawn
 from demele.bench.scenarios import scenario
-from demele.bench.scenarios.own_settings import OWN_SETTINGS
 from demele.bench.verdicts import judged
 from demele.estimation.groups import z_diff_points
 from demele.metrics import dci_modularity

@@ -1,27 +1,22 @@
-"""The bench of metrics whole: time of the review's experiment, and the stored results that come with demele.
+"""The bench of metrics: the stored rows that come with demele, of one metric or all, and the time of the review's run.
 
-Run alone: ``python -m benchmarks.characterise [STORE]``, about an hour and a half on two cores; writes
-results/characterise.csv and the file behind ``demele.bench.reference()``. Killed, it goes on where it was, but then the
-time is not written.
+``python -m benchmarks.characterise --only NAME`` computes the rows of one metric (or of ``dci_forest`` and the like)
+and writes ``src/demele/bench/reference/NAME.jsonl``: some minutes for a fast one. Without ``--only``, those of all
+metrics and ``results/characterise.csv``: about an hour and a half on two cores. Killed, it goes on where it was, from a
+store beside it that is removed when the rows are written; the time is only written if it ran in one go.
 """
 
-import sys
+import argparse
 import time
-from importlib.resources import files
 from pathlib import Path
 
 from benchmarks.cases import write_rows
 from demele import bench
-from demele.bench.characterise import Characterisation
-
-REFERENCE = Path(str(files("demele.bench") / "reference.json.gz"))
-#: The review's number of seeds; fewer where predictors are trained, and on the scenarios that are not the review's.
-SEEDS = {"source": 100, "added": 20}
-SLOW_SEEDS = {"source": 20, "added": 5}
-JOBS = 2
+from demele.bench import reference_rows
+from demele.bench.reference_rows import SEEDS, SLOW_SEEDS
 
 
-def experiment(found: Characterisation, wall_seconds: float) -> dict[str, object]:
+def experiment(found: bench.Characterisation, wall_seconds: float, jobs: int) -> dict[str, object]:
     """Return the row of the review's experiment: its size, and the time that it took."""
     calls = {key: sum(len(times) for times in own) for key, own in found.seconds.items()}
     work = sum(float(times.sum()) for own in found.seconds.values() for times in own)
@@ -32,30 +27,30 @@ def experiment(found: Characterisation, wall_seconds: float) -> dict[str, object
         "seeds of DCI and Explicitness": SLOW_SEEDS["source"],
         "values": sum(sum(curve.n) for curve in found.curves.values()),
         "calls": sum(calls.values()),
-        "processes": JOBS,
+        "processes": jobs,
         "wall minutes": round(wall_seconds / 60, 1),
-        "minutes in metrics, over processes": round(work / 60 / JOBS, 1),
+        "minutes in metrics, over processes": round(work / 60 / jobs, 1),
     }
 
 
-def main(store: Path) -> None:
-    """Measure the review's experiment, then everything else, and keep all."""
-    cold = not store.exists()
-    started = time.perf_counter()
-    found = bench.characterise(
-        None,
-        "source",
-        seeds=SEEDS["source"],
-        slow_seeds=SLOW_SEEDS["source"],
-        n_jobs=JOBS,
-        store=store,
-        progress=True,
-    )
-    if cold:
-        write_rows("characterise", [experiment(found, time.perf_counter() - started)])
-    whole = bench.characterise(seeds=SEEDS, slow_seeds=SLOW_SEEDS, n_jobs=JOBS, store=store, progress=True)
-    print(whole.save(REFERENCE))
+def main() -> None:
+    """Measure, and keep every row."""
+    parser = argparse.ArgumentParser(description="Compute the stored rows of demele's own metrics.")
+    parser.add_argument("--only", action="append", metavar="NAME", help="of this metric; may be given several times")
+    parser.add_argument("--jobs", type=int, default=2, metavar="J", help="processes (default: 2)")
+    parser.add_argument("--store", type=Path, metavar="FILE", help="rows that are finished (default: named after it)")
+    asked = parser.parse_args()
+    store = asked.store or Path("-".join(["characterise", *(asked.only or ())]) + ".store")
+    how = {"n_jobs": asked.jobs, "store": store, "progress": True}
+    if asked.only is None and not store.exists():
+        started = time.perf_counter()
+        found = bench.characterise(None, "source", seeds=SEEDS["source"], slow_seeds=SLOW_SEEDS["source"], **how)
+        write_rows("characterise", [experiment(found, time.perf_counter() - started, asked.jobs)])
+    found = bench.characterise(asked.only, seeds=SEEDS, slow_seeds=SLOW_SEEDS, **how)
+    for path in reference_rows.write_rows(found):
+        print(path)
+    store.unlink()  # rows of code that is changed afterwards must not be taken for those of the change
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "characterise.store"))
+    main()

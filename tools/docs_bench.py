@@ -24,7 +24,7 @@ TITLES = {
     "results/cards.md": "A card for each metric",
 }
 #: How each status is written; the word is there for those who do not see the sign.
-SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not applicable": "–"}
+SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not applicable": "–", "not yet characterised": "∅"}
 #: A printed score has one decimal: what lies within half of its last digit is the same.
 ROUNDED = 0.05 + 1e-9
 #: Codes that know nothing should score 0; above this, a score by chance is worth a warning.
@@ -39,7 +39,7 @@ SIGN_STYLE = """<style>
 .md-typeset a.holds{color:#17915a;font-weight:700}
 .md-typeset a.fails{color:#d64545;font-weight:700}
 .md-typeset a.undecided{color:#b07a10;font-weight:700}
-.md-typeset a.not-applicable{color:inherit;opacity:.6}
+.md-typeset a.not-applicable,.md-typeset a.not-yet-characterised{color:inherit;opacity:.6}
 </style>
 """
 UPRIGHT = """<style>
@@ -196,6 +196,7 @@ def findings(view: View) -> list[str]:
         if not criteria:
             continue
         statuses = {row: [view.verdicts[row, name]["status"] for name in criteria] for row in view.rows}
+        statuses = {row: own for row, own in statuses.items() if "not yet characterised" not in own}
         clean = [row for row, own in statuses.items() if "holds" in own and not {"fails", "undecided"} & set(own)]
         # a row to which nothing applies has failed nothing, and says nothing
         judged = {row: own for row, own in statuses.items() if {"holds", "fails", "undecided"} & set(own)}
@@ -218,6 +219,9 @@ def findings(view: View) -> list[str]:
     if high:
         lines.append(f"Score above {CHANCE:g} for codes that are nothing but noise: {', '.join(high)}.")
     lines += _chance_with_few_rows(view)
+    missing = [cell(item["title"]) for item in view.metrics.values() if not item["characterised"]]
+    if missing:
+        lines.append(f"∅ Not yet characterised, as rows are missing: {', '.join(missing)}.")
     undecided = sum(item["status"] == "undecided" for item in view.verdicts.values())
     lines.append(f"Undecided: {undecided} of {_many(len(view.verdicts), 'verdict')}.")
     return lines
@@ -227,7 +231,7 @@ def _hardest(view: View, criteria: Sequence[str], words: str) -> list[str]:
     shares = {}
     for name in criteria:
         judged = [view.verdicts[row, name]["status"] for row in view.rows]
-        judged = [status for status in judged if status != "not applicable"]
+        judged = [status for status in judged if status not in ("not applicable", "not yet characterised")]
         if judged:
             shares[name] = (judged.count("holds"), len(judged))
     if not shares:

@@ -3,7 +3,6 @@
 import functools
 import gzip
 import json
-import math
 import tempfile
 import warnings
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import demele
 from demele import bench
 from demele.core.errors import DemeleWarning, FormatError, InputError
 
@@ -279,44 +277,7 @@ def test_paths_that_cannot_be_used_are_told(tmp_path: Path) -> None:
         varied().save(tmp_path / "no" / "folder.gz")
 
 
-# The stored characterisation ------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def reference() -> bench.Characterisation:
-    return bench.reference()
-
-
-def test_the_reference_has_all_metrics_on_the_scenarios_of_the_review() -> None:
-    found = reference()
-    assert {item.name for item in found.candidates} == set(demele.metric_names())
-    assert (found.protocol, found.n_samples) == ("review2022", 20_000)
-    assert {item.name for item in found.scenarios} >= {"noise", "mixing", "non_linear", "redundant", "partial"}
-    assert set(found.curves) == {(item.name, one.name) for item in found.candidates for one in found.scenarios}
-    assert not any(row.own for row in found.rows)
-
-
-def test_every_value_of_the_reference_is_a_number_and_every_seed_is_there() -> None:
-    found = reference()
-    for (metric, scenario), curve in found.curves.items():
-        if curve.declined is not None:
-            continue
-        assert all(math.isfinite(value) for own in curve.values for value in own.tolist()), (metric, scenario)
-        seeds = {number + failed for number, failed in zip(curve.n, curve.failed, strict=True)}
-        assert seeds <= {found.seeds[scenario], found.slow_seeds[scenario]}, (metric, scenario)
-        assert len(curve.values) == len(bench.scenario(scenario).severities)
-
-
-def test_the_verdicts_of_the_reference_have_a_row_for_every_metric() -> None:
-    table = reference().table()
-    statuses = {"holds", "fails", "undecided", "not applicable"}
-    assert set(table.to_numpy().ravel()) <= statuses
-    shown = {item.name for row in reference().rows for item in row.members}
-    assert shown == set(demele.metric_names())
-    assert list(table.index) == [row.name for row in reference().rows]
-    assert "dci_forest" in table.index
-    assert (table == "holds").any(axis=None)
-    assert (table == "fails").any(axis=None)
+# Parts that do not fit -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

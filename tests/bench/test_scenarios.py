@@ -9,11 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.bench.candidates import candidate, chosen_candidates
+from demele.bench.facts import OWN_SETTINGS
 from demele.bench.run import declined, drawn
 from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.invariance import CHANGES
-from demele.bench.scenarios.own_settings import MULTIPLES, OWN_SETTINGS
+from demele.bench.scenarios.own_settings import MULTIPLES
 from demele.bench.scenarios.source import M, noisy, tangent
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import EqualWidth

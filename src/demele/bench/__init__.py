@@ -6,16 +6,17 @@
 """
 
 from demele.bench.candidates import candidate
-from demele.bench.characterise import Characterisation, characterise
+from demele.bench.characterisation import Characterisation
+from demele.bench.characterise import characterise
 from demele.bench.comparisons.compared import compare_methods
 from demele.bench.comparisons.contenders import comparison_methods
 from demele.bench.comparisons.experiment import noise_experiment
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.criteria import Criterion
 from demele.bench.expectations import AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same
-from demele.bench.packed import load, reference
 from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios import scenario, scenario_names
+from demele.bench.stored import load, reference
 from demele.bench.verdicts import Verdict
 
 __all__ = [

@@ -1,19 +1,17 @@
 """The card of a metric: its level by chance, what leaves it alone, what it costs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from demele.bench.criteria import Criterion, Part
 from demele.bench.curves import Curve
 from demele.bench.expectations import Same
+from demele.bench.findings import Findings
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import judged
 from demele.core.results import plain
-
-if TYPE_CHECKING:
-    from demele.bench.characterise import Characterisation
 
 __all__ = ["card_of"]
 
@@ -22,7 +20,7 @@ __all__ = ["card_of"]
 UNMOVED = 0.02
 
 
-def card_of(found: "Characterisation", item: Candidate) -> dict[str, Any]:
+def card_of(found: Findings, item: Candidate) -> dict[str, Any]:
     """Return the card of one metric, as plain lists and numbers."""
     scenarios = {scenario.name: scenario for scenario in found.scenarios}
     curves = {scenario: curve for (metric, scenario), curve in found.curves.items() if metric == item.name}
@@ -94,7 +92,7 @@ def _invariances(
     return lines
 
 
-def _seconds(found: "Characterisation", item: Candidate) -> float | None:
+def _seconds(found: Findings, item: Candidate) -> float | None:
     """Median seconds of a call at the size of the run, with whatever else the machine did."""
     measured: Sequence[Any] = [
         times
@@ -105,7 +103,7 @@ def _seconds(found: "Characterisation", item: Candidate) -> float | None:
     return float(np.median(np.concatenate(measured))) if measured else None
 
 
-def _cost(found: "Characterisation", item: Candidate, scenario: Scenario | None) -> list[dict[str, Any]]:
+def _cost(found: Findings, item: Candidate, scenario: Scenario | None) -> list[dict[str, Any]]:
     times = None if scenario is None else found.seconds.get((item.group, scenario.name))
     if scenario is None or times is None:
         return []

@@ -1,5 +1,6 @@
 """What one metric gave along one scenario."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,27 @@ class Curve:
     seeds: tuple[NDArray[np.intp], ...]
     reasons: tuple[tuple[str, ...], ...]
     declined: str | None = None
+
+    @classmethod
+    def of(cls, metric: str, scenario: str, outcomes: Sequence[Sequence[float | str]], declined: str | None) -> "Curve":
+        """Return the curve of what every seed gave at every severity: a value, or the reason why there is none."""
+        seeds = [[seed for seed, own in enumerate(of_seeds) if not isinstance(own, str)] for of_seeds in outcomes]
+        return cls(
+            metric=metric,
+            scenario=scenario,
+            values=tuple(
+                np.array([own for own in of_seeds if not isinstance(own, str)], dtype=np.float64)
+                for of_seeds in outcomes
+            ),
+            seeds=tuple(np.array(own, dtype=np.intp) for own in seeds),
+            reasons=tuple(tuple(own for own in of_seeds if isinstance(own, str)) for of_seeds in outcomes),
+            declined=declined,
+        )
+
+    @property
+    def characterised(self) -> bool:
+        """Whether there are rows, unless the metric takes no part."""
+        return self.declined is not None or any(self.n) or any(self.failed)
 
     @property
     def means(self) -> NDArray[np.float64]:

@@ -1,9 +1,10 @@
 """A characterisation as plain lists, texts and numbers: what JSON, the report and the command line show."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from demele.bench.cards import card_of
+from demele.bench.findings import Findings, row_name
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agreement, agrees
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
@@ -11,16 +12,11 @@ from demele.bench.verdicts import Verdict
 from demele.core.results import plain
 from demele.metrics.catalogue import CATALOGUE
 
-if TYPE_CHECKING:
-    from demele.bench.characterise import Characterisation
-
 __all__ = ["joined", "to_dictionary"]
 
 
-def to_dictionary(found: "Characterisation") -> dict[str, Any]:
+def to_dictionary(found: Findings) -> dict[str, Any]:
     """Return everything that is shown of a characterisation."""
-    from demele.bench.characterise import row_name
-
     complete = found.protocol == "review2022"  # the printed tables were made with these settings
     return {
         "demele": found.version,
@@ -100,7 +96,7 @@ def _at(curve: Mapping[str, Any], places: Sequence[int]) -> dict[str, Any]:
     return {**curve, **{key: [curve[key][place] for place in places] for key in points}}
 
 
-def _metric(found: "Characterisation", item: Candidate, row: str) -> dict[str, Any]:
+def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
     spec = CATALOGUE.get(item.name) if item.function is None else None
     return {
         "name": item.name,
@@ -115,6 +111,7 @@ def _metric(found: "Characterisation", item: Candidate, row: str) -> dict[str, A
         "discretises": item.discretises,
         "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
         "drifts": found.drifting.get(item.name),
+        "characterised": all(found.curves[item.name, scenario.name].characterised for scenario in found.scenarios),
         "card": card_of(found, item),
     }
 
@@ -139,7 +136,7 @@ def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
     }
 
 
-def _curve(found: "Characterisation", item: Candidate, scenario: Scenario) -> dict[str, Any]:
+def _curve(found: Findings, item: Candidate, scenario: Scenario) -> dict[str, Any]:
     curve = found.curves[item.name, scenario.name]
     places = range(len(scenario.severities)) if curve.declined is None else range(0)
     ends = [curve.interval(place, found.level) for place in places]
@@ -188,7 +185,7 @@ def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
     }
 
 
-def _printed_scores(found: "Characterisation") -> list[dict[str, Any]]:
+def _printed_scores(found: Findings) -> list[dict[str, Any]]:
     """Return the printed table of the redundant scenario beside ours."""
     scenario = next((item for item in found.scenarios if item.name == "redundant"), None)
     if scenario is None:

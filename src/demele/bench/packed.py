@@ -1,38 +1,34 @@
-"""A characterisation in one small file: every value of every seed, from which all else is computed again."""
+"""A characterisation as the bytes of one small file: every value of every seed, from which all else follows."""
 
 import gzip
 import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from demele.bench import expectations
 from demele.bench.curves import Curve
 from demele.bench.expectations import Expectation
+from demele.bench.findings import Findings
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.core.errors import FormatError, InputError, quoted, shortened
-from demele.core.outputs import write_whole
-from demele.core.reading import check_nesting, check_unpacked, parsing, read_whole, unpacking_at_most
+from demele.core.reading import check_nesting, check_unpacked, parsing
 
-if TYPE_CHECKING:
-    from demele.bench.characterise import Characterisation
+__all__ = ["median_seconds", "packed", "unpacked"]
 
-__all__ = ["load", "pack", "reference"]
+Found = TypeVar("Found", bound=Findings)
 
 _FORMAT = "demele-bench"
 _FORMAT_VERSION = 1
-_REFERENCE = "reference.json.gz"
 #: No severity and no number of seeds is beyond this.
 LARGEST_NUMBER = 1e15
 
 
-def pack(found: "Characterisation", path: Path) -> Path:
+def packed(found: Findings) -> bytes:
     """Write a characterisation; the same one gives the same bytes."""
     content = {
         "format": _FORMAT,
@@ -49,77 +45,27 @@ def pack(found: "Characterisation", path: Path) -> Path:
         "scenarios": [_packed_scenario(item) for item in found.scenarios],
         "curves": [_packed_curve(curve) for curve in found.curves.values()],
         "seconds": [
-            # of the time of each call only the median is kept: it says what a metric costs, and nothing else is asked
-            {"group": group, "scenario": scenario, "median": [round(float(np.median(own)), 5) for own in times]}
+            {"group": group, "scenario": scenario, "median": [median_seconds(own) for own in times]}
             for (group, scenario), times in found.seconds.items()
         ],
     }
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    return write_whole(path, gzip.compress(text.encode(), mtime=0))
+    return gzip.compress(text.encode(), mtime=0)
 
 
-def load(path: str | Path, *, max_bytes: int | None = None) -> "Characterisation":
-    """Read what :meth:`Characterisation.save` wrote.
+def median_seconds(times: "np.ndarray[Any, np.dtype[np.float64]]") -> float:
+    """Return what is kept of the times of calls: it says what a metric costs, and nothing else is asked."""
+    return round(float(np.median(times)), 5)
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    max_bytes : int, optional
-        Most bytes that it may take once it is unpacked; by default its own size and 512 MiB.
 
-    Returns
-    -------
-    Characterisation
-        Functions of your own are there by name; they cannot be called.
+def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
+    """Read what :func:`packed` wrote, as the kind of findings that is wanted.
 
     Raises
     ------
-    InputError
-        If the file cannot be read.
     FormatError
-        If it is something else, or takes more.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from demele import bench
-    >>> found = bench.characterise(["mig"], ["mixing"], seeds=2, n_samples=200)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     again = bench.load(found.save(Path(folder) / "mig.json.gz"))
-    >>> again.curve_frame().equals(found.curve_frame())
-    True
+        If it is something else; ``name`` is what the message calls it.
     """
-    with unpacking_at_most(max_bytes):
-        try:
-            content = read_whole(Path(path))
-        except OSError as error:
-            raise InputError(f"path: cannot read {path}: {error.strerror or error}") from error
-        return _unpacked(content, str(path))
-
-
-def reference() -> "Characterisation":
-    """Return the stored characterisation of demele's own metrics, to set a metric of yours beside.
-
-    Returns
-    -------
-    Characterisation
-        Of all registered metrics under the protocol "review2022", with 20 000 rows.
-
-    Examples
-    --------
-    >>> from demele import bench
-    >>> bench.reference().verdict("modularity", "calibrated").status
-    'fails'
-    """
-    file = files("demele.bench") / _REFERENCE
-    return _unpacked(file.read_bytes(), _REFERENCE)
-
-
-def _unpacked(content: bytes, name: str) -> "Characterisation":
-    from demele.bench.characterise import Characterisation
-
     with parsing(f"path: {name} is not a saved characterisation"):
         text = _decompressed(content, name)
         check_nesting(f"path: {name}", text)
@@ -133,7 +79,7 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
         )
     try:
         curves = [_unpacked_curve(item) for item in found["curves"]]
-        characterisation = Characterisation(
+        findings = kind(
             candidates=tuple(_unpacked_candidate(item) for item in found["candidates"]),
             scenarios=tuple(_unpacked_scenario(item) for item in found["scenarios"]),
             protocol=found["protocol"],
@@ -150,12 +96,12 @@ def _unpacked(content: bytes, name: str) -> "Characterisation":
             drifting=found.get("drifting", {}),
             version=found["demele"],
         )
-        _checked(characterisation)
+        _checked(findings)
     except FormatError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise FormatError(f"path: {name} lacks a part of a characterisation: {shortened(repr(error))}") from error
-    return characterisation
+    return findings
 
 
 def _decompressed(content: bytes, name: str) -> bytes:
@@ -169,7 +115,7 @@ def _decompressed(content: bytes, name: str) -> bytes:
     return b"".join(pieces)
 
 
-def _checked(found: "Characterisation") -> None:
+def _checked(found: Findings) -> None:
     """Refuse curves that are not of the metrics and scenarios of the file, one each, and settings of another kind."""
     for scenario in found.scenarios:
         for item in found.candidates:

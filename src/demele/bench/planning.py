@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from demele.bench.candidates import chosen_candidates
-from demele.bench.run import SLOW_GROUPS, Plan, measured
+from demele.bench.run import Plan, measured
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import chosen_scenarios
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
@@ -61,7 +61,7 @@ def checked_plan(
         slow = _seeds_of("slow_seeds", slow_seeds, chosen)
 
     def number_of_seeds(item: Candidate, scenario: Scenario) -> int:
-        return (slow if item.group in SLOW_GROUPS and item.function is None else usual)[scenario.name]
+        return (slow if item.slow else usual)[scenario.name]
 
     plan = Plan(
         candidates=candidates, scenarios=chosen, seeds=number_of_seeds, n_samples=int(n_samples), protocol=protocol

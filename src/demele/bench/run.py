@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from demele.bench.facts import WITH_MODELS
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of
 from demele.core.errors import DemeleError, FormatError, InputError, quoted
 from demele.core.seeds import rng_for
@@ -25,8 +26,6 @@ __all__ = ["Plan", "drawn", "measured", "record_key", "run_plan"]
 
 #: Standard deviation of stochastic codes, as a share of the code's own, where a scenario says nothing of them.
 CODES_STD = 0.01
-#: Groups that train predictors on all rows: the same number of seeds would take them most of the time.
-SLOW_GROUPS = ("dci_forest", "dci_lasso", "dci_boosting", "explicitness")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,7 @@ class Job:
     @property
     def weight(self) -> float:
         """About how long it takes, in tenths of a second."""
-        return sum(20.0 if item.group in SLOW_GROUPS[:3] else 0.5 for item in self.groups)
+        return sum(20.0 if item.group in WITH_MODELS else 0.5 for item in self.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.expectations import Expectation
+from demele.bench.facts import SLOW
 from demele.core.errors import InputError, InputTypeError
 from demele.core.spec import MetricSpec, Property
 
@@ -87,6 +88,11 @@ class Candidate:
     def __post_init__(self) -> None:
         own = self.group if self.function is None else f"{self.group}@{fingerprint(self.function)}"
         object.__setattr__(self, "key", own)
+
+    @property
+    def slow(self) -> bool:
+        """Whether it trains predictors, so that fewer seeds are measured; of a function nothing is known."""
+        return self.function is None and self.group in SLOW
 
     def may_measure(self, wanted: Property) -> bool:
         """Whether the metric is judged as a measure of a property."""

@@ -17,14 +17,16 @@ from demele.bench.curves import Curve
 from demele.bench.expectations import Contrast
 from demele.bench.scenario import Candidate, Scenario
 
-__all__ = ["Condition", "PartVerdict", "Status", "Verdict", "judged"]
+__all__ = ["NOT_CHARACTERISED", "Condition", "PartVerdict", "Status", "Verdict", "judged"]
 
-Status = Literal["holds", "fails", "undecided", "not applicable"]
+Status = Literal["holds", "fails", "undecided", "not applicable", "not yet characterised"]
 
+#: Of a metric that is to be measured on a scenario, and of which no rows are stored.
+NOT_CHARACTERISED: Status = "not yet characterised"
 #: Differences below this are rounding: 1 - 0.95 is not more than 0.05.
 _ROUNDING = 1e-9
 #: What decides a conjunction, first to last.
-_ORDER: tuple[Status, ...] = ("fails", "undecided", "holds")
+_ORDER: tuple[Status, ...] = ("fails", NOT_CHARACTERISED, "undecided", "holds")
 _WORDS_OF_LEAST: Mapping[str, str] = {"holds": "at least", "fails": "less than", "undecided": "not told apart from"}
 _WORDS_OF_MOST: Mapping[str, str] = {"holds": "at most", "fails": "more than", "undecided": "not told apart from"}
 #: If a larger share of the seeds gave no value, the others may not speak for them.
@@ -68,7 +70,8 @@ class Verdict:
     row, criterion : str
         Their names.
     status : str
-        ``"holds"``, ``"fails"``, ``"undecided"`` or ``"not applicable"``.
+        ``"holds"``, ``"fails"``, ``"undecided"``, ``"not applicable"``, or ``"not yet characterised"``: a metric of
+        demele of which no rows are stored.
     summary : str
         One sentence with the number that decided.
     parts : tuple of PartVerdict
@@ -84,6 +87,8 @@ class Verdict:
     @property
     def was_run(self) -> bool:
         """Whether anything was measured for it: what was not run is undecided, and more seeds do not change that."""
+        if self.status == NOT_CHARACTERISED:
+            return False
         return self.status != "undecided" or any(part.conditions for part in self.parts)
 
 
@@ -185,6 +190,8 @@ def _judged_part(
         return ended("undecided", f"scenario '{part.scenario}' was not run")
     if curve.declined is not None:
         return ended(part.when_declined, curve.declined)
+    if not curve.characterised:
+        return ended(NOT_CHARACTERISED, NOT_CHARACTERISED)
     contrasts = _contrasts(part, scenario)
     if contrasts is None:
         return ended("undecided", f"scenario '{part.scenario}' was not run at the severities of the rule")

@@ -242,11 +242,9 @@ def _usual_metrics(arguments: argparse.Namespace) -> list[str]:
     """Return no names where all metrics are meant."""
     if not arguments.quick:
         return []
-    from demele.bench.run import SLOW_GROUPS
-    from demele.bench.scenario import group_of
-    from demele.metrics.catalogue import CATALOGUE
+    from demele.bench.candidates import chosen_candidates
 
-    return [name for name, spec in CATALOGUE.items() if group_of(spec) not in SLOW_GROUPS]
+    return [item.name for item in chosen_candidates(None) if not item.slow]
 
 
 def _samples(arguments: argparse.Namespace) -> int | None:

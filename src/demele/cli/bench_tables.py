@@ -23,9 +23,18 @@ Content = Mapping[str, Any]
 
 #: Not a verdict: what decides was not measured, and more seeds do not change that.
 _NOT_RUN = "not run"
-_STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "not applicable": "dim", _NOT_RUN: "dim"}
-_SIGNS = dict(zip(_STYLES, "✓✗?–·", strict=True))
-_PLAIN_SIGNS = dict(zip(_STYLES, "+x?-.", strict=True))
+_STYLES = {
+    "holds": "green",
+    "fails": "red",
+    "undecided": "yellow",
+    "not applicable": "dim",
+    _NOT_RUN: "dim",
+    "not yet characterised": "dim",
+}
+_SIGNS = dict(zip(_STYLES, "✓✗?–·∅", strict=True))
+_PLAIN_SIGNS = dict(zip(_STYLES, "+x?-.0", strict=True))
+#: Told under a table only where a cell has them.
+_RARE = (_NOT_RUN, "not yet characterised")
 #: Most kinds of failure that are told of one metric.
 _MOST_REASONS = 3
 #: The titles of the review's criteria in narrow columns; others are cut at their words.
@@ -74,7 +83,7 @@ def verdict_tables(content: Content, *, curves: "Iterable[Curve]" = (), output: 
     _unasked(console, content)
     if content["criteria"]:
         console.print()
-        legend = [f"{sign} {status}" for status, sign in signs.items() if status != _NOT_RUN or status in shown]
+        legend = [f"{sign} {status}" for status, sign in signs.items() if status not in _RARE or status in shown]
         console.print("   ".join(legend), style="dim", markup=False)
     if content.get("beside"):
         stored = f"stored: the published metrics as they come with demele; {_heading(content['beside'])}"

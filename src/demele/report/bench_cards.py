@@ -39,6 +39,8 @@ def _card(view: BenchView, metric: Item, is_open: bool) -> str:
     judged = len(statuses) - counts["not applicable"]
     words = " ".join([name, title, str(metric.get("family") or ""), *(metric.get("properties") or ())]).lower()
     brief = [f"{counts['holds']} of {judged} held"] if judged else []
+    if metric.get("characterised") is False:
+        brief.append("not yet characterised")
     if card.get("seconds") is not None:
         rows = card.get("seconds_rows")
         brief.append(duration(card["seconds"]) + (f" at {plural(rows, 'row', 'rows')}" if rows else ""))

@@ -136,6 +136,8 @@ def bench_view(characterisation: Item) -> BenchView:
 
 def _was_run(verdict: Item) -> bool:
     """Whether anything was measured for a verdict; where nothing was, more seeds would not decide it."""
+    if verdict["status"] == "not yet characterised":
+        return False
     return verdict["status"] != "undecided" or any(part.get("conditions") for part in verdict.get("parts") or ())
 
 

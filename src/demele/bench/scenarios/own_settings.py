@@ -1,31 +1,18 @@
 """The settings that a metric has beside its bins, swept around what the protocol says."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from demele.bench.expectations import Holds
+from demele.bench.facts import OWN_SETTINGS
 from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios.source import noisy
 
-__all__ = ["OWN_SETTINGS", "SETTINGS"]
+__all__ = ["SETTINGS"]
 
 #: Share of noise in the codes: most settings do not matter to a perfect code.
 NOISE_SHARE = 0.6
 #: Multiples of the default; the default itself comes first.
 MULTIPLES = (1.0, 0.25, 0.5, 2.0, 4.0)
-#: Group of metrics, option, and its value at each of the multiples. Two settings cannot be multiplied so. The quantile
-#: of IRS, the largest value at 1, can only be lowered; its values go down in the order of the sweep. The bins of Z-max
-#: variance, 3, are few whole numbers: they decide how many rows agree on all factors but one.
-OWN_SETTINGS: Mapping[str, tuple[str, tuple[int | float, ...]]] = {
-    "z_diff": ("batch_size", (200, 50, 100, 400, 800)),
-    "z_min_variance": ("batch_size", (200, 50, 100, 400, 800)),
-    "z_max_variance": ("bins", (3, 2, 4, 6, 10)),
-    "irs": ("quantile", (1.0, 0.99, 0.95, 0.9, 0.8)),
-    "dci_forest": ("n_trees", (10, 2, 5, 20, 40)),
-    "dci_boosting": ("n_trees", (100, 25, 50, 200, 400)),
-    "explicitness": ("penalty", (1.0, 0.25, 0.5, 2.0, 4.0)),
-}
 
 
 def _settings(rng: np.random.Generator, severity: float, n: int) -> Representation:

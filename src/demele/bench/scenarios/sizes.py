@@ -3,6 +3,7 @@
 import numpy as np
 
 from demele.bench.expectations import AtMost, Holds
+from demele.bench.facts import FEW_BINS
 from demele.bench.scenario import Array, Candidate, Representation, Scenario
 from demele.bench.scenarios.source import M, noisy
 from demele.metrics.catalogue import CATALOGUE
@@ -12,9 +13,7 @@ __all__ = ["BINS", "CHANCE", "SAMPLE_SIZE", "SIZE_SCENARIOS"]
 ROWS = (20_000.0, 5_000.0, 2_000.0, 1_000.0, 500.0, 200.0, 100.0)
 #: Share of noise in codes that are neither perfect nor useless.
 SOME_NOISE = 0.2
-#: Its few bins decide whether rows agree on all factors but one, so they are a setting of its own.
-_OWN_BINS = "z_max_variance"
-_BINNED_GROUPS = tuple(sorted({spec.group for spec in CATALOGUE.values() if spec.discretises} - {_OWN_BINS}))
+_BINNED_GROUPS = tuple(sorted({spec.group for spec in CATALOGUE.values() if spec.discretises} - {FEW_BINS}))
 
 
 def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
@@ -36,7 +35,7 @@ def _bins(rng: np.random.Generator, severity: float, n: int) -> Representation:
 
 
 def _takes_no_bins(candidate: Candidate) -> str | None:
-    if candidate.group == _OWN_BINS:
+    if candidate.group == FEW_BINS:
         return "takes few bins of its own: see the scenario of settings"
     if candidate.function is None and candidate.discretises:
         return None

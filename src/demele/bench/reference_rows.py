@@ -1,0 +1,172 @@
+"""What demele's own metrics gave on every scenario: a text file for each, computed, compared and merged alone.
+
+A file is lines of JSON. The first says how its rows were made. Each of the others holds what the seeds gave at one
+severity of one scenario, in their order, or the median seconds of a call at every severity; scenarios and severities
+are in the order of the bench, and numbers are written so that the same bits are read.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from demele.bench.candidates import chosen_candidates
+from demele.bench.curves import Curve
+from demele.bench.findings import Findings
+from demele.bench.packed import median_seconds
+from demele.bench.run import declined
+from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenarios import SCENARIOS
+from demele.core.errors import FormatError
+from demele.core.outputs import write_whole
+from demele.core.reading import parsing
+
+__all__ = ["FOLDER", "LEVEL", "N_SAMPLES", "PROTOCOL", "SEEDS", "SLOW_SEEDS", "referred", "write_rows"]
+
+#: Where the files are; a metric whose file is not there was not yet characterised.
+FOLDER = Path(str(files("demele.bench") / "reference"))
+#: How rows are made: fewer seeds where predictors are trained, and on the scenarios that are not the review's.
+PROTOCOL, N_SAMPLES, LEVEL = "review2022", 20_000, 0.95
+SEEDS: Mapping[str, int] = {"source": 100, "added": 20}
+SLOW_SEEDS: Mapping[str, int] = {"source": 20, "added": 5}
+_FORMAT = {"format": "demele-reference-rows", "format_version": 1}
+
+Found = TypeVar("Found", bound=Findings)
+
+
+def write_rows(found: Findings, folder: Path = FOLDER) -> list[Path]:
+    """Write one file for each metric of a run; the same rows give the same bytes."""
+    return [write_whole(folder / f"{item.name}.jsonl", "".join(_lines(found, item))) for item in found.candidates]
+
+
+def _lines(found: Findings, item: Candidate) -> Iterator[str]:
+    made = {"demele": found.version, "protocol": found.protocol, "n_samples": found.n_samples}
+    yield _line({**_FORMAT, "metric": item.name, **made})
+    for scenario in found.scenarios:
+        curve = found.curves[item.name, scenario.name]
+        for place, severity in enumerate(scenario.severities if curve.declined is None else ()):
+            yield _line({"scenario": scenario.name, "severity": severity, **_outcomes(curve, place)})
+    for scenario in found.scenarios:
+        times = found.seconds.get((item.group, scenario.name))
+        if times is not None:
+            yield _line({"scenario": scenario.name, "seconds": [median_seconds(own) for own in times]})
+
+
+def _outcomes(curve: Curve, place: int) -> dict[str, Any]:
+    """Return the values of all seeds, None for those that gave none, and why: one reason if it is that of all."""
+    values: list[float | None] = [None] * (curve.n[place] + curve.failed[place])
+    for seed, value in zip(curve.seeds[place].tolist(), curve.values[place].tolist(), strict=True):
+        values[seed] = value
+    reasons = curve.reasons[place]
+    if not reasons:
+        return {"values": values}
+    return {"values": values, "reasons": reasons[0] if len(set(reasons)) == 1 else list(reasons)}
+
+
+def _line(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def referred(kind: type[Found], metrics: Sequence[str], folder: Path) -> Found:
+    """Return what the files hold of these metrics, on all scenarios.
+
+    Raises
+    ------
+    FormatError
+        If a file is not what :func:`write_rows` writes, or its rows were made in another way than those of the others.
+    """
+    candidates = chosen_candidates(metrics)
+    scenarios = tuple(SCENARIOS.values())
+    rows = {item.name: _read(folder / f"{item.name}.jsonl", item.name) for item in candidates}
+    curves = {
+        (item.name, scenario.name): _curve(item, scenario, rows[item.name])
+        for scenario in scenarios
+        for item in candidates
+    }
+    seconds = {
+        (item.group, scenario.name): tuple(np.array([median]) for median in rows[item.name].seconds[scenario.name])
+        for scenario in scenarios
+        for item in candidates
+        if scenario.name in rows[item.name].seconds
+    }
+    return kind(
+        candidates=candidates,
+        scenarios=scenarios,
+        protocol=PROTOCOL,
+        n_samples=N_SAMPLES,
+        level=LEVEL,
+        seeds=_most_seeds(scenarios, [item for item in candidates if not item.slow], curves, SEEDS),
+        slow_seeds=_most_seeds(scenarios, [item for item in candidates if item.slow], curves, SLOW_SEEDS),
+        curves=curves,
+        seconds=seconds,
+        version=", ".join(dict.fromkeys(own.version for own in rows.values() if own.version)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What one file holds: outcomes by scenario and severity, and median seconds by scenario."""
+
+    version: str
+    outcomes: Mapping[tuple[str, float], Sequence[float | str]]
+    seconds: Mapping[str, Sequence[float]]
+
+
+def _read(path: Path, metric: str) -> _Rows:
+    if not path.exists():
+        return _Rows("", {}, {})
+    with parsing(f"{path.name} does not hold the rows of a metric"):
+        first, *lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+        made = {**_FORMAT, "metric": metric, "protocol": PROTOCOL, "n_samples": N_SAMPLES}
+        for what, expected in made.items():
+            if first.get(what) != expected:
+                raise FormatError(f"{path.name}: expected rows of {what} {expected!r}, got {first.get(what)!r}")
+        outcomes: dict[tuple[str, float], list[float | str]] = {}
+        seconds: dict[str, list[float]] = {}
+        for line in lines:
+            name = line["scenario"]
+            severities = SCENARIOS[name].severities
+            if "seconds" in line and name not in seconds and len(line["seconds"]) == len(severities):
+                seconds[name] = [float(own) for own in line["seconds"]]
+            elif line.get("severity") in severities and (name, line["severity"]) not in outcomes:
+                outcomes[name, line["severity"]] = _told(line)
+            else:
+                raise FormatError(
+                    f"{path.name}: rows twice, or at another severity than those of demele, on {name!r}; compute them "
+                    "again"
+                )
+    return _Rows(first["demele"], outcomes, seconds)
+
+
+def _told(line: Mapping[str, Any]) -> list[float | str]:
+    reasons = line.get("reasons", ())
+    missing = line["values"].count(None)
+    told = iter([reasons] * missing if isinstance(reasons, str) else list(reasons))
+    return [str(next(told)) if value is None else float(value) for value in line["values"]]
+
+
+def _curve(item: Candidate, scenario: Scenario, rows: _Rows) -> Curve:
+    reason = declined(item, scenario)
+    outcomes = [
+        rows.outcomes.get((scenario.name, severity), ()) if reason is None else () for severity in scenario.severities
+    ]
+    return Curve.of(item.name, scenario.name, outcomes, reason)
+
+
+def _most_seeds(
+    scenarios: Sequence[Scenario],
+    candidates: Sequence[Candidate],
+    curves: Mapping[tuple[str, str], Curve],
+    usual: Mapping[str, int],
+) -> dict[str, int]:
+    """Return the seeds of each scenario: those of the metric that has most; the usual number where none has any."""
+    most = {}
+    for scenario in scenarios:
+        own = [curves[item.name, scenario.name] for item in candidates]
+        counts = [n + failed for curve in own for n, failed in zip(curve.n, curve.failed, strict=True)]
+        most[scenario.name] = max(counts, default=0) or usual["source" if scenario.kind == "source" else "added"]
+    return most
