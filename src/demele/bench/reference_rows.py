@@ -8,7 +8,6 @@ are in the order of the bench, and numbers are written so that the same bits are
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +27,7 @@ from demele.core.reading import parsing
 __all__ = ["FOLDER", "LEVEL", "N_SAMPLES", "PROTOCOL", "SEEDS", "SLOW_SEEDS", "referred", "write_rows"]
 
 #: Where the files are; a metric whose file is not there was not yet characterised.
-FOLDER = Path(str(files("demele.bench") / "reference"))
+FOLDER = Path(__file__).with_name("reference")
 #: How rows are made: fewer seeds where predictors are trained, and on the scenarios that are not the review's.
 PROTOCOL, N_SAMPLES, LEVEL = "review2022", 20_000, 0.95
 SEEDS: Mapping[str, int] = {"source": 100, "added": 20}
