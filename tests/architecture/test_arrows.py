@@ -53,7 +53,6 @@ STILL_CIRCULAR = {
     ("demele.streaming.frame", "demele.streaming.plain"): "a frame writes itself as bytes",
     ("demele.streaming.reading", "demele.streaming.frame"): "rows are read as a frame says",
     ("demele.streaming.serial", "demele.streaming.accumulator"): "an accumulator writes itself as bytes",
-    ("demele.bench.packed", "demele.bench"): "the name of the package, for its data",
     ("demele.adapters.torchmetrics", "demele.adapters.torch_metric"): "the module gathers what it is imported by",
     ("demele.adapters.torchmetrics", "demele.adapters.torch_latte"): "likewise",
 }
