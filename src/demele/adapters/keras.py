@@ -184,12 +184,12 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         own = accumulator.metrics[0] if isinstance(metrics, str) else list(accumulator.metrics)
         super().__init__(name=name or (own if isinstance(own, str) else "demele"), dtype=dtype)
         if order not in ORDERS:
-            raise InputError(f"order: expected 'codes-first' or 'keras', got {order!r}")
+            raise InputError("order", f"expected 'codes-first' or 'keras', got {order!r}")
         if not isinstance(native, bool):
-            raise InputTypeError(f"native: expected True or False, got {native!r}")
+            raise InputTypeError("native", f"expected True or False, got {native!r}")
         whole = [one for one in accumulator.metrics if CATALOGUE[one].native == "whole"]
         if native and whole:
-            raise InputError(f"native: {', '.join(whole)} has a value of the whole only; pass native=False")
+            raise InputError("native", f"{', '.join(whole)} has a value of the whole only; pass native=False")
         self._settings = _Settings({"metrics": own, "order": order, "native": native, **keywords}, order, native)
         self._accumulator = accumulator
         self._computed: _Computed | None = None
@@ -220,8 +220,9 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         if _in_symbolic_scope():  # Keras learns shapes before the first batch; there are no rows
             if given and self._settings.order == "codes-first":
                 raise InputError(
-                    f"order: {self.name!r} expects codes first, and compile(metrics=[...]) passes the factors, y_true, "
-                    "first; make the metric with order='keras'"
+                    "order",
+                    f"{self.name!r} expects codes first, and compile(metrics=[...]) passes the factors, y_true, "
+                    "first; make the metric with order='keras'",
                 )
             return
         if given and sample_weight is not None:
@@ -250,7 +251,7 @@ class KerasMetric(keras.metrics.Metric):  # type: ignore[misc]
         merged = self._accumulator
         for other in metrics:
             if not isinstance(other, KerasMetric):
-                raise InputTypeError(f"metrics: expected metrics of demele to merge, got {type(other).__name__}")
+                raise InputTypeError("metrics", f"expected metrics of demele to merge, got {type(other).__name__}")
             merged = merged.merge(other._accumulator)
         self._accumulator = merged
 

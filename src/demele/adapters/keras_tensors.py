@@ -26,8 +26,9 @@ def rows_of(data: Any, argument: str) -> Any:
 
 def _without_values(argument: str, tensor: Any) -> InputTypeError:
     return InputTypeError(
-        f"{argument}: expected a tensor with values, got a {type(tensor).__name__}, which stands for one in a compiled "
-        "step; compile the model with run_eagerly=True, or call update_state outside of compiled functions"
+        argument,
+        f"expected a tensor with values, got a {type(tensor).__name__}, which stands for one in a compiled "
+        "step; compile the model with run_eagerly=True, or call update_state outside of compiled functions",
     )
 
 
@@ -37,6 +38,7 @@ def check_weights(sample_weight: Any) -> None:
     unlike = np.flatnonzero(~(weights.ravel() == 1))
     if unlike.size:
         raise InputError(
-            f"sample_weight: weights are not supported, expected None or ones, got {unlike.size} others, first "
-            f"{weights.ravel()[unlike[0]]} at row {unlike[0]}; leave it out, or repeat rows"
+            "sample_weight",
+            f"weights are not supported, expected None or ones, got {unlike.size} others, first "
+            f"{weights.ravel()[unlike[0]]} at row {unlike[0]}; leave it out, or repeat rows",
         )

@@ -97,13 +97,13 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
 
         super().__init__()
         if not callable(encode):
-            raise InputTypeError(f"encode: expected a function of module and batch, got {type(encode).__name__}")
+            raise InputTypeError("encode", f"expected a function of module and batch, got {type(encode).__name__}")
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise InputError(f"every: expected a number of epochs of at least 1, got {every!r}")
+            raise InputError("every", f"expected a number of epochs of at least 1, got {every!r}")
         if not isinstance(prefix, str):
-            raise InputTypeError(f"prefix: expected a string, got {prefix!r}")
+            raise InputTypeError("prefix", f"expected a string, got {prefix!r}")
         if not (hasattr(data, "val_dataloader") or isinstance(data, Iterable)):
-            raise InputTypeError(f"data: expected a data loader or data module, got {type(data).__name__}")
+            raise InputTypeError("data", f"expected a data loader or data module, got {type(data).__name__}")
         names = DEFAULT_METRICS if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
         self._data = data
         self._encode = encode
@@ -153,15 +153,16 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
                 encoded = self._encode(pl_module, on_device)
                 if not isinstance(encoded, Sequence) or len(encoded) not in (2, 3):
                     raise InputTypeError(
-                        f"encode: expected to return (codes, factors) or (codes, factors, codes_std), got "
-                        f"{type(encoded).__name__}"
+                        "encode",
+                        f"expected to return (codes, factors) or (codes, factors, codes_std), got "
+                        f"{type(encoded).__name__}",
                     )
                 metric.update(*encoded)
             metric.compute()
         evaluation = metric.evaluation
         metric.reset()
         if evaluation is None:
-            raise NotEnoughData("data: the metrics found no result")
+            raise NotEnoughData("data", "the metrics found no result")
         self.history.append((int(trainer.current_epoch), evaluation))
         # every process has the same numbers; with sync_dist Lightning does not warn that they might differ
         pl_module.log_dict(

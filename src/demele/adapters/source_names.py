@@ -126,7 +126,7 @@ def accumulator_keywords(
     """
     for name, value in (("discrete", discrete), ("fill_reg_dim", fill_reg_dim)):
         if not isinstance(value, bool):
-            raise InputTypeError(f"{name}: expected True or False, got {value!r}")
+            raise InputTypeError(name, f"expected True or False, got {value!r}")
     given = None if reg_dim is None else _indices(reg_dim)
     options: dict[str, dict[str, Any]] = {}
     if fill_reg_dim or not isinstance(metric, str):
@@ -176,7 +176,7 @@ def per_attribute(
     if score.metric == "sap":
         return _sap(score, reg_dim, 0.0 if discrete else thresh, variances)
     if score.per_factor is None:
-        raise InputError(f"score: expected a metric with a value per factor, got {score.metric}")
+        raise InputError("score", f"expected a metric with a value per factor, got {score.metric}")
     return score.per_factor.copy()
 
 
@@ -207,25 +207,25 @@ def checked_threshold(thresh: object) -> float:
     """Validate ``thresh``: a finite number of at least 0."""
     number = isinstance(thresh, int | float | np.number) and not isinstance(thresh, bool)
     if not number or not np.isfinite(float(thresh)) or float(thresh) < 0:  # type: ignore[arg-type]
-        raise InputError(f"thresh: expected a number of at least 0, got {thresh!r}")
+        raise InputError("thresh", f"expected a number of at least 0, got {thresh!r}")
     return float(thresh)  # type: ignore[arg-type]
 
 
 def _indices(reg_dim: object) -> tuple[int, ...]:
     """Return the codes as whole numbers; whether they exist is known with the first batch."""
     if isinstance(reg_dim, str) or not hasattr(reg_dim, "__iter__"):
-        raise InputTypeError(f"reg_dim: expected one code (index) for each attribute, got {reg_dim!r}")
+        raise InputTypeError("reg_dim", f"expected one code (index) for each attribute, got {reg_dim!r}")
     found: list[int] = []
     for code in reg_dim:
         if isinstance(code, bool) or not isinstance(code, int | np.integer):
-            raise InputTypeError(f"reg_dim: expected a code's index for attribute {len(found)}, got {code!r}")
+            raise InputTypeError("reg_dim", f"expected a code's index for attribute {len(found)}, got {code!r}")
         found.append(int(code))
     return tuple(found)
 
 
 def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) -> Array:
     if score.matrix is None or score.per_factor is None:
-        raise InputError(f"score: expected the result of SAP, with a matrix, got {score!r}")
+        raise InputError("score", f"expected the result of SAP, with a matrix, got {score!r}")
     flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
     if reg_dim is None and not flat.any():
         return score.per_factor.copy()
@@ -249,7 +249,7 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
 def _modularity(score: Score, thresh: float) -> Array:
     """Return the values of all codes, informations below ``thresh`` being 0."""
     if score.matrix is None or score.per_code is None:
-        raise InputError(f"score: expected the result of Modularity, with a matrix, got {score!r}")
+        raise InputError("score", f"expected the result of Modularity, with a matrix, got {score!r}")
     if thresh <= DEAD_CODE:
         return score.per_code.copy()
     information = score.matrix.to_numpy(dtype=np.float64)

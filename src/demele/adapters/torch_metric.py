@@ -121,7 +121,7 @@ class TorchMetric(Metric):
     ) -> None:
         super().__init__(**kwargs)
         if not isinstance(native, bool):
-            raise InputTypeError(f"native: expected True or False, got {native!r}")
+            raise InputTypeError("native", f"expected True or False, got {native!r}")
         self._accumulator = Accumulator(
             metrics,
             frame=frame,
@@ -138,7 +138,7 @@ class TorchMetric(Metric):
         )
         whole = [name for name in self._accumulator.metrics if CATALOGUE[name].native == "whole"]
         if native and whole:
-            raise InputError(f"native: {', '.join(whole)} has a value of the whole only; pass native=False")
+            raise InputError("native", f"{', '.join(whole)} has a value of the whole only; pass native=False")
         self._by_rank = stream is None
         self._single = isinstance(metrics, str)
         self._native = native
@@ -308,7 +308,7 @@ class TorchMetric(Metric):
             other = with_state(self._accumulator, _bytes(incoming_state[STATE]))
         else:
             raise InputTypeError(
-                f"incoming_state: expected a TorchMetric or its metric_state, got {type(incoming_state).__name__}"
+                "incoming_state", f"expected a TorchMetric or its metric_state, got {type(incoming_state).__name__}"
             )
         self._accumulator = self._accumulator.merge(other)
         self._computed = None

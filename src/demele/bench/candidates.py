@@ -53,18 +53,18 @@ def candidate(
     ('modularity',)
     """
     if not callable(function):
-        raise InputTypeError(f"function: expected a callable (codes, factors) -> float, got {function!r}")
+        raise InputTypeError("function", f"expected a callable (codes, factors) -> float, got {function!r}")
     reason = why_not_callable(function)
     if reason is not None:
-        raise InputTypeError(f"function: {free_name(function, ())} cannot be called with (codes, factors): {reason}")
+        raise InputTypeError("function", f"{free_name(function, ())} cannot be called with (codes, factors): {reason}")
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
-        raise InputError(f"name: expected a name, got {own!r}")
+        raise InputError("name", f"expected a name, got {own!r}")
     if own in _TAKEN:
         kind = "a metric" if own in CATALOGUE else "a group of metrics"
-        raise InputError(f"name: {own!r} is {kind} of demele; give yours another name")
+        raise InputError("name", f"{own!r} is {kind} of demele; give yours another name")
     if discretises is not None and not isinstance(discretises, bool):
-        raise InputTypeError(f"discretises: expected True or False, got {discretises!r}")
+        raise InputTypeError("discretises", f"expected True or False, got {discretises!r}")
     return Candidate(
         name=own,
         title=own,
@@ -95,16 +95,16 @@ def chosen_candidates(
     if isinstance(metrics, str | Candidate) or callable(metrics):
         metrics = [metrics]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Sequence):
-        raise InputTypeError(f"metrics: expected names or callables, got {type(metrics).__name__}")
+        raise InputTypeError("metrics", f"expected names or callables, got {type(metrics).__name__}")
     chosen: dict[str, Candidate] = {}
     for metric in _single(metrics):
         found = _meant(metric, chosen)
         before = chosen.get(found.name, found)
         if before != found and (found.function is not None or before.function is not None):
-            raise InputError(f"metrics: two are called {found.name!r}; give one another name, see bench.candidate")
+            raise InputError("metrics", f"two are called {found.name!r}; give one another name, see bench.candidate")
         chosen.setdefault(found.name, found)
     if not chosen:
-        raise InputError("metrics: expected at least one name or callable, got none")
+        raise InputError("metrics", "expected at least one name or callable, got none")
     return tuple(chosen.values())
 
 
@@ -123,7 +123,7 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
     if isinstance(metric, str):
         return _registered(resolve(metric))
     if not callable(metric):
-        raise InputTypeError(f"metrics: expected a name or a callable (codes, factors) -> float, got {metric!r}")
+        raise InputTypeError("metrics", f"expected a name or a callable (codes, factors) -> float, got {metric!r}")
     for item in taken.values():
         if item.function is metric:
             return item
@@ -142,11 +142,11 @@ def _registered(name: str) -> Candidate:
 
 def _checked_claims(claims: Sequence[Property] | Property) -> tuple[Property, ...]:
     if not isinstance(claims, Iterable):
-        raise InputTypeError(f"claims: expected {', '.join(_PROPERTIES)}, got {claims!r}")
+        raise InputTypeError("claims", f"expected {', '.join(_PROPERTIES)}, got {claims!r}")
     given = (claims,) if isinstance(claims, str) else tuple(claims)
     for item in given:
         if item not in _PROPERTIES:
-            raise InputError(f"claims: expected {', '.join(_PROPERTIES)}, got {item!r}")
+            raise InputError("claims", f"expected {', '.join(_PROPERTIES)}, got {item!r}")
     if not given:
-        raise InputError("claims: expected at least one property, got none; leave it out to be judged on all")
+        raise InputError("claims", "expected at least one property, got none; leave it out to be judged on all")
     return given

@@ -69,9 +69,9 @@ class Characterisation(Findings):
         """
         rows, criteria = [item.name for item in self.rows], [item.name for item in self.criteria]
         if row not in rows:
-            raise UnknownNameError(f"row: none is called {row!r}{suggestion(str(row), rows)}")
+            raise UnknownNameError("row", f"none is called {row!r}{suggestion(str(row), rows)}")
         if criterion not in criteria:
-            raise UnknownNameError(f"criterion: none is called {criterion!r}{suggestion(str(criterion), criteria)}")
+            raise UnknownNameError("criterion", f"none is called {criterion!r}{suggestion(str(criterion), criteria)}")
         return next(item for item in self.verdicts if (item.row, item.criterion) == (row, criterion))
 
     def table(self, group: str | None = None) -> "pd.DataFrame":
@@ -86,7 +86,7 @@ class Characterisation(Findings):
 
         names = [item.name for item in self.criteria if group in (None, item.group)]
         if group not in (None, "review", "added"):
-            raise InputError(f"group: expected 'review' or 'added', got {group!r}")
+            raise InputError("group", f"expected 'review' or 'added', got {group!r}")
         found = {(item.row, item.criterion): item.status for item in self.verdicts}
         return pd.DataFrame(
             [[found[row.name, name] for name in names] for row in self.rows],

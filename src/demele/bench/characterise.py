@@ -102,7 +102,7 @@ def characterise(
     'fails'
     """
     if store is not None and not isinstance(store, str | os.PathLike):
-        raise InputTypeError(f"store: expected the path of a file, got {store!r}")
+        raise InputTypeError("store", f"expected the path of a file, got {store!r}")
     plan, told = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
     with (
         Store(None if store is None else Path(store), plan.identity) as rows,

@@ -85,7 +85,7 @@ def candidate_classifier(
     order = rng.permutation(n)
     numbers = np.unique(parts)
     if numbers.size < 2:
-        raise NotEnoughData(f"folds: expected at least 2 folds, got only number {numbers[0]}")
+        raise NotEnoughData("folds", f"expected at least 2 folds, got only number {numbers[0]}")
     fewest = int(share * (n - np.bincount(np.searchsorted(numbers, parts)).max()))
     model = draw_model(rng, max(2, fewest), d, int(np.unique(given).size))
     predictions = np.empty(n, dtype=np.int32)
@@ -95,8 +95,9 @@ def candidate_classifier(
         known = np.unique(given[trained]).size
         if known < 2 or known >= trained.size:
             raise NotEnoughData(
-                f"folds: without fold {number} there are {known} classes among {trained.size} instances to learn from; "
-                "expected at least 2 classes and fewer than instances: shuffle or stratify the folds, or give fewer"
+                "folds",
+                f"without fold {number} there are {known} classes among {trained.size} instances to learn from; "
+                "expected at least 2 classes and fewer than instances: shuffle or stratify the folds, or give fewer",
             )
         seen = eyes.view(table, handicap, trained)
         predictions[tested] = seen_predictions(model, seen[trained], given[trained], seen[tested])
@@ -200,12 +201,13 @@ def select_varied(indicators: object, n: int, *, seed: int = 0, threshold: float
     wanted = checked_count(n, "n", 1)
     checked_count(seed, "seed", 0)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not 0 <= threshold < 1:
-        raise InputError(f"threshold: expected a mean squared distance in [0, 1), got {threshold!r}")
+        raise InputError("threshold", f"expected a mean squared distance in [0, 1), got {threshold!r}")
     kept = apart(table, float(threshold))
     if kept.size < wanted:
         raise NotEnoughData(
-            f"n: {wanted} classifiers are wanted, but of {len(table)} candidates only {kept.size} are at a mean "
-            f"squared distance of at least {threshold:g} from each other; train more candidates, or lower the threshold"
+            "n",
+            f"{wanted} classifiers are wanted, but of {len(table)} candidates only {kept.size} are at a mean squared "
+            f"distance of at least {threshold:g} from each other; train more candidates, or lower the threshold",
         )
     first = int(rng_for(seed, "select_varied", "first").integers(kept.size))
     return kept[_spread(table[kept], wanted, first)]
@@ -295,14 +297,14 @@ def _whole(values: object, argument: str, n: int) -> Indices:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputTypeError(
-            f"{argument}: expected one whole number per instance, got shape {array.shape} of type {array.dtype}"
+            argument, f"expected one whole number per instance, got shape {array.shape} of type {array.dtype}"
         )
     if array.size != n:
-        raise InputError(f"{argument}: expected {n} numbers, one per row of features, got {array.size}")
+        raise InputError(argument, f"expected {n} numbers, one per row of features, got {array.size}")
     low = np.flatnonzero(array < 0)
     if low.size:
         raise InputError(
-            f"{argument}: expected numbers >= 0, got {low.size} below, first {array[low[0]]} at row {low[0]}"
+            argument, f"expected numbers >= 0, got {low.size} below, first {array[low[0]]} at row {low[0]}"
         )
     return array.astype(np.int32)
 
@@ -311,16 +313,19 @@ def _read_indicators(indicators: Any) -> Floats:
     try:
         table = np.asarray(indicators, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"indicators: expected numbers of shape (n_candidates, n_indicators): {error}") from error
+        raise InputTypeError(
+            "indicators", f"expected numbers of shape (n_candidates, n_indicators): {error}"
+        ) from error
     if table.ndim != 2 or 0 in table.shape:
-        raise InputError(f"indicators: expected shape (n_candidates, n_indicators), got {table.shape}")
+        raise InputError("indicators", f"expected shape (n_candidates, n_indicators), got {table.shape}")
     odd = np.argwhere((table < 0) | (table > 1))
     if odd.size:
         row, column = odd[0]
         raise InputError(
-            f"indicators: expected shares in [0, 1] or NaN, got {len(odd)} others, first {table[row, column]:g} at row "
-            f"{row}, column {column}"
+            "indicators",
+            f"expected shares in [0, 1] or NaN, got {len(odd)} others, first {table[row, column]:g} at row "
+            f"{row}, column {column}",
         )
     if np.isnan(table).all():
-        raise NotEnoughData("indicators: every value is NaN; compute them on labels of which some are right")
+        raise NotEnoughData("indicators", "every value is NaN; compute them on labels of which some are right")
     return table

@@ -246,7 +246,7 @@ def _range(severities: Sequence[float], start: float | None, stop: float | None)
     first = 0 if start is None else severities.index(start)
     last = len(severities) - 1 if stop is None else severities.index(stop)
     if first > last:
-        raise InputError(f"start: {severities[first]:g} comes after {severities[last]:g} in the sweep")
+        raise InputError("start", f"{severities[first]:g} comes after {severities[last]:g} in the sweep")
     return first, last
 
 

@@ -71,11 +71,12 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
         check_nesting(f"path: {name}", text)
         found = json.loads(text)
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
-        raise FormatError(f"path: {name} is not a saved characterisation")
+        raise FormatError("path", f"{name} is not a saved characterisation")
     if found.get("format_version") != _FORMAT_VERSION:
         raise FormatError(
-            f"path: {name} has format version {quoted(found.get('format_version'))}, this demele reads "
-            f"{_FORMAT_VERSION}; read it with the demele that wrote it ({shortened(str(found.get('demele')), 40)})"
+            "path",
+            f"{name} has format version {quoted(found.get('format_version'))}, this demele reads "
+            f"{_FORMAT_VERSION}; read it with the demele that wrote it ({shortened(str(found.get('demele')), 40)})",
         )
     try:
         curves = [_unpacked_curve(item) for item in found["curves"]]
@@ -100,7 +101,7 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
     except FormatError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise FormatError(f"path: {name} lacks a part of a characterisation: {shortened(repr(error))}") from error
+        raise FormatError("path", f"{name} lacks a part of a characterisation: {shortened(repr(error))}") from error
     return findings
 
 
@@ -199,8 +200,9 @@ def _unpacked_scenario(item: Mapping[str, Any]) -> Scenario:
         known = SCENARIOS[item["name"]]
         if known.severities != severities:
             raise FormatError(
-                f"path: scenario {item['name']!r} was measured at other severities than those of this demele; "
-                "read the file with the demele that wrote it"
+                "path",
+                f"scenario {item['name']!r} was measured at other severities than those of this demele; "
+                "read the file with the demele that wrote it",
             )
         return known
     wanted: dict[str, tuple[Expectation, ...]] = {
@@ -230,7 +232,7 @@ def _unpacked_expectation(item: Mapping[str, Any]) -> Expectation:
     fields = dict(item)
     name = fields.pop("type")
     if not _known_expectation(name):
-        raise FormatError(f"path: no expectation is called {name!r}")
+        raise FormatError("path", f"no expectation is called {name!r}")
     expectation: Expectation = getattr(expectations, name)(**fields)
     return expectation
 

@@ -50,10 +50,10 @@ def checked_plan(
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
     chosen = _that_fit(chosen, int(n_samples), protocol)
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
-        raise InputError(f"level: expected a number between 0 and 1, got {level!r}")
+        raise InputError("level", f"expected a number between 0 and 1, got {level!r}")
     checked_jobs(n_jobs)
     if executor is not None and not hasattr(executor, "submit"):
-        raise InputTypeError(f"executor: expected a concurrent.futures.Executor, got {type(executor).__name__}")
+        raise InputTypeError("executor", f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
     usual = _seeds_of("seeds", seeds, chosen)
     if slow_seeds is None:
         slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
@@ -134,7 +134,7 @@ def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> t
             kept = [place for place, rows in enumerate(item.severities) if rows <= n_samples]
             if not kept:
                 raise InputError(
-                    f"n_samples: scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_samples}"
+                    "n_samples", f"scenario {item.name!r} has {min(item.severities):g} rows at least, got {n_samples}"
                 )
             severities = tuple(item.severities[place] for place in kept)
             labels = tuple(item.labels[place] for place in kept) if item.labels else ()
@@ -142,7 +142,7 @@ def _that_fit(scenarios: Sequence[Scenario], n_samples: int, protocol: str) -> t
         else:
             fitting.append(item)
     if not fitting:
-        raise InputError(f"scenarios: none is left under the protocol {protocol!r}; name others")
+        raise InputError("scenarios", f"none is left under the protocol {protocol!r}; name others")
     return tuple(fitting)
 
 
@@ -152,21 +152,21 @@ def _seeds_of(argument: str, given: Seeds, scenarios: Sequence[Scenario]) -> dic
     known = {"source", "added", *(item.name for item in scenarios)}
     for key, number in given.items():
         if key not in known:
-            raise InputError(f"{argument}: no scenario of this run is called {key!r}{suggestion(str(key), known)}")
+            raise InputError(argument, f"no scenario of this run is called {key!r}{suggestion(str(key), known)}")
         _checked_number(f"{argument}[{key!r}]", number, 1)
     found = {}
     for item in scenarios:
         kind = "source" if item.kind == "source" else "added"
         key = item.name if item.name in given else kind
         if key not in given:
-            raise InputError(f"{argument}: expected a number for scenario {item.name!r}, or for {kind!r}, got neither")
+            raise InputError(argument, f"expected a number for scenario {item.name!r}, or for {kind!r}, got neither")
         found[item.name] = int(given[key])
     return found
 
 
 def _checked_number(argument: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+        raise InputTypeError(argument, f"expected a whole number, got {value!r}")
     if value < least:
-        raise InputError(f"{argument}: expected at least {least}, got {value}")
+        raise InputError(argument, f"expected at least {least}, got {value}")
     return int(value)

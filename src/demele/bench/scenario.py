@@ -151,7 +151,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
-            raise InputError(f"scenario: expected a name, got {self.name!r}")
+            raise InputError("scenario", f"expected a name, got {self.name!r}")
         if not callable(self.draw):
             raise InputTypeError(f"scenario {self.name!r}: draw is not a function of (rng, severity, n_samples)")
         if self.declines is not None and not callable(self.declines):

@@ -49,7 +49,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Characterisation:
         try:
             content = read_whole(Path(path))
         except OSError as error:
-            raise InputError(f"path: cannot read {path}: {error.strerror or error}") from error
+            raise InputError("path", f"cannot read {path}: {error.strerror or error}") from error
         return unpacked(content, str(path), Characterisation)
 
 

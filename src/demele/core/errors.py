@@ -3,10 +3,11 @@
 Every message says which argument (and column), what was expected, what came (how many, first row), and what to do.
 """
 
-import os
-import re
 import sys
 import warnings
+from typing import Any
+
+from demele.core.sentences import MOST_REPEATED, arg, sentence, short_words, shortened
 
 __all__ = [
     "AmbiguousKindWarning",
@@ -31,20 +32,55 @@ __all__ = [
     "warn_user",
 ]
 
-#: Characters of a field, and of a path, that a message repeats.
-MOST_REPEATED = 200
-MOST_OF_PATH = 1000
-_LONG_WORD = re.compile(rf"\S{{{MOST_REPEATED + 1},}}")
-
 
 class DemeleError(Exception):
     """Anything that demele refuses, with a message made for its user.
 
     Words of more than 200 characters in it, which can only come from data, are cut; paths at 1000.
+
+    Parameters
+    ----------
+    argument : str, tuple of str or Path
+        What the problem is with: an argument, several, or a file. If it is given alone, it is the whole message.
+    problem : str, optional
+        What was expected, what came.
+    remedy : str, optional
+        What to do.
+
+    Attributes
+    ----------
+    argument, problem, remedy
+        As given; ``problem`` and ``remedy`` with their marks (:mod:`demele.core.sentences`).
+
+    Examples
+    --------
+    >>> error = InputError("rate", "expected a share in [0, 1), got 2", "write 0.02 for 2%")
+    >>> str(error), error.argument
+    ('rate: expected a share in [0, 1), got 2; write 0.02 for 2%', 'rate')
     """
 
-    def __init__(self, *told: object) -> None:
-        super().__init__(*(short_words(text) if isinstance(text, str) else text for text in told))
+    def __init__(self, argument: object, problem: str | None = None, remedy: str | None = None) -> None:
+        if problem is None:
+            argument, problem = None, str(argument) if not isinstance(argument, str) else argument
+        self.argument, self.problem, self.remedy = argument, problem, remedy
+        names = argument if isinstance(argument, tuple) else () if argument is None else (argument,)
+        head = " and ".join(map(_named, names))
+        super().__init__(sentence("".join([f"{head}: " * bool(head), problem, f"; {remedy}" * bool(remedy)])))
+
+    def __str__(self) -> str:
+        message: str = self.args[0]
+        return message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what the message was made of, with its marks."""
+        made_of = (self.problem,) if self.argument is None else (self.argument, self.problem, self.remedy)
+        return type(self), made_of
+
+
+def _named(argument: object) -> str:
+    """Return an argument as a mention of it; anything else, such as a file, as it is written."""
+    text = str(argument)
+    return arg(text) if isinstance(argument, str) and all(map(str.isidentifier, text.split("."))) else text
 
 
 class InputError(DemeleError, ValueError):
@@ -83,37 +119,6 @@ class MissingExtraError(DemeleError, ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
 
 
-def shortened(text: str, most: int = MOST_REPEATED) -> str:
-    """Return a text as a message repeats it: not more of it than ``most`` characters.
-
-    Examples
-    --------
-    >>> shortened("short"), len(shortened("long" * 1000)), shortened("long" * 1000)[-24:]
-    ('short', 200, '... (of 4000 characters)')
-    """
-    if len(text) <= most:
-        return text
-    tail = f"... (of {len(text)} characters)"
-    return text[: most - len(tail)] + tail
-
-
-def short_words(text: str) -> str:
-    """Return a message with its overlong words cut: the last guard against a field that is repeated as a whole.
-
-    Examples
-    --------
-    >>> short_words("no column called " + "z" * 5000)[-40:]
-    'zzzzzzzzzzzzzzzz... (of 5000 characters)'
-    """
-    if len(text) <= MOST_REPEATED:
-        return text
-    return _LONG_WORD.sub(_short_word, text)
-
-
-def _short_word(found: re.Match[str]) -> str:
-    return shortened(found[0], MOST_OF_PATH if os.sep in found[0] else MOST_REPEATED)
-
-
 def quoted(value: object) -> str:
     """Return a value as code shows it, for a message: not more of it than 200 characters.
 
@@ -135,7 +140,7 @@ def warn_user(message: str, category: "type[DemeleWarning]") -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "demele":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(sentence(message), category, stacklevel=level)
 
 
 class DemeleWarning(UserWarning):

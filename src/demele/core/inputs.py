@@ -192,9 +192,10 @@ def read_pair(
     if checked_codes.n != checked_factors.n:
         turned = checked_codes.d == checked_factors.n or checked_factors.m == checked_codes.n
         raise InputError(
-            f"codes and factors: expected the same number of rows, got {checked_codes.n} rows of codes and "
+            ("codes", "factors"),
+            f"expected the same number of rows, got {checked_codes.n} rows of codes and "
             f"{checked_factors.n} rows of factors; "
-            + ("is one of them transposed?" if turned else "row r of both must describe the same sample")
+            + ("is one of them transposed?" if turned else "row r of both must describe the same sample"),
         )
     check_same_order(codes, factors, ("codes", "factors"))
     check_pair(checked_codes, checked_factors)
@@ -204,12 +205,13 @@ def read_pair(
 def check_pair(codes: Codes, factors: Factors) -> None:
     """Refuse a single row, and factors of which none varies."""
     if codes.n < 2:
-        raise NotEnoughData("codes: expected at least 2 rows, got 1; one sample says nothing about a representation")
+        raise NotEnoughData("codes", "expected at least 2 rows, got 1; one sample says nothing about a representation")
     if all(column.constant for column in factors.columns):
         names = ", ".join(repr(name) for name in factors.names)
         raise NotEnoughData(
-            f"factors: every factor is constant ({names}); nothing varies that codes could represent: "
-            "give at least one factor with two values"
+            "factors",
+            f"every factor is constant ({names}); nothing varies that codes could represent: "
+            "give at least one factor with two values",
         )
 
 
@@ -245,9 +247,9 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
     """
     columns, names = split_columns(codes, argument, default="z")
     if not names:
-        raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
+        raise NotEnoughData(argument, "expected at least 1 column, got none")
     if (len(columns) if isinstance(columns, np.ndarray) else len(columns[0])) == 0:
-        raise NotEnoughData(f"{argument}: expected at least 2 rows, got none")
+        raise NotEnoughData(argument, "expected at least 2 rows, got none")
     if isinstance(columns, np.ndarray):
         values = _real_matrix(columns, names, argument)
     else:
@@ -260,7 +262,7 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
     wide = _too_wide(low, high)
     if wide.any():
         name = names[int(np.flatnonzero(wide)[0])]
-        raise InputError(f"{argument}: the range of column {quoted(name)} exceeds the largest float; rescale it")
+        raise InputError(argument, f"the range of column {quoted(name)} exceeds the largest float; rescale it")
     return Codes(values, names, low, high)
 
 
@@ -281,14 +283,14 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         What to do with missing annotations (NaN, None).
     """
     if missing not in ("raise", "omit"):
-        raise InputError(f"missing: expected 'raise' or 'omit', got {quoted(missing)}")
+        raise InputError("missing", f"expected 'raise' or 'omit', got {quoted(missing)}")
     columns, names = split_columns(factors, "factors", default="v")
     n_columns = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
     if n_columns == 0:
-        raise NotEnoughData("factors: expected at least 1 column, got none")
+        raise NotEnoughData("factors", "expected at least 1 column, got none")
     n_rows = columns.shape[0] if isinstance(columns, np.ndarray) else len(columns[0])
     if n_rows == 0:
-        raise NotEnoughData("factors: expected at least 2 rows, got none")
+        raise NotEnoughData("factors", "expected at least 2 rows, got none")
     given = given_kinds(kinds, names)
     if isinstance(columns, np.ndarray):
         columns = [columns[:, index] for index in range(n_columns)]
@@ -297,10 +299,10 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         if factor.name not in given and is_text(column):
             refuse_names_of_rows(len(factor.levels), factor.n_annotated, factor.name, next(iter(factor.levels), None))
         if factor.n_annotated == 0:
-            raise NotEnoughData(f"factors: column {quoted(factor.name)} has no annotated row at all; leave it out")
+            raise NotEnoughData("factors", f"column {quoted(factor.name)} has no annotated row at all; leave it out")
         if _too_wide(factor.low, factor.high).any():
             raise InputError(
-                f"factors: the range of column {quoted(factor.name)} exceeds the largest float; rescale it"
+                "factors", f"the range of column {quoted(factor.name)} exceeds the largest float; rescale it"
             )
     if missing == "raise" and not all(factor.complete for factor in read):
         _raise_missing(read)
@@ -318,9 +320,9 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
 def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
     """Return a 2-D array, or a list of columns of their own types, and the names."""
     if data is None:
-        raise InputTypeError(f"{argument}: expected a table (n_samples, n_columns), got None")
+        raise InputTypeError(argument, "expected a table (n_samples, n_columns), got None")
     if isinstance(data, str | bytes):
-        raise InputTypeError(f"{argument}: expected a table of numbers, got a string; load the file first")
+        raise InputTypeError(argument, "expected a table of numbers, got a string; load the file first")
     data = _from_tensor(_from_sparse(data, argument), argument)
     frame = _from_frame(data, argument)
     if frame is not None:
@@ -338,10 +340,10 @@ def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[An
     if array.ndim != 2:
         hint = "; reshape one column with .reshape(-1, 1)" if array.ndim == 1 else ""
         raise InputError(
-            f"{argument}: expected 2 dimensions (n_samples, n_columns), got shape {tuple(array.shape)}{hint}"
+            argument, f"expected 2 dimensions (n_samples, n_columns), got shape {tuple(array.shape)}{hint}"
         )
     if array.dtype.names is not None:
-        raise InputTypeError(f"{argument}: structured arrays are not read; pass a data frame instead")
+        raise InputTypeError(argument, "structured arrays are not read; pass a data frame instead")
     return array, tuple(f"{default}{index + 1}" for index in range(array.shape[1]))
 
 
@@ -353,15 +355,13 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
     InputError, InputTypeError
     """
     if data is None or isinstance(data, str | bytes | Mapping):
-        raise InputTypeError(f"{argument}: expected one class per instance, got {type(data).__name__}")
+        raise InputTypeError(argument, f"expected one class per instance, got {type(data).__name__}")
     data = _from_tensor(data, argument)
     frame = _from_frame(data, argument)
     if frame is not None:
         columns, names = frame
         if len(columns) != 1:
-            raise InputError(
-                f"{argument}: expected one column, got {len(columns)}: {', '.join(map(quoted, names[:6]))}"
-            )
+            raise InputError(argument, f"expected one column, got {len(columns)}: {', '.join(map(quoted, names[:6]))}")
         column = columns[0]
         return series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
     if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
@@ -374,7 +374,7 @@ def as_column(data: object, argument: str) -> NDArray[Any]:
         return objects
     if not isinstance(data, np.ndarray | list | tuple) and not hasattr(data, "__array__"):
         raise InputTypeError(
-            f"{argument}: expected one class per instance, as an array, list or series, got {type(data).__name__}"
+            argument, f"expected one class per instance, as an array, list or series, got {type(data).__name__}"
         )
     return np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
 
@@ -387,8 +387,9 @@ def _from_sparse(data: object, argument: str) -> object:
     n_entries = math.prod(int(size) for size in matrix.shape)
     if n_entries > MAX_DENSE_ENTRIES:
         raise InputError(
-            f"{argument}: a sparse matrix of {n_entries:,} entries is too large to be made dense "
-            f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows"
+            argument,
+            f"a sparse matrix of {n_entries:,} entries is too large to be made dense "
+            f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows",
         )
     if argument == "codes" and n_entries > MANY_DENSE_ENTRIES:
         warn_user(
@@ -406,7 +407,7 @@ def _from_tensor(data: object, argument: str) -> object:
         odd = next((index for index, part in enumerate(parts) if part.shape != parts[0].shape), None)
         if odd is not None:
             raise InputError(
-                f"{argument}: expected rows of equal length, row 0 has shape {parts[0].shape} and row {odd} does not"
+                argument, f"expected rows of equal length, row 0 has shape {parts[0].shape} and row {odd} does not"
             )
         return np.stack(parts)
     if hasattr(data, "detach") and hasattr(data, "cpu"):
@@ -436,9 +437,7 @@ def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]
     names = tuple(str(name) for name in (cast(Any, data) if native is None else native).columns)
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise InputError(
-            f"{argument}: expected distinct column names, got {quoted(repeated[0])} more than once; rename"
-        )
+        raise InputError(argument, f"expected distinct column names, got {quoted(repeated[0])} more than once; rename")
     return [_series(series) for series in native.iter_columns()], names
 
 
@@ -455,7 +454,7 @@ def _series(series: Any) -> Any:
 def _from_list(data: object, argument: str) -> NDArray[Any]:
     if not isinstance(data, list | tuple) and not hasattr(data, "__array__"):
         raise InputTypeError(
-            f"{argument}: expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
+            argument, f"expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
         )
     if isinstance(data, list | tuple) and any(isinstance(row, list | tuple) for row in data):
         lengths = [len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in data]
@@ -465,14 +464,14 @@ def _from_list(data: object, argument: str) -> NDArray[Any]:
                 f"row {index} {'is one value' if lengths[index] < 0 else f'has {lengths[index]} values'}"
                 for index in (0, odd)
             )
-            raise InputError(f"{argument}: expected rows of equal length, got others: {first}, {other}")
+            raise InputError(argument, f"expected rows of equal length, got others: {first}, {other}")
         kinds = {type(value) for row in data for value in row}
         if (str in kinds and len(kinds) > 1) or type(None) in kinds:
             return np.array(data, dtype=object)
     try:
         return np.asarray(data)
     except ValueError as error:
-        raise InputError(f"{argument}: expected a rectangular table, got {shortened(str(error))}") from error
+        raise InputError(argument, f"expected a rectangular table, got {shortened(str(error))}") from error
 
 
 # Codes -------------------------------------------------------------------------------------------------------------
@@ -511,14 +510,16 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
         if not wrong:
             return result
         raise InputTypeError(
-            f"{argument}: expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
-            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values)
+            argument,
+            f"expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
+            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values),
         )
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     raise InputTypeError(
-        f"{argument}: expected real numbers in column {quoted(name)}, got "
+        argument,
+        f"expected real numbers in column {quoted(name)}, got "
         f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0"
-        + number_hint(values[0], values)
+        + number_hint(values[0], values),
     )
 
 
@@ -582,8 +583,9 @@ def _raise_non_finite(values: NDArray[Any], names: tuple[str, ...], argument: st
     rows = np.flatnonzero(bad[:, first])
     others = "" if len(wrong) == 1 else f" (and {len(wrong) - 1} other columns: {_listed(names, wrong[1:])})"
     raise InputError(
-        f"{argument}: {len(rows)} non-finite values (NaN or infinite) in column {quoted(names[first])}{others}, "
-        f"first at row {rows[0]}; drop or impute them"
+        argument,
+        f"{len(rows)} non-finite values (NaN or infinite) in column {quoted(names[first])}{others}, "
+        f"first at row {rows[0]}; drop or impute them",
     )
 
 
@@ -611,18 +613,18 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
         for name in given:
             if name not in names:
                 raise InputError(
-                    f"kinds: no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, names))}"
+                    "kinds", f"no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, names))}"
                 )
     elif isinstance(kinds, Sequence):
         if len(kinds) != len(names):
-            raise InputError(f"kinds: expected one kind for each of the {len(names)} factors, got {len(kinds)}")
+            raise InputError("kinds", f"expected one kind for each of the {len(names)} factors, got {len(kinds)}")
         given = dict(zip(names, kinds, strict=True))
     else:
-        raise InputTypeError(f"kinds: expected a word, a mapping or a sequence, got {type(kinds).__name__}")
+        raise InputTypeError("kinds", f"expected a word, a mapping or a sequence, got {type(kinds).__name__}")
     for name, kind in given.items():
         if kind not in ("continuous", "categorical"):
             raise InputError(
-                f"kinds: expected 'continuous' or 'categorical' for factor {quoted(name)}, got {quoted(kind)}"
+                "kinds", f"expected 'continuous' or 'categorical' for factor {quoted(name)}, got {quoted(kind)}"
             )
     return cast("dict[str, Kind]", given)
 
@@ -640,11 +642,14 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         column = series_to_numpy(column, keep_kind=True)
     column = np.asarray(column)
     if column.dtype.kind == "c":
-        raise InputTypeError(f"factors: expected real numbers or classes in column {quoted(name)}, got complex numbers")
+        raise InputTypeError(
+            "factors", f"expected real numbers or classes in column {quoted(name)}, got complex numbers"
+        )
     if column.dtype.kind in "Mm":
         raise InputTypeError(
-            f"factors: expected numbers or classes in column {quoted(name)}, got dates or time spans; "
-            "convert them to a number or to strings"
+            "factors",
+            f"expected numbers or classes in column {quoted(name)}, got dates or time spans; "
+            "convert them to a number or to strings",
         )
     if column.dtype.kind == "O":
         numbers = as_numbers(column)
@@ -656,8 +661,8 @@ def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
         if n_infinite:
             row = int(np.flatnonzero(np.isinf(np.asarray(column, dtype=np.float64)))[0])
             raise InputError(
-                f"factors: {n_infinite} infinite values in column {quoted(name)}, first at row {row}; "
-                "drop or mark them missing"
+                "factors",
+                f"{n_infinite} infinite values in column {quoted(name)}, first at row {row}; drop or mark them missing",
             )
         if (given or _detected(column)) == "categorical":
             return _categorical(column, name, given)
@@ -772,9 +777,10 @@ def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *
 def _categorical(column: Any, name: str, given: Kind | None) -> Factor:
     if given == "continuous":
         raise InputTypeError(
-            f"factors: column {quoted(name)} was declared continuous but holds classes such as "
+            "factors",
+            f"column {quoted(name)} was declared continuous but holds classes such as "
             + quoted(_first(column))
-            + number_hint(_first(column), column)
+            + number_hint(_first(column), column),
         )
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.size:
         indices, levels = _integer_levels(column)
@@ -821,7 +827,7 @@ def _factorised(column: Any, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
         if not all(issubclass(kind, str | bool | int | float | np.generic) for kind in types):
             odd = next(kind.__name__ for kind in types if not issubclass(kind, str | bool | int | float | np.generic))
             raise InputTypeError(
-                f"factors: expected numbers or classes in column {quoted(name)}, got values of type {odd}"
+                "factors", f"expected numbers or classes in column {quoted(name)}, got values of type {odd}"
             )
         if len(types) > 1:
             series = series.map(lambda value: None if value is None or _is_missing(value) else str(value))
@@ -835,7 +841,8 @@ def _raise_missing(columns: tuple[Factor, ...]) -> None:
     row = int(np.flatnonzero(~first.annotated())[0])
     others = "" if len(incomplete) == 1 else f" (and in {len(incomplete) - 1} other columns)"
     raise InputError(
-        f"factors: {len(first.values) - first.n_annotated} missing annotations in column "
+        "factors",
+        f"{len(first.values) - first.n_annotated} missing annotations in column "
         f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass missing='omit' to score "
-        "each factor on the rows annotated for it"
+        "each factor on the rows annotated for it",
     )

@@ -52,7 +52,7 @@ class Vocabulary:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int | str) or value not in self.classes:
-            raise InputError(f"{argument}: expected one of the classes {shown(self.classes)}, got {plain_text(name)}")
+            raise InputError(argument, f"expected one of the classes {shown(self.classes)}, got {plain_text(name)}")
         return self.classes.index(value)
 
     def encode(self, values: NDArray[Any], argument: str) -> Indices:
@@ -69,17 +69,19 @@ class Vocabulary:
             kinds = {True: "integers", False: "names"}
             own, theirs = values.dtype.kind == "i", isinstance(self.classes[0], int)
             raise InputError(
-                f"{argument}: expected classes among {shown(self.classes)}, got {kinds[own]}, first "
+                argument,
+                f"expected classes among {shown(self.classes)}, got {kinds[own]}, first "
                 f"{_item(values, 0)!r} at row 0; class {kinds[theirs]} and {kinds[own]} cannot be matched: "
-                "map one to the other, such as numpy.array(names)[integers]"
+                "map one to the other, such as numpy.array(names)[integers]",
             )
         index = pd.Index(self.classes).get_indexer(pd.Index(values)).astype(np.int32)
         wrong = np.flatnonzero(index < 0)
         if wrong.size:
             unknown = sorted({_item(values, int(row)) for row in wrong})
             raise InputError(
-                f"{argument}: {wrong.size} of {values.size} values are none of the {len(self)} classes "
-                f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; " + _unseen_hint(values, self)
+                argument,
+                f"{wrong.size} of {values.size} values are none of the {len(self)} classes "
+                f"{shown(self.classes)}: {shown(unknown)}, first at row {wrong[0]}; " + _unseen_hint(values, self),
             )
         return index
 
@@ -143,12 +145,13 @@ def read_labelled(
         predicted = read_labels(values, name)
         if predicted.size != given.size:
             raise InputError(
-                f"{name} and {argument}: expected the same number of rows, got {predicted.size} and {given.size}; "
+                (name, argument),
+                f"expected the same number of rows, got {predicted.size} and {given.size}; "
                 + (
                     "are rows and columns exchanged? expected one column, or one entry of a mapping, per model"
                     if len(models) == given.size and len(models) > 2
                     else "row r of both must be the same instance"
-                )
+                ),
             )
         check_same_order(values, labels, (name, argument))
         rows.append(words.encode(predicted, name))
@@ -167,14 +170,14 @@ def read_models(predictions: object, argument: str = "predictions") -> dict[str,
     if isinstance(predictions, Mapping):
         models = {str(name): values for name, values in predictions.items()}
         if len(models) < len(predictions):
-            raise InputError(f"{argument}: expected distinct names of models, got {shown(list(predictions))}")
+            raise InputError(argument, f"expected distinct names of models, got {shown(list(predictions))}")
     else:
         columns, names = split_columns(predictions, argument, default="model ")
         models = {
             name: columns[:, j] if isinstance(columns, np.ndarray) else columns[j] for j, name in enumerate(names)
         }
     if len(models) < 2:
-        raise NotEnoughData(f"{argument}: expected the predictions of at least 2 models, got {len(models)}")
+        raise NotEnoughData(argument, f"expected the predictions of at least 2 models, got {len(models)}")
     return models
 
 
@@ -192,14 +195,15 @@ def read_labels(values: object, argument: str) -> NDArray[Any]:
             array = array[:, 0]
         else:
             raise InputError(
-                f"{argument}: expected one class per instance, shape (n,), got shape {array.shape}"
-                + (f"; if these are probabilities or scores, pass {argument}.argmax(axis=1)" if _table(array) else "")
+                argument,
+                f"expected one class per instance, shape (n,), got shape {array.shape}"
+                + (f"; if these are probabilities or scores, pass {argument}.argmax(axis=1)" if _table(array) else ""),
             )
     if array.size == 0:
-        raise NotEnoughData(f"{argument}: expected at least 1 instance, got none")
+        raise NotEnoughData(argument, "expected at least 1 instance, got none")
     if array.dtype.kind == "u" and array.max() > LARGEST:
         row = int(array.argmax())
-        raise InputError(f"{argument}: expected whole numbers up to {LARGEST}, got {array[row]} at row {row}")
+        raise InputError(argument, f"expected whole numbers up to {LARGEST}, got {array[row]} at row {row}")
     if array.dtype.kind in "biu":
         return array.astype(np.int64)
     if array.dtype.kind == "f":
@@ -209,8 +213,8 @@ def read_labels(values: object, argument: str) -> NDArray[Any]:
     if array.dtype.kind in "OT":
         return _objects(array.astype(object, copy=False), argument)
     if array.dtype.kind == "S":
-        raise InputTypeError(f"{argument}: expected whole numbers or strings, got bytes; decode them: {DECODE}")
-    raise InputTypeError(f"{argument}: expected classes (whole numbers or strings), got values of type {array.dtype}")
+        raise InputTypeError(argument, f"expected whole numbers or strings, got bytes; decode them: {DECODE}")
+    raise InputTypeError(argument, f"expected classes (whole numbers or strings), got values of type {array.dtype}")
 
 
 def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None) -> Vocabulary:
@@ -229,15 +233,18 @@ def vocabulary(labels: NDArray[Any], *, classes: Sequence[object] | None = None)
         letters = ", ".join(repr(letter) for letter in classes[:3]) if isinstance(classes, str) else ""
         more = ", ..." if isinstance(classes, str) and len(classes) > 3 else ""
         raise InputTypeError(
-            f"classes: expected a sequence of classes in the order wanted, such as ['cat', 'dog'], got "
+            "classes",
+            f"expected a sequence of classes in the order wanted, such as ['cat', 'dog'], got "
             f"{type(classes).__name__}"
-            + (f" {classes!r}; if each letter is a class, pass list({classes!r}): [{letters}{more}]" if letters else "")
+            + (
+                f" {classes!r}; if each letter is a class, pass list({classes!r}): [{letters}{more}]" if letters else ""
+            ),
         )
     read = read_labels(list(classes) if not isinstance(classes, np.ndarray) else classes, "classes")
     items = tuple(_item(read, i) for i in range(read.size))
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
-        raise InputError(f"classes: expected each class once, got {twice!r} more than once")
+        raise InputError("classes", f"expected each class once, got {twice!r} more than once")
     return Vocabulary(items)
 
 
@@ -285,9 +292,10 @@ def refuse_unjudged(
     unjudged = np.flatnonzero(true == -1)
     if unjudged.size and true.min() == -1 and given.min() >= 0:
         raise InputError(
-            f"{argument}: {unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, which is none of "
+            argument,
+            f"{unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, which is none of "
             f"the given labels; if it stands for rows that nobody judged, {remedy}; if it is a class, give all classes "
-            "with classes=[...]"
+            "with classes=[...]",
         )
 
 
@@ -325,21 +333,24 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         raise InputError(
-            f"{argument}: {bad.size} missing or infinite values, first at row {bad[0]}; "
-            "drop those rows, or write a class of its own for them and give classes=[...]"
+            argument,
+            f"{bad.size} missing or infinite values, first at row {bad[0]}; "
+            "drop those rows, or write a class of its own for them and give classes=[...]",
         )
     odd = np.flatnonzero(array != np.floor(array))
     if odd.size:
         looks = bool(array.min() >= 0 and array.max() <= 1)
         raise InputError(
-            f"{argument}: expected classes, got {odd.size} numbers that are not whole, first {array[odd[0]]} at row "
-            f"{odd[0]}" + ("; these look like probabilities: pass (probabilities >= 0.5).astype(int)" if looks else "")
+            argument,
+            f"expected classes, got {odd.size} numbers that are not whole, first {array[odd[0]]} at row "
+            f"{odd[0]}" + ("; these look like probabilities: pass (probabilities >= 0.5).astype(int)" if looks else ""),
         )
     large = np.flatnonzero(np.abs(array) > LARGEST_FLOAT)
     if large.size:
         raise InputError(
-            f"{argument}: {large.size} numbers beyond 2**53 cannot be told apart as floats, first {array[large[0]]} "
-            f"at row {large[0]}; pass them as integers or strings"
+            argument,
+            f"{large.size} numbers beyond 2**53 cannot be told apart as floats, first {array[large[0]]} "
+            f"at row {large[0]}; pass them as integers or strings",
         )
     return array.astype(np.int64)
 
@@ -350,8 +361,9 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     missing = np.flatnonzero(pd.isna(array))
     if missing.size:
         raise InputError(
-            f"{argument}: {missing.size} missing values, first at row {missing[0]}; "
-            "drop those rows, or write a class of its own for them and give classes=[...]"
+            argument,
+            f"{missing.size} missing values, first at row {missing[0]}; "
+            "drop those rows, or write a class of its own for them and give classes=[...]",
         )
     kinds = [isinstance(value, str) for value in array]
     if all(kinds):
@@ -360,18 +372,19 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
     if any(kinds):
         row = kinds.index(not kinds[0])
         raise InputTypeError(
-            f"{argument}: expected whole numbers or strings, got both: {plain_text(array[0])} at row 0 and "
-            f"{plain_text(array[row])} at row {row}"
+            argument,
+            f"expected whole numbers or strings, got both: {plain_text(array[0])} at row 0 and "
+            f"{plain_text(array[row])} at row {row}",
         )
     if any(isinstance(value, bytes) for value in array):
-        raise InputTypeError(f"{argument}: expected whole numbers or strings, got bytes; decode them: {DECODE}")
+        raise InputTypeError(argument, f"expected whole numbers or strings, got bytes; decode them: {DECODE}")
     if all(isinstance(value, int | np.integer | np.bool_) for value in array):  # floats would confuse large ones
         try:
             return array.astype(np.int64)
         except OverflowError as error:
-            raise InputError(f"{argument}: expected whole numbers up to {LARGEST}, got larger ones") from error
+            raise InputError(argument, f"expected whole numbers up to {LARGEST}, got larger ones") from error
     try:
         numbers = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"{argument}: expected whole numbers or strings, got {type(array[0]).__name__}") from error
+        raise InputTypeError(argument, f"expected whole numbers or strings, got {type(array[0]).__name__}") from error
     return _whole(numbers, argument)

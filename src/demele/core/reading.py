@@ -62,7 +62,7 @@ def unpacking_at_most(max_bytes: int | None) -> Iterator[None]:
         If it is no number of bytes.
     """
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1):
-        raise InputError(f"max_bytes: expected a number of bytes from 1, or None, got {max_bytes!r}")
+        raise InputError("max_bytes", f"expected a number of bytes from 1, or None, got {max_bytes!r}")
     before = _ALLOWED.set(_ALLOWED.get() if max_bytes is None else max_bytes)
     try:
         yield
@@ -124,8 +124,9 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
     most = stored + LARGEST_UNPACKED if allowed is None else allowed
     if size > most:
         raise FormatError(
-            f"{what}: its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
-            f"are allowed; if it is meant to be so large, pass max_bytes={_rounded_up(size)}"
+            what,
+            f"its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
+            f"are allowed; if it is meant to be so large, pass max_bytes={_rounded_up(size)}",
         )
 
 
@@ -197,7 +198,7 @@ def check_characters(what: object, array: NDArray[Any]) -> None:
     points = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
     odd = (points > LARGEST_CHARACTER) | ((points >= HALVES[0]) & (points <= HALVES[1]))
     if odd.any():
-        raise FormatError(f"{what}: holds text that is none: {points[odd].flat[0]:#x} is no character")
+        raise FormatError(what, f"holds text that is none: {points[odd].flat[0]:#x} is no character")
 
 
 @contextmanager

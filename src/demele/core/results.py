@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import UnknownNameError
 from demele.core.outputs import write_whole
 from demele.core.publish import publish
+from demele.core.sentences import sentence
 from demele.core.signature import Signature
 
 if TYPE_CHECKING:
@@ -111,6 +112,10 @@ class Note:
     message: str
     subject: tuple[str, ...] = ()
     severity: Severity = "info"
+
+    def __post_init__(self) -> None:
+        """Keep what the message marks, for readers who do not write Python."""
+        object.__setattr__(self, "message", sentence(self.message))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -306,6 +311,10 @@ class LeftOut:
 
     metric: str
     reason: str
+
+    def __post_init__(self) -> None:
+        """Keep what the reason marks, for readers who do not write Python."""
+        object.__setattr__(self, "reason", sentence(self.reason))
 
 
 class ScoresByName:

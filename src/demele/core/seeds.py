@@ -24,7 +24,7 @@ def checked_seed(seed: object, argument: str = "seed") -> int:
     3
     """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"{argument}: expected a whole number >= 0, got {seed!r}")
+        raise InputError(argument, f"expected a whole number >= 0, got {seed!r}")
     return int(seed)
 
 

@@ -78,7 +78,7 @@ class Signature:
         arguments: dict[str, object] = {}
         for keyword in call.keywords:
             if keyword.arg is None:
-                raise InputError(f"signature: {quoted(text)} has an argument without a name")
+                raise InputError("signature", f"{quoted(text)} has an argument without a name")
             with parsing(what):
                 arguments[keyword.arg] = _literal(keyword.value)
         pairs = [pair.partition("=") for pair in context_text.strip().split(", ") if pair]
@@ -119,5 +119,5 @@ def _literal(node: ast.expr) -> object:
     try:
         value: object = ast.literal_eval(node)
     except ValueError as error:
-        raise InputError(f"signature: {quoted(ast.unparse(node))} is not a literal") from error
+        raise InputError("signature", f"{quoted(ast.unparse(node))} is not a literal") from error
     return value

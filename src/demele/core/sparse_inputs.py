@@ -110,20 +110,20 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     """
     if not importlib.import_module("scipy.sparse").issparse(codes):
         raise InputTypeError(
-            f"codes: expected a SciPy sparse matrix or array, got {type(codes).__name__}; {_remedy(codes)}"
+            "codes", f"expected a SciPy sparse matrix or array, got {type(codes).__name__}; {_remedy(codes)}"
         )
     matrix: Any = codes
     if matrix.ndim != 2:
-        raise InputError(f"codes: expected 2 dimensions (n_samples, n_codes), got shape {tuple(matrix.shape)}")
+        raise InputError("codes", f"expected 2 dimensions (n_samples, n_codes), got shape {tuple(matrix.shape)}")
     n, d = (int(size) for size in matrix.shape)
     if d < 1:
-        raise NotEnoughData("codes: expected at least 1 column, got none")
+        raise NotEnoughData("codes", "expected at least 1 column, got none")
     if n < 2:
-        raise NotEnoughData(f"codes: expected at least 2 rows, got {n or 'none'}")
+        raise NotEnoughData("codes", f"expected at least 2 rows, got {n or 'none'}")
     kind = matrix.dtype.kind
     if kind not in "biuf":
         what = "complex numbers" if kind == "c" else str(matrix.dtype)
-        raise InputTypeError(f"codes: expected real numbers, got {what}")
+        raise InputTypeError("codes", f"expected real numbers, got {what}")
     matrix = checked_structure(matrix, "codes")
     names = _names(code_names, d)
     columns = _canonical(matrix)
@@ -133,7 +133,7 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(np.isinf(np.maximum(high, 0.0) - np.minimum(low, 0.0)))
     if len(wide):
-        raise InputError(f"codes: the range of column {names[int(wide[0])]!r} exceeds the largest float; rescale it")
+        raise InputError("codes", f"the range of column {names[int(wide[0])]!r} exceeds the largest float; rescale it")
     return SparseCodes(n, names, values, columns.indices, columns.indptr, low, high)
 
 
@@ -154,13 +154,13 @@ def _names(given: Sequence[str] | None, d: int) -> tuple[str, ...]:
     if given is None:
         return tuple(f"z{index + 1}" for index in range(d))
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise InputTypeError(f"code_names: expected one string for each of the {d} codes, got {given!r:.60}")
+        raise InputTypeError("code_names", f"expected one string for each of the {d} codes, got {given!r:.60}")
     if len(given) != d:
-        raise InputError(f"code_names: expected one name for each of the {d} codes, got {len(given)}")
+        raise InputError("code_names", f"expected one name for each of the {d} codes, got {len(given)}")
     if len(set(given)) < d:
         seen: set[str] = set()
         twice = next(name for name in given if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError(f"code_names: expected different names, got {twice!r} more than once")
+        raise InputError("code_names", f"expected different names, got {twice!r} more than once")
     return tuple(given)
 
 
@@ -192,8 +192,9 @@ def _check_finite(
     others = len(np.unique(columns)) - 1
     listed = f" (and in {others} other columns)" if others else ""
     raise InputError(
-        f"codes: {len(own)} non-finite values (NaN or infinite) in column {names[first]!r}{listed}, "
-        f"first at row {own.min()}; drop or impute them"
+        "codes",
+        f"{len(own)} non-finite values (NaN or infinite) in column {names[first]!r}{listed}, "
+        f"first at row {own.min()}; drop or impute them",
     )
 
 

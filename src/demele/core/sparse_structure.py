@@ -36,10 +36,10 @@ def checked_structure(matrix: Any, argument: str) -> Any:
         coords = getattr(matrix, "coords", None) or (matrix.row, matrix.col)
         for axis, (positions, size) in enumerate(zip(coords, matrix.shape, strict=True)):
             if len(positions) != len(matrix.data):
-                raise InputError(f"{argument}: holds {len(matrix.data)} values but {len(positions)} positions")
+                raise InputError(argument, f"holds {len(matrix.data)} values but {len(positions)} positions")
             _check_within(positions, size, ("row", "column")[axis] if axis < 2 else f"axis {axis}", argument)
     elif matrix.format == "dia" and (matrix.data.ndim != 2 or matrix.offsets.shape != matrix.data.shape[:1]):
-        raise InputError(f"{argument}: holds {matrix.data.shape} diagonals but {matrix.offsets.shape} offsets")
+        raise InputError(argument, f"holds {matrix.data.shape} diagonals but {matrix.offsets.shape} offsets")
     return matrix
 
 
@@ -50,18 +50,18 @@ def _check_compressed(matrix: Any, argument: str) -> None:
     if matrix.format == "bsr":
         height, width = matrix.blocksize
         if not height or not width or n_outer % height or n_inner % width:
-            raise InputError(f"{argument}: blocks of {height} x {width} do not fill a shape of {matrix.shape}")
+            raise InputError(argument, f"blocks of {height} x {width} do not fill a shape of {matrix.shape}")
         n_outer, n_inner = n_outer // height, n_inner // width
     starts, positions = np.asarray(matrix.indptr), np.asarray(matrix.indices)
     if starts.shape != (n_outer + 1,):
-        raise InputError(f"{argument}: expected {n_outer + 1} starts of its {outer}s, got {starts.size}")
+        raise InputError(argument, f"expected {n_outer + 1} starts of its {outer}s, got {starts.size}")
     if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
         wrong = 0 if starts[0] != 0 else int(np.flatnonzero(starts[1:] < starts[:-1])[0]) + 1
-        raise InputError(f"{argument}: the starts of its {outer}s do not ascend from 0, first at {outer} {wrong}")
+        raise InputError(argument, f"the starts of its {outer}s do not ascend from 0, first at {outer} {wrong}")
     last = int(starts[-1])
     if last > len(positions) or last > len(matrix.data):
         held = min(len(positions), len(matrix.data))
-        raise InputError(f"{argument}: its {outer}s end at entry {last}, but it holds {held}")
+        raise InputError(argument, f"its {outer}s end at entry {last}, but it holds {held}")
     _check_within(positions[:last], n_inner, inner, argument)
 
 
@@ -70,6 +70,7 @@ def _check_within(positions: NDArray[Any], size: int, axis: str, argument: str) 
         return
     off = np.flatnonzero((positions < 0) | (positions >= size))
     raise InputError(
-        f"{argument}: {off.size} entries lie outside the matrix, first at {axis} {positions[off[0]]} of {size}; "
-        "it was damaged, or made by hand"
+        argument,
+        f"{off.size} entries lie outside the matrix, first at {axis} {positions[off[0]]} of {size}; "
+        "it was damaged, or made by hand",
     )

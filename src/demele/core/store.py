@@ -129,10 +129,10 @@ class Store:
         try:
             content = read_whole(path)
         except OSError as error:
-            raise InputError(f"store: cannot read {path}: {error.strerror or error}") from error
+            raise InputError("store", f"cannot read {path}: {error.strerror or error}") from error
         identity, records, _ = _parsed(path, content)
         if identity is None:
-            raise FormatError(f"store: {path} is empty")
+            raise FormatError("store", f"{path} is empty")
         return identity, records
 
     def _open(self, path: Path) -> None:
@@ -169,12 +169,14 @@ class Store:
             told = shortened(str(found), 40)
             if what == "demele":
                 raise InputError(
-                    f"store: {path} was made by demele {told}, this is {expected}: rows of two versions are never "
-                    f"mixed; finish it with that version (pip install demele=={told}), or give another file"
+                    "store",
+                    f"{path} was made by demele {told}, this is {expected}: rows of two versions are never "
+                    f"mixed; finish it with that version (pip install demele=={told}), or give another file",
                 )
             raise InputError(
-                f"store: {path} was made with {shortened(what, 40)} = {told}, this run has {expected}; "
-                "use the same, or another file"
+                "store",
+                f"{path} was made with {shortened(what, 40)} = {told}, this run has {expected}; "
+                "use the same, or another file",
             )
 
 
@@ -226,7 +228,7 @@ def _write(file: int, text: str) -> None:
 
 def _regular(file: int, path: Path) -> None:
     if not stat.S_ISREG(os.fstat(file).st_mode):
-        raise InputError(f"store: {path} is not a file; give the path of one")
+        raise InputError("store", f"{path} is not a file; give the path of one")
 
 
 def _lock(file: int, path: Path) -> None:
@@ -238,7 +240,7 @@ def _lock(file: int, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise InputError(f"store: another run is writing to {path}; wait for it, or give another file") from error
+        raise InputError("store", f"another run is writing to {path}; wait for it, or give another file") from error
     except OSError:  # a file system without locks
         return
 
@@ -250,30 +252,33 @@ def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key
         # a kill can leave the beginning of our own first line, and nothing else that we may overwrite
         first = _line({"format": _FORMAT, "format_version": _FORMAT_VERSION})[:-2].encode()
         if content[: len(first)] != first[: len(content)]:
-            raise FormatError(f"store: {path} is not a store of rows; nothing was changed in it")
+            raise FormatError("store", f"{path} is not a store of rows; nothing was changed in it")
         return None, {}, 0
     check_nesting(f"store: {path}", content)
     lines = content[:whole].split(b"\n")[:-1]
     identity = _object(lines[0])
     if identity is None or identity.get("format") != _FORMAT:
-        raise FormatError(f"store: {path} is not a store of rows; nothing was changed in it")
+        raise FormatError("store", f"{path} is not a store of rows; nothing was changed in it")
     if identity.get("format_version") != _FORMAT_VERSION:
         raise InputError(
-            f"store: {path} has format version {quoted(identity.get('format_version'))}, this demele writes "
+            "store",
+            f"{path} has format version {quoted(identity.get('format_version'))}, this demele writes "
             f"{_FORMAT_VERSION}; use the demele that made it ({shortened(str(identity.get('demele')), 40)}), or give "
-            "another file"
+            "another file",
         )
     records: dict[Key, dict[str, Any]] = {}
     for number, line in enumerate(lines[1:], start=2):
         record = _object(line)
         parts = None if record is None else record.pop("key", None)
         if record is None or not isinstance(parts, list) or not all(isinstance(item, str | int) for item in parts):
-            raise FormatError(f"store: {path}, line {number}: not a record; the file was changed after it was written")
+            raise FormatError(
+                "store", f"{path}, line {number}: not a record; the file was changed after it was written"
+            )
         key = tuple(parts)
         if key in records:
             raise FormatError(
-                f"store: {path}, line {number}: a second record of {quoted(key)}; the file was changed after it was "
-                "written"
+                "store",
+                f"{path}, line {number}: a second record of {quoted(key)}; the file was changed after it was written",
             )
         records[key] = record
     return identity, records, whole

@@ -126,8 +126,9 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
         what = "numbers as text" + (f" beside others such as {quoted(words[0])}" if words else "")
         remedy = "convert them with astype(float)" if not words else "mark those missing, and convert the rest"
     raise InputError(
-        f"factors: column {quoted(name)} holds {what}, first {quoted(levels[first])}{where}, which would be read "
-        f"as classes; {remedy}; if they are classes, pass kinds={{{quoted(name)}: 'categorical'}}"
+        "factors",
+        f"column {quoted(name)} holds {what}, first {quoted(levels[first])}{where}, which would be read "
+        f"as classes; {remedy}; if they are classes, pass kinds={{{quoted(name)}: 'categorical'}}",
     )
 
 
@@ -144,7 +145,8 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
         return
     shown = "" if example is None else f", such as {quoted(example)}"
     raise InputError(
-        f"factors: column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: almost "
+        "factors",
+        f"column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: almost "
         "every value is different: text that is neither a number nor a class; leave it out; if they are classes, "
-        f"pass kinds={{{quoted(name)}: 'categorical'}}"
+        f"pass kinds={{{quoted(name)}: 'categorical'}}",
     )

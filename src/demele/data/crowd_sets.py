@@ -122,7 +122,7 @@ def crowd_set(name: str) -> CrowdSet:
 
         near = difflib.get_close_matches(str(name), _NAMES, n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError(f"name: expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
+        raise UnknownNameError("name", f"expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
     bundle = importlib.resources.files(__package__) / "bundled" / "crowd" / f"{name}.npz"
     with bundle.open("rb") as file, np.load(file) as stored:
         arrays = {key: stored[key] for key in stored.files}

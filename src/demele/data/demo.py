@@ -104,7 +104,7 @@ def demo(name: DemoName = "autoencoder") -> Sample:
     import pandas as pd
 
     if name not in demo_names():
-        raise UnknownNameError(f"name: expected one of {', '.join(map(repr, demo_names()))}; got {name!r}")
+        raise UnknownNameError("name", f"expected one of {', '.join(map(repr, demo_names()))}; got {name!r}")
     bundle = importlib.resources.files(__package__) / "digits_demo.npz"
     with bundle.open("rb") as file, np.load(file) as arrays:
         codes = arrays[name].astype(float)
@@ -186,12 +186,13 @@ def digit_factors(images: ArrayLike) -> pd.DataFrame:
 def _checked(images: ArrayLike) -> Floats:
     array = np.asarray(images, dtype=float)
     if array.ndim != 3 or array.shape[1:] != (8, 8):
-        raise InputError(f"images: expected shape (n, 8, 8); got {array.shape}; reshape rows of 64 with (-1, 8, 8)")
+        raise InputError("images", f"expected shape (n, 8, 8); got {array.shape}; reshape rows of 64 with (-1, 8, 8)")
     wrong = ~((array >= 0) & (array <= FULL_INK)).all(axis=(1, 2))  # NaN compares false, so it is wrong too
     if wrong.any():
         raise InputError(
-            f"images: expected intensities from 0 to {FULL_INK:g}; {wrong.sum()} images have others, "
-            f"first image {wrong.argmax()}; rescale them"
+            "images",
+            f"expected intensities from 0 to {FULL_INK:g}; {wrong.sum()} images have others, "
+            f"first image {wrong.argmax()}; rescale them",
         )
     return array
 

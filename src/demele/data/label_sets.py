@@ -108,7 +108,7 @@ class LabelSet:
         """
         if self.groups is None or group not in self.group_names():
             known = ", ".join(map(repr, self.group_names())) or "none"
-            raise UnknownNameError(f"group: expected one of the groups of {self.name} ({known}), got {group!r}")
+            raise UnknownNameError("group", f"expected one of the groups of {self.name} ({known}), got {group!r}")
         return self.take(np.flatnonzero(self.groups == group))
 
     def take(self, rows: Any) -> LabelSet:
@@ -126,17 +126,19 @@ class LabelSet:
         chosen = np.asarray(rows)
         if chosen.dtype == bool:
             if chosen.shape != (self.n,):
-                raise InputError(f"rows: expected {self.n} flags, one per row, got shape {chosen.shape}")
+                raise InputError("rows", f"expected {self.n} flags, one per row, got shape {chosen.shape}")
             chosen = np.flatnonzero(chosen)
         if chosen.ndim != 1 or (chosen.dtype.kind not in "iu" and chosen.size):
-            raise InputError(f"rows: expected one column of row numbers, got shape {chosen.shape} of {chosen.dtype}")
+            raise InputError("rows", f"expected one column of row numbers, got shape {chosen.shape} of {chosen.dtype}")
         wrong = np.flatnonzero((chosen < 0) | (chosen >= self.n)) if chosen.size else chosen
         if wrong.size:
             raise InputError(
-                f"rows: {wrong.size} rows do not exist, first {chosen[wrong[0]]}; there are rows 0 to {self.n - 1}"
+                "rows", f"{wrong.size} rows do not exist, first {chosen[wrong[0]]}; there are rows 0 to {self.n - 1}"
             )
         if np.unique(chosen).size < chosen.size:
-            raise InputError(f"rows: expected each row once, got {chosen.size - np.unique(chosen).size} more than once")
+            raise InputError(
+                "rows", f"expected each row once, got {chosen.size - np.unique(chosen).size} more than once"
+            )
         chosen = chosen.astype(np.intp)
         audit_rows, audit_labels = self.audit_rows, self.audit_labels
         if audit_rows is not None and audit_labels is not None:
@@ -221,7 +223,7 @@ def label_set(name: str) -> LabelSet:
 
         near = difflib.get_close_matches(str(name), _NAMES, n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError(f"name: expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
+        raise UnknownNameError("name", f"expected one of {', '.join(map(repr, _NAMES))}; got {name!r}{hint}")
     bundle = importlib.resources.files(__package__) / "bundled" / f"{name}.npz"
     with bundle.open("rb") as file, np.load(file) as stored:
         arrays = {key: stored[key] for key in stored.files}

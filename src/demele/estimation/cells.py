@@ -346,8 +346,9 @@ def _cells_of_complete_rows(codes: NDArray[Any], columns: Sequence[IntArray]) ->
         complete &= column >= 0
     if not complete.any():
         raise NotEnoughData(
-            "factors: the general form of interventional robustness needs rows annotated for all factors, "
-            f"but none of the {len(codes)} is; leave out the factors that are seldom annotated"
+            "factors",
+            "the general form of interventional robustness needs rows annotated for all factors, "
+            f"but none of the {len(codes)} is; leave out the factors that are seldom annotated",
         )
     if not complete.all():
         codes, columns = codes[complete], [column[complete] for column in columns]

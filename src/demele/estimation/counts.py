@@ -184,8 +184,9 @@ def check_size(
     if entries > MAX_ENTRIES:
         widest = int(np.argmax(values))
         raise InputError(
-            f"factors: tables of {entries:,} entries are too large (at most {MAX_ENTRIES:,}); factor "
-            f"{factors.names[widest]!r} has {values[widest]:,} values: use fewer bins, or leave it out"
+            "factors",
+            f"tables of {entries:,} entries are too large (at most {MAX_ENTRIES:,}); factor "
+            f"{factors.names[widest]!r} has {values[widest]:,} values: use fewer bins, or leave it out",
         )
 
 

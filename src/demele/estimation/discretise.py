@@ -146,7 +146,7 @@ class Edges:
     def __post_init__(self) -> None:
         edges = np.asarray(self.edges, dtype=float)
         if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-            raise InputError(f"bins: expected at least 2 increasing finite edges, got {self.edges!r}")
+            raise InputError("bins", f"expected at least 2 increasing finite edges, got {self.edges!r}")
         object.__setattr__(self, "edges", tuple(float(edge) for edge in edges))
 
     @property
@@ -164,8 +164,9 @@ class Edges:
         """
         if low < self.edges[0] or high > self.edges[-1]:
             raise InputError(
-                f"bins: values from {low:g} to {high:g} do not lie within the edges "
-                f"{self.edges[0]:g} to {self.edges[-1]:g}; widen the edges"
+                "bins",
+                f"values from {low:g} to {high:g} do not lie within the edges "
+                f"{self.edges[0]:g} to {self.edges[-1]:g}; widen the edges",
             )
         return ColumnBins(np.asarray(self.edges), regular=False)
 
@@ -207,4 +208,4 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
 
 def _check_count(bins: object) -> None:
     if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MAX_BINS:
-        raise InputError(f"bins: expected a whole number from 2 to {MAX_BINS}, got {bins!r}")
+        raise InputError("bins", f"expected a whole number from 2 to {MAX_BINS}, got {bins!r}")

@@ -449,7 +449,7 @@ def _require_groups(groups: Sequence[ValueGroups], problem: str, names: Sequence
     for i, of_factor in enumerate(groups):
         if not len(of_factor):
             name = f"factor {i}" if names is None else f"factor '{names[i]}'"
-            raise NotEnoughData(f"factors: {problem.format(name=name)}; use fewer bins or more samples")
+            raise NotEnoughData("factors", f"{problem.format(name=name)}; use fewer bins or more samples")
 
 
 def _blocks(rows: Indexes, size: int) -> Iterator[Indexes]:

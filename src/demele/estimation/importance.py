@@ -113,8 +113,9 @@ def _splits(values: Floats | Ints, categorical: bool, rng: np.random.Generator) 
     n_rows = len(values)
     if n_rows < MIN_ROWS:
         raise NotEnoughData(
-            f"codes: {n_rows} rows came, at least {MIN_ROWS} are needed to fit a predictor on some and score it on "
-            "others; add rows"
+            "codes",
+            f"{n_rows} rows came, at least {MIN_ROWS} are needed to fit a predictor on some and score it on "
+            "others; add rows",
         )
     fold = _folds(values, categorical, N_FOLDS, rng)
     n_scored = next(folds for rows, folds in SCORED_FOLDS.items() if n_rows >= rows)
@@ -626,8 +627,9 @@ def _boosting_splits(
         n_test = n_rows - n_train
     if n_train < 2 or not n_test or n_test < 1 or n_train + n_test > n_rows:
         raise NotEnoughData(
-            f"codes: {n_rows} rows came, {n_train} to fit and {n_test} to score were asked for; add rows or lower "
-            "n_train and n_test"
+            "codes",
+            f"{n_rows} rows came, {n_train} to fit and {n_test} to score were asked for; add rows or lower "
+            "n_train and n_test",
         )
     rows = rng.permutation(n_rows)
     return [(rows[:n_train], rows[n_train : n_train + n_test])]

@@ -298,8 +298,9 @@ def explicitness_by_value(
     n_present = np.count_nonzero(np.bincount(labels[train_rows], minlength=1))
     if n_present < 2:
         raise NotEnoughData(
-            f"factors: a classifier needs at least 2 values of the factor in its training rows, got {n_present} in "
-            f"{len(train_rows)} rows; give more rows or leave the factor out"
+            "factors",
+            f"a classifier needs at least 2 values of the factor in its training rows, got {n_present} in "
+            f"{len(train_rows)} rows; give more rows or leave the factor out",
         )
     train, test = scaled_codes(codes.take(train_rows, axis=0), codes.take(test_rows, axis=0), scaling=scaling)
     fit = one_vs_rest_logistic if classifier == "one-vs-rest" else multinomial_logistic

@@ -103,7 +103,7 @@ def nonzero_bins(codes: SparseCodes, binning: Binning) -> list[ColumnBins | None
         try:
             found.append(binning.column_bins(values, float(codes.low[code]), float(codes.high[code])))
         except InputError as error:
-            raise InputError(f"codes: non-zeros of {codes.names[code]!r}: {error}") from error
+            raise InputError("codes", f"non-zeros of {codes.names[code]!r}: {error}") from error
     return found
 
 
@@ -133,9 +133,10 @@ def blocks(
     widest = int(np.argmax(widths))
     if (widths[widest] + 1) * per_bin > MAX_CELLS_OF_CODE:
         raise InputError(
-            f"factors: {widths[widest] + 1:,} bins of code {codes.names[widest]!r} and {per_bin:,} values of the "
+            "factors",
+            f"{widths[widest] + 1:,} bins of code {codes.names[widest]!r} and {per_bin:,} values of the "
             f"factors make tables too large (at most {MAX_CELLS_OF_CODE:,} cells for a code); use fewer bins, or "
-            "leave out the factor with most values"
+            "leave out the factor with most values",
         )
     found: list[Block] = []
     first, width, held = 0, 0, 0

@@ -215,8 +215,9 @@ def require_two_classes(n_classes: int, n_samples: int) -> None:
     """Refuse training samples of fewer than two classes, with which no linear classifier can be fitted."""
     if n_classes < 2:
         raise NotEnoughData(
-            f"factors: a linear classifier needs training samples of at least two classes, got {n_classes} class"
-            f" among {n_samples} samples; give more samples or leave the factor out"
+            "factors",
+            f"a linear classifier needs training samples of at least two classes, got {n_classes} class"
+            f" among {n_samples} samples; give more samples or leave the factor out",
         )
 
 

@@ -43,21 +43,22 @@ def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, Expert
     InputError, InputTypeError
     """
     if errors not in get_args(ExpertErrors):
-        raise InputError(f"expert_errors: expected 'adversarial' or 'random', got {plain_text(errors)}")
+        raise InputError("expert_errors", f"expected 'adversarial' or 'random', got {plain_text(errors)}")
     if isinstance(error, bool) or not isinstance(error, int | float | np.number):
-        raise InputTypeError(f"expert_error: expected a share of the rows in [0, 1], got {plain_text(error)}")
+        raise InputTypeError("expert_error", f"expected a share of the rows in [0, 1], got {plain_text(error)}")
     share = float(error)
     if not 0 <= share <= 1:
         percent = f"; for {share:g}% write {share / 100:g}" if 1 < share <= 100 else ""
-        raise InputError(f"expert_error: expected a share of the rows in [0, 1], got {plain_text(error)}{percent}")
+        raise InputError("expert_error", f"expected a share of the rows in [0, 1], got {plain_text(error)}{percent}")
     if errors == "random" and not share:
         raise InputError(
-            "expert_errors: 'random' says how the expert errs, and needs expert_error=, how often; give both"
+            "expert_errors", "'random' says how the expert errs, and needs expert_error=, how often; give both"
         )
     if errors == "random" and share >= (k - 1) / k:
         raise InputError(
-            f"expert_error: an expert who is wrong at random on {share:g} of the rows is no better than a guess among "
-            f"{k} classes; expected less than {(k - 1) / k:.3g}"
+            "expert_error",
+            f"an expert who is wrong at random on {share:g} of the rows is no better than a guess among "
+            f"{k} classes; expected less than {(k - 1) / k:.3g}",
         )
     return share, errors
 
@@ -66,15 +67,18 @@ def refuse_without_expert(error: float, method: str, measure: str, design: str |
     """Refuse a share of errors where no expert is asked, or where it bounds nothing."""
     if error and design == "selective":
         raise InputError(
-            "expert_error: only for audits drawn at random; of rows chosen for a reason (design 'selective') the "
-            "expert's labels are taken for certain"
+            "expert_error",
+            "only for audits drawn at random; of rows chosen for a reason (design 'selective') the "
+            "expert's labels are taken for certain",
         )
     if error and method not in _METHODS:
         raise InputError(
-            f"expert_error: method {method!r} asks no expert; only methods 'audited' and 'sequential' use it, drop it"
+            "expert_error", f"method {method!r} asks no expert; only methods 'audited' and 'sequential' use it, drop it"
         )
     if error and measure != "accuracy":
-        raise InputError(f"expert_error: only for accuracy and error, got {measure!r}: all errors may be of one class")
+        raise InputError(
+            "expert_error", f"only for accuracy and error, got {measure!r}: all errors may be of one class"
+        )
 
 
 def allowed_rows(question: Question, disagreements: Counts) -> Counts:

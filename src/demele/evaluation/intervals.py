@@ -256,7 +256,7 @@ def checked_level(level: Any) -> float:
         If it is not a number strictly between 0 and 1.
     """
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {level!r}")
+        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {level!r}")
     return float(level)
 
 
@@ -270,16 +270,16 @@ def checked_confidence(level: Any) -> float:
     """
     if checked_level(level) < 0.5:
         raise InputError(
-            f"level: expected a confidence from 0.5 to below 1, such as 0.95, got {level!r}; did you mean "
-            f"{1 - level:g}?"
+            "level",
+            f"expected a confidence from 0.5 to below 1, such as 0.95, got {level!r}; did you mean {1 - level:g}?",
         )
     return float(level)
 
 
 def _overlap_factor(deviation_ratio: float, correlation: float) -> float:
     if not deviation_ratio > 0:
-        raise InputError(f"deviation_ratio: expected a positive number, got {deviation_ratio!r}")
+        raise InputError("deviation_ratio", f"expected a positive number, got {deviation_ratio!r}")
     if not -1 < correlation < 1:
-        raise InputError(f"correlation: expected a number between -1 and 1, got {correlation!r}")
+        raise InputError("correlation", f"expected a number between -1 and 1, got {correlation!r}")
     spread = math.sqrt(1 - 2 * correlation * deviation_ratio + deviation_ratio**2)
     return (1 + deviation_ratio) / spread

@@ -395,11 +395,12 @@ def corrected_t_test(
     second = _read_scores(scores_candidate, "scores_candidate")
     if first.size != second.size:
         raise InputError(
-            f"scores_established and scores_candidate: expected as many scores of both, got {first.size} and "
-            f"{second.size}; score r of both must come from the same split"
+            ("scores_established", "scores_candidate"),
+            f"expected as many scores of both, got {first.size} and "
+            f"{second.size}; score r of both must come from the same split",
         )
     if first.size < 2:
-        raise NotEnoughData(f"scores_established: expected at least 2 scores, got {first.size}")
+        raise NotEnoughData("scores_established", f"expected at least 2 scores, got {first.size}")
     direction = _direction(better, both)
     ratio = _ratio(test_fraction, n_train, n_test, both) if corrected else 0.0
     differences = second - first
@@ -482,8 +483,9 @@ class _Bootstrap:
                 return drawn, rest
             self.redrawn += 1
         raise NotEnoughData(
-            f"y: {DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
-            "give more instances" + ("" if self.stratified else ", or pass stratified=True")
+            "y",
+            f"{DRAWS} bootstrap samples of {index.size} instances left none to test on, or held one class only; "
+            "give more instances" + ("" if self.stratified else ", or pass stratified=True"),
         )
 
 
@@ -529,7 +531,9 @@ def _cross_validate(
     try:
         splits = _Splits(check_cv(cv, y, classifier=True))
     except ValueError as error:
-        raise InputError(f"cv: expected a splitter of scikit-learn or pairs of indices, got {cv!r}: {error}") from error
+        raise InputError(
+            "cv", f"expected a splitter of scikit-learn or pairs of indices, got {cv!r}: {error}"
+        ) from error
     # The scorer is what we can give to processes of scikit-learn: where it arrives, they begin to look after this one.
     scorer = scoring if n_jobs in (None, 1) else Watched(check_scoring(estimator, scoring=scoring))
     with lost_workers_told("n_jobs"):
@@ -553,14 +557,15 @@ def _folds(classes: NDArray[Any], folds: int, repeats: int, stratified: bool, se
     _check_whole("folds", folds, 2)
     _check_whole("repeats", repeats, 1)
     if folds > classes.size:
-        raise NotEnoughData(f"folds: expected at most {classes.size}, the number of instances, got {folds}")
+        raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
     if stratified:
         names, counts = np.unique(classes, return_counts=True)
         if counts.min() < folds:
             rare = names[counts.argmin()]
             raise NotEnoughData(
-                f"y: class {rare!s} has {counts.min()} instances, fewer than the {folds} folds; "
-                "use fewer folds, or pass stratified=False"
+                "y",
+                f"class {rare!s} has {counts.min()} instances, fewer than the {folds} folds; "
+                "use fewer folds, or pass stratified=False",
             )
     splitter = RepeatedStratifiedKFold if stratified else RepeatedKFold
     state = int(rng_for(seed, "repeated_scores").integers(2**32))
@@ -591,14 +596,16 @@ def _or(value: Any, default: Any) -> Any:
 
 def _check_whole(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name}: expected a whole number, {least} or more, got {value!r}")
+        raise InputError(name, f"expected a whole number, {least} or more, got {value!r}")
 
 
 def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
     """Check the estimator and that rows match; return the classes as integers or strings."""
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
         what = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
-        raise InputTypeError(f"estimator: expected a scikit-learn classifier such as LogisticRegression(), got {what}")
+        raise InputTypeError(
+            "estimator", f"expected a scikit-learn classifier such as LogisticRegression(), got {what}"
+        )
     classes = read_labels(y, "y")
     shape = getattr(X, "shape", None)
     if shape == () or (shape is None and not hasattr(X, "__len__")):
@@ -608,7 +615,7 @@ def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803
         raise InputError(f"X and y: expected the same number of rows, got {rows} and {classes.size}")
     check_same_order(X, y, ("X", "y"))
     if rows < 2:
-        raise NotEnoughData(f"y: expected at least 2 instances, got {rows}")
+        raise NotEnoughData("y", f"expected at least 2 instances, got {rows}")
     return classes.astype(str) if classes.dtype.kind == "O" else classes
 
 
@@ -619,10 +626,10 @@ def _read_scoring(scoring: Any) -> str:
     if callable(scoring):
         return str(getattr(scoring, "__name__", type(scoring).__name__))
     if not isinstance(scoring, str):
-        raise InputTypeError(f"scoring: expected one name or a function, got {type(scoring).__name__}")
+        raise InputTypeError("scoring", f"expected one name or a function, got {type(scoring).__name__}")
     if scoring not in get_scorer_names():
         raise UnknownNameError(
-            f"scoring: {scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
+            "scoring", f"{scoring!r} is none of scikit-learn's scorers, such as 'accuracy', 'f1_macro'"
         )
     return scoring
 
@@ -632,24 +639,23 @@ def _read_scores(scores: Any, argument: str) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(
-            f"{argument}: expected numbers of shape (n_scores,), got {type(scores).__name__}"
-        ) from error
+        raise InputTypeError(argument, f"expected numbers of shape (n_scores,), got {type(scores).__name__}") from error
     if array.ndim != 1:
-        raise InputError(f"{argument}: expected shape (n_scores,), got {array.shape}; put all repeats in one row")
+        raise InputError(argument, f"expected shape (n_scores,), got {array.shape}; put all repeats in one row")
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise InputError(f"{argument}: {bad.size} scores are NaN or infinite, first at position {bad[0]}")
+        raise InputError(argument, f"{bad.size} scores are NaN or infinite, first at position {bad[0]}")
     return array
 
 
 def _check_same_splits(first: ResampledScores, second: ResampledScores) -> None:
     if first.measure != second.measure:
-        raise InputError(f"scores_candidate: expected {first.measure}, as the established ones, got {second.measure}")
+        raise InputError("scores_candidate", f"expected {first.measure}, as the established ones, got {second.measure}")
     if first.signature.context["splits"] != second.signature.context["splits"]:
         raise InputError(
-            "scores_established and scores_candidate: they come from different splits, and cannot be paired; "
-            f"use the same data, folds and seed: {first.signature} and {second.signature}"
+            ("scores_established", "scores_candidate"),
+            "they come from different splits, and cannot be paired; "
+            f"use the same data, folds and seed: {first.signature} and {second.signature}",
         )
 
 
@@ -658,10 +664,10 @@ def _direction(better: object, results: list[ResampledScores]) -> int:
     if better is None:
         better = next(iter(known), "higher")
     if better not in ("higher", "lower"):
-        raise InputError(f"better: expected 'higher' or 'lower', got {better!r}")
+        raise InputError("better", f"expected 'higher' or 'lower', got {better!r}")
     if known and known != {better}:
         raise InputError(
-            f"better: {better} was given, but of {results[0].measure} {', '.join(sorted(known))} is better"
+            "better", f"{better} was given, but of {results[0].measure} {', '.join(sorted(known))} is better"
         )
     return 1 if better == "higher" else -1
 
@@ -672,18 +678,19 @@ def _ratio(test_fraction: Any, n_train: Any, n_test: Any, results: list[Resample
         n_train, n_test = results[0].n_train, results[0].n_test
     if test_fraction is not None:
         if n_train is not None or n_test is not None:
-            raise InputError("test_fraction: expected it, or n_train and n_test, got both")
+            raise InputError("test_fraction", "expected it, or n_train and n_test, got both")
         if not _is_number(test_fraction) or not 0 < test_fraction < 1:
-            raise InputError(f"test_fraction: expected a number between 0 and 1, such as 0.1, got {test_fraction!r}")
+            raise InputError("test_fraction", f"expected a number between 0 and 1, such as 0.1, got {test_fraction!r}")
         return float(test_fraction / (1 - test_fraction))
     if n_train is None or n_test is None:
         raise InputError(
-            "test_fraction: expected the share of the instances that is tested on, such as 0.1 for 10 folds "
-            "(or n_train and n_test), got none; the correction depends on it"
+            "test_fraction",
+            "expected the share of the instances that is tested on, such as 0.1 for 10 folds "
+            "(or n_train and n_test), got none; the correction depends on it",
         )
     for name, value in (("n_train", n_train), ("n_test", n_test)):
         if not _is_number(value) or not 0 < value < math.inf:
-            raise InputError(f"{name}: expected a positive number of instances, got {value!r}")
+            raise InputError(name, f"expected a positive number of instances, got {value!r}")
     return float(n_test / n_train)
 
 

@@ -121,7 +121,7 @@ class PseudoEvaluation:
         for model in self.models:
             if model.name == name:
                 return model
-        raise InputError(f"name: expected one of {shown([model.name for model in self.models])}, got {name!r}")
+        raise InputError("name", f"expected one of {shown([model.name for model in self.models])}, got {name!r}")
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per classifier, the columns of labels NaN without them."""
@@ -373,7 +373,9 @@ def _notes(shares: Floats, models: Sequence[PseudoModel], weights: Floats) -> tu
 def _read(predictions: object, labels: object, classes: Sequence[object] | None) -> tuple[Labelled, Indices | None]:
     models = read_models(predictions)
     if len(models) < 3:
-        raise NotEnoughData(f"predictions: expected at least 3 classifiers, so that others can vote, got {len(models)}")
+        raise NotEnoughData(
+            "predictions", f"expected at least 3 classifiers, so that others can vote, got {len(models)}"
+        )
     given = None if labels is None else read_labels(labels, "labels")
     columns = {name: read_labels(values, f"predictions, {name}") for name, values in models.items()}
     if classes is None:
@@ -381,7 +383,7 @@ def _read(predictions: object, labels: object, classes: Sequence[object] | None)
         kind = parts[0].dtype
         classes = vocabulary(np.concatenate([part for part in parts if part.dtype == kind])).classes
     if len(classes) < 2:
-        raise NotEnoughData(f"predictions: expected at least 2 classes, got only {classes[0]!r}: nobody can be wrong")
+        raise NotEnoughData("predictions", f"expected at least 2 classes, got only {classes[0]!r}: nobody can be wrong")
     # The first classifier's column stands for labels: any would do, it is only read for its length and classes.
     first = next(iter(models))
     data = read_labelled(models, models[first], classes=classes, argument=first)
@@ -389,8 +391,8 @@ def _read(predictions: object, labels: object, classes: Sequence[object] | None)
         return data, None
     if given.size != data.n:
         raise InputError(
-            f"predictions and labels: expected the same number of rows, got {data.n} and {given.size}; row r of both "
-            "must be the same instance"
+            ("predictions", "labels"),
+            f"expected the same number of rows, got {data.n} and {given.size}; row r of both must be the same instance",
         )
     for values in models.values():
         check_same_order(values, labels, ("predictions", "labels"))
@@ -405,19 +407,20 @@ def _weights(weights: Any, names: Sequence[str]) -> Any:
         told = {str(name): value for name, value in weights.items()}
         unlike = sorted(set(names) ^ set(told))
         if unlike:
-            raise InputError(f"weights: expected one of each classifier, by name; not in both: {shown(unlike)}")
+            raise InputError("weights", f"expected one of each classifier, by name; not in both: {shown(unlike)}")
         weights = [told[name] for name in names]
     array = as_column(weights, "weights")
     if array.shape != (len(names),) or array.dtype.kind not in "biuf":
-        raise InputError(f"weights: expected {len(names)} numbers, one per classifier, got shape {array.shape}")
+        raise InputError("weights", f"expected {len(names)} numbers, one per classifier, got shape {array.shape}")
     array = array.astype(np.float64)
     odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if odd.size:
         raise InputError(
-            f"weights: expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of {names[odd[0]]}"
+            "weights",
+            f"expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of {names[odd[0]]}",
         )
     if not array.any():
-        raise InputError("weights: expected at least one above 0, got only zeros: nobody would vote")
+        raise InputError("weights", "expected at least one above 0, got only zeros: nobody would vote")
     return array
 
 
@@ -425,8 +428,9 @@ def _check_others(share: Floats, names: Sequence[str]) -> None:
     """Refuse a classifier that has all the weight: nobody is left to judge it by."""
     if share.max() > 1 - TIE:
         raise InputError(
-            f"weights: all of the weight is on {names[int(share.argmax())]}, so that nobody is left to judge it; give "
-            "at least 2 classifiers a weight"
+            "weights",
+            f"all of the weight is on {names[int(share.argmax())]}, so that nobody is left to judge it; give "
+            "at least 2 classifiers a weight",
         )
 
 

@@ -242,13 +242,13 @@ def read_noise(noise: Any) -> Any:
             else ""
         )
         raise InputTypeError(
-            f"noise: expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got "
-            f"{type(noise).__name__}{hint}"
+            "noise",
+            f"expected a rate, a TransitionMatrix, TransitionCounts or an Audit, got {type(noise).__name__}{hint}",
         )
     rate = float(noise)
     if not 0 <= rate < 1:
         percent = f"; for {rate:g}% write {rate / 100:g}" if 1 <= rate <= 100 else ""
-        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
+        raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(noise)}{percent}")
     return rate
 
 
@@ -269,5 +269,5 @@ def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
         return None
     read = read_labels(values, argument)
     if read.size != data.n:
-        raise InputError(f"{argument}: expected {data.n} rows, as many as labels, got {read.size}")
+        raise InputError(argument, f"expected {data.n} rows, as many as labels, got {read.size}")
     return data.vocabulary.encode(read, argument)

@@ -165,7 +165,7 @@ def checked_count(value: Any, argument: str, least: int) -> int:
     InputError
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument}: expected a whole number >= {least}, got {plain_text(value)}")
+        raise InputError(argument, f"expected a whole number >= {least}, got {plain_text(value)}")
     return int(value)
 
 
@@ -177,7 +177,7 @@ def checked_share(value: Any, argument: str, low: float, high: float) -> float:
     InputError
     """
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value <= high:
-        raise InputError(f"{argument}: expected a number in ({low:g}, {high:g}], got {plain_text(value)}")
+        raise InputError(argument, f"expected a number in ({low:g}, {high:g}], got {plain_text(value)}")
     return float(value)
 
 

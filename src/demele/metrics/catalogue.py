@@ -308,12 +308,12 @@ def describe(name: str) -> MetricSpec:
 def resolve(name: str, *, argument: str = "metrics") -> str:
     """Return the registered name for a name or an alias."""
     if not isinstance(name, str):
-        raise UnknownNameError(f"{argument}: expected a name or a callable, got {name!r}")
+        raise UnknownNameError(argument, f"expected a name or a callable, got {name!r}")
     if name in CATALOGUE:
         return name
     if name in _ALIASES:
         return _ALIASES[name]
-    raise UnknownNameError(f"{argument}: no metric is called {name!r}{suggestion(name, CATALOGUE)}")
+    raise UnknownNameError(argument, f"no metric is called {name!r}{suggestion(name, CATALOGUE)}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

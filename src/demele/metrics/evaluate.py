@@ -213,7 +213,7 @@ def _evaluate(
     if bins is not None:
         bins = checked_option("bins", bins)
     if not isinstance(name, str):
-        raise InputTypeError(f"name: expected a string, got {name!r}")
+        raise InputTypeError("name", f"expected a string, got {name!r}")
     read_codes_, read_factors_ = read_pair(codes, factors, kinds=kinds, missing=missing)
     subject = Subject.of(read_codes_, read_factors_, codes_std)
 
@@ -297,7 +297,7 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     True
     """
     if not isinstance(signature, str | Signature):
-        raise InputTypeError(f"signature: expected its text, got {type(signature).__name__}")
+        raise InputTypeError("signature", f"expected its text, got {type(signature).__name__}")
     parsed = Signature.parse(signature) if isinstance(signature, str) else signature
     arguments = {key: restored(value) for key, value in parsed.arguments.items()}
     run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
@@ -326,7 +326,7 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     )
     rows = parsed.context.get("sample_of", parsed.context.get("rows", str(evaluation.n)))
     if rows != str(evaluation.n):
-        raise InputError(f"signature: it was made from {rows} rows, the data have {evaluation.n}")
+        raise InputError("signature", f"it was made from {rows} rows, the data have {evaluation.n}")
     return evaluation[spec.name]
 
 
@@ -336,7 +336,7 @@ def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
     for what, number in shape.items():
         if parsed.context.get(what, str(number)) != str(number):
-            raise InputError(f"signature: it was made from {parsed.context[what]} {what}, the data have {number}")
+            raise InputError("signature", f"it was made from {parsed.context[what]} {what}, the data have {number}")
     made = parsed.context.get("demele", __version__)
     if made != __version__:
         warn_user(f"signature: made by demele {made}, replayed by {__version__}; numbers may differ", DemeleWarning)

@@ -56,7 +56,7 @@ def as_binning(bins: object) -> Binning:
     if isinstance(bins, EqualWidth | EqualFrequency | Adaptive | Edges):
         return bins
     if isinstance(bins, bool):
-        raise InputTypeError(f"bins: expected a number, a Binning or edges, got {bins!r}")
+        raise InputTypeError("bins", f"expected a number, a Binning or edges, got {bins!r}")
     if isinstance(bins, numbers.Integral):
         return EqualWidth(int(bins))
     if isinstance(bins, str):
@@ -67,27 +67,27 @@ def as_binning(bins: object) -> Binning:
             return EqualWidth(int(bins))
         if word in _BINNING_WORDS and (count.isdecimal() or not count):
             return _BINNING_WORDS[word](int(count or 10))
-        raise InputError(f"bins: expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}")
+        raise InputError("bins", f"expected a number, 'equal-width:B', 'equal-frequency:B' or 'adaptive', got {bins!r}")
     edges = bins.tolist() if isinstance(bins, np.ndarray) and bins.ndim else bins
     if isinstance(edges, Sequence) and len(edges):
         try:
             return Edges(tuple(float(edge) for edge in edges))
         except (TypeError, ValueError) as error:
-            raise InputError(f"bins: expected increasing edges, got {bins!r}") from error
+            raise InputError("bins", f"expected increasing edges, got {bins!r}") from error
     if hasattr(bins, "column_bins") and hasattr(bins, "needs_values"):
         return cast("Binning", bins)  # a user's own rule
-    raise InputTypeError(f"bins: expected a number, a Binning or edges, got {bins!r}")
+    raise InputTypeError("bins", f"expected a number, a Binning or edges, got {bins!r}")
 
 
 def restored(value: object) -> object:
     """Return option objects for their text in a parsed signature."""
     if isinstance(value, OptionText):
         if value.name not in _BINNINGS:
-            raise InputError(f"signature: unknown option {value!r}")
+            raise InputError("signature", f"unknown option {value!r}")
         try:
             return _BINNINGS[value.name](**dict(value.arguments))
         except TypeError as error:
-            raise InputError(f"signature: unknown option {value!r}") from error
+            raise InputError("signature", f"unknown option {value!r}") from error
     return value
 
 
@@ -127,7 +127,7 @@ _OPTIONAL_COUNTS = ("n_train", "n_test", "max_bins")
 def checked_jobs(n_jobs: object) -> int:
     """Validate a number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {n_jobs!r}")
+        raise InputError("n_jobs", f"expected a number of processes, or -1 for all processors, got {n_jobs!r}")
     return int(n_jobs)
 
 
@@ -138,34 +138,34 @@ def checked_option(name: str, value: object) -> object:
     if name in _CHOICES:
         if not (value is None or isinstance(value, str)) or value not in _CHOICES[name]:
             wanted = ", ".join(repr(choice) for choice in _CHOICES[name])
-            raise InputError(f"{name}: expected one of {wanted}, got {value!r}")
+            raise InputError(name, f"expected one of {wanted}, got {value!r}")
         return value
     if name in _COUNTS:
         if value is None and name in _OPTIONAL_COUNTS:
             return None
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise InputTypeError(f"{name}: expected a whole number, got {value!r}")
+            raise InputTypeError(name, f"expected a whole number, got {value!r}")
         if name == "bootstrap" and int(value) == 1:
-            raise InputError("bootstrap: expected 0 or at least 2 resamples (100 or more for an interval), got 1")
+            raise InputError("bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
         if int(value) < _COUNTS[name]:
-            raise InputError(f"{name}: expected at least {_COUNTS[name]}, got {value}")
+            raise InputError(name, f"expected at least {_COUNTS[name]}, got {value}")
         return int(value)
     if name in ("level", "quantile", "penalty", "learning_rate"):
         if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-            raise InputTypeError(f"{name}: expected a number, got {value!r}")
+            raise InputTypeError(name, f"expected a number, got {value!r}")
         top = {"level": 1.0, "quantile": 1.0}.get(name, np.inf)
         if not 0 < float(value) <= top or (name == "level" and float(value) >= 1):
             bound = "below" if name == "level" else "at most"
-            raise InputError(f"{name}: expected a number above 0 and {bound} {top:g}, got {value}")
+            raise InputError(name, f"expected a number above 0 and {bound} {top:g}, got {value}")
         return float(value)
     if name == "prune_below":
         if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-            raise InputTypeError(f"{name}: expected a number, got {value!r}")
+            raise InputTypeError(name, f"expected a number, got {value!r}")
         if float(value) < 0:
-            raise InputError(f"{name}: expected a standard deviation of at least 0, got {value}")
+            raise InputError(name, f"expected a standard deviation of at least 0, got {value}")
         return float(value)
     if name == "fill_reg_dim" and not isinstance(value, bool | np.bool_):
-        raise InputTypeError(f"{name}: expected True or False, got {value!r}")
+        raise InputTypeError(name, f"expected True or False, got {value!r}")
     return value
 
 
@@ -178,7 +178,7 @@ def checked_options(function: Any, given: Mapping[str, Any], metric: str) -> dic
     }
     for name in given:
         if name not in defaults:
-            raise UnknownNameError(f"options: {metric} has no option {name!r}{suggestion(name, defaults)}")
+            raise UnknownNameError("options", f"{metric} has no option {name!r}{suggestion(name, defaults)}")
     return {name: checked_option(name, given.get(name, default)) for name, default in defaults.items()}
 
 
@@ -194,30 +194,31 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
     if reg_dim is None:
         if d < m:
             raise NotEnoughData(
-                f"reg_dim: by default code i regularises factor i, which needs at least {m} codes, got {d}; "
-                "name the code of each factor"
+                "reg_dim",
+                f"by default code i regularises factor i, which needs at least {m} codes, got {d}; "
+                "name the code of each factor",
             )
         return np.arange(m)
     if isinstance(reg_dim, str) or not isinstance(reg_dim, Sequence | np.ndarray):
-        raise InputTypeError(f"reg_dim: expected one code (index or name) for each factor, got {reg_dim!r}")
+        raise InputTypeError("reg_dim", f"expected one code (index or name) for each factor, got {reg_dim!r}")
     if len(reg_dim) != m:
-        raise InputError(f"reg_dim: expected one code for each of the {m} factors, got {len(reg_dim)}")
+        raise InputError("reg_dim", f"expected one code for each of the {m} factors, got {len(reg_dim)}")
     found = np.empty(m, dtype=np.intp)
     for index, code in enumerate(reg_dim):
         if isinstance(code, str):
             if code not in code_names:
                 raise UnknownNameError(
-                    f"reg_dim: no code is called {code!r} (for factor {factor_names[index]!r})"
-                    f"{suggestion(code, code_names)}"
+                    "reg_dim",
+                    f"no code is called {code!r} (for factor {factor_names[index]!r}){suggestion(code, code_names)}",
                 )
             found[index] = list(code_names).index(code)
         elif isinstance(code, bool) or not isinstance(code, numbers.Integral):
             raise InputTypeError(
-                f"reg_dim: expected a code's index or name for factor {factor_names[index]!r}, got {code!r}"
+                "reg_dim", f"expected a code's index or name for factor {factor_names[index]!r}, got {code!r}"
             )
         elif not 0 <= int(code) < d:
             raise InputError(
-                f"reg_dim: expected an index from 0 to {d - 1} for factor {factor_names[index]!r}, got {code}"
+                "reg_dim", f"expected an index from 0 to {d - 1} for factor {factor_names[index]!r}, got {code}"
             )
         else:
             found[index] = int(code)

@@ -151,5 +151,5 @@ def protocol(name: str) -> Protocol:
         With the nearest names.
     """
     if not isinstance(name, str) or name not in PROTOCOLS:
-        raise UnknownNameError(f"protocol: none is called {name!r}{suggestion(str(name), PROTOCOLS)}")
+        raise UnknownNameError("protocol", f"none is called {name!r}{suggestion(str(name), PROTOCOLS)}")
     return PROTOCOLS[name]

@@ -119,13 +119,14 @@ def checked_std(codes_std: object, codes: Codes) -> Array | None:
         return None
     read = read_codes(codes_std, "codes_std")
     if (read.n, read.d) != (codes.n, codes.d):
-        raise InputError(f"codes_std: expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
+        raise InputError("codes_std", f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
     if (read.low < 0).any():
         column = int(np.flatnonzero(read.low < 0)[0])
         row = int(np.flatnonzero(np.asarray(read.values[:, column]) < 0)[0])
         raise InputError(
-            f"codes_std: expected standard deviations of at least 0, got a negative one in column "
-            f"{read.names[column]!r}, first at row {row}"
+            "codes_std",
+            f"expected standard deviations of at least 0, got a negative one in column "
+            f"{read.names[column]!r}, first at row {row}",
         )
     return read.dense()
 
@@ -150,9 +151,9 @@ def chosen_metrics(metrics: Sequence[Metric] | Metric | None) -> list[Metric]:
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     if not isinstance(metrics, Sequence):
-        raise InputTypeError(f"metrics: expected names or callables, got {type(metrics).__name__}")
+        raise InputTypeError("metrics", f"expected names or callables, got {type(metrics).__name__}")
     if not metrics:
-        raise InputError("metrics: expected at least one name or callable, got none")
+        raise InputError("metrics", "expected at least one name or callable, got none")
     chosen: list[Metric] = []
     for metric in metrics:
         item = _function_name(metric) if callable(metric) else resolve(metric)
@@ -183,14 +184,14 @@ def given_options(options: object) -> dict[str, Mapping[str, Any]]:
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        raise InputTypeError(f"options: expected a mapping of metric to options, got {type(options).__name__}")
+        raise InputTypeError("options", f"expected a mapping of metric to options, got {type(options).__name__}")
     from demele.metrics.functions import FUNCTIONS
 
     groups = {spec.group for spec in CATALOGUE.values()}
     given: dict[str, Mapping[str, Any]] = {}
     for key, own in options.items():
         if not isinstance(own, Mapping):
-            raise InputTypeError(f"options: expected a mapping of options for {key!r}, got {own!r}")
+            raise InputTypeError("options", f"expected a mapping of options for {key!r}, got {own!r}")
         name = key if key in groups else resolve(key, argument="options")
         if name == "information":
             _known_to_group(own)
@@ -233,7 +234,7 @@ def _known_to_group(options: Mapping[str, Any]) -> None:
     for key in options:
         if key not in known:
             raise InputError(
-                f"options: no information-based metric has an option {key!r}; known are {', '.join(sorted(known))}"
+                "options", f"no information-based metric has an option {key!r}; known are {', '.join(sorted(known))}"
             )
 
 
@@ -241,11 +242,11 @@ def request_for(spec: MetricSpec, options: dict[str, Any], subject: Subject, reg
     """Check that a metric applies to the representation, and resolve what depends on its columns."""
     d, m = subject.codes.d, len(subject.active)
     if d < spec.needs_codes:
-        raise NotEnoughData(f"codes: {spec.name} needs at least {spec.needs_codes} codes, got {d}")
+        raise NotEnoughData("codes", f"{spec.name} needs at least {spec.needs_codes} codes, got {d}")
     if m < spec.needs_factors:
-        raise NotEnoughData(f"factors: {spec.name} needs at least {spec.needs_factors} factors that vary, got {m}")
+        raise NotEnoughData("factors", f"{spec.name} needs at least {spec.needs_factors} factors that vary, got {m}")
     if spec.needs_codes_std and subject.data.codes_std is None:
-        raise NotEnoughData(f"codes_std: {spec.name} needs the standard deviations of the codes; pass codes_std")
+        raise NotEnoughData("codes_std", f"{spec.name} needs the standard deviations of the codes; pass codes_std")
     if spec.group != "information":
         return Request(spec.name, spec=spec, options=options)
     mapping, notes = _reg_dim(spec, options, subject, reg_dim)
@@ -274,7 +275,7 @@ def _reg_dim(
     active = full[list(subject.active)]
     if spec.name == "xmig" and len(np.unique(active)) == subject.codes.d:
         raise NotEnoughData(
-            "reg_dim: xmig needs a code that regularises no factor, but every code is the code of some factor"
+            "reg_dim", "xmig needs a code that regularises no factor, but every code is the code of some factor"
         )
     return active, () if given is not None else (_ASSUMED_ORDER,)
 

@@ -76,7 +76,7 @@ def _split(n: int, options: Options, rng: np.random.Generator, what: str) -> tup
     """Split rows at random into training and test rows."""
     n_train, n_test = _sizes(n, options["n_train"], options["n_test"])
     if min(n_train, n_test) < 2:
-        raise NotEnoughData(f"{what}: expected at least 4 annotated rows to split into training and test, got {n}")
+        raise NotEnoughData(what, f"expected at least 4 annotated rows to split into training and test, got {n}")
     order = rng.permutation(n)
     return np.sort(order[:n_train]), np.sort(order[n_train : n_train + n_test])
 

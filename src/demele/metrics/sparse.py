@@ -212,20 +212,20 @@ def _checked_correction(correction: object) -> Literal["none", "miller-madow"]:
     if correction == "miller-madow":
         return "miller-madow"
     also = "; 'adjusted' is for dense codes, it takes milliseconds per code and factor" * (correction == "adjusted")
-    raise InputError(f"correction: expected 'none' or 'miller-madow', got {correction!r}{also}")
+    raise InputError("correction", f"expected 'none' or 'miller-madow', got {correction!r}{also}")
 
 
 def _at_least(argument: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputTypeError(f"{argument}: expected a whole number, got {value!r}")
+        raise InputTypeError(argument, f"expected a whole number, got {value!r}")
     if int(value) < least:
-        raise InputError(f"{argument}: expected at least {least}, got {value}")
+        raise InputError(argument, f"expected at least {least}, got {value}")
     return int(value)
 
 
 def _checked_name(name: object) -> str:
     if not isinstance(name, str):
-        raise InputTypeError(f"name: expected a string, got {name!r}")
+        raise InputTypeError("name", f"expected a string, got {name!r}")
     return name
 
 
@@ -235,10 +235,10 @@ def _chosen(metrics: Sequence[Metric] | Metric | None) -> list[str]:
     chosen: list[str] = []
     for metric in chosen_metrics(metrics):
         if not isinstance(metric, str):
-            raise InputTypeError(f"metrics: expected names, got {metric!r}; a callable needs dense codes")
+            raise InputTypeError("metrics", f"expected names, got {metric!r}; a callable needs dense codes")
         if metric not in SPARSE_METRICS:
             raise InputError(
-                f"metrics: {metric} is not computed of sparse codes; there are {', '.join(SPARSE_METRICS)}"
+                "metrics", f"{metric} is not computed of sparse codes; there are {', '.join(SPARSE_METRICS)}"
             )
         chosen.append(metric)
     return chosen
@@ -251,8 +251,9 @@ def _fitted_options(chosen: list[str], options: object) -> dict[str, dict[str, A
     for key in given:
         if key not in groups and key not in _FITTED:
             raise InputError(
-                f"options: {key!r} has none here; sparse codes take options of {', '.join(sorted(groups))}, and bins "
-                "and correction as arguments"
+                "options",
+                f"{key!r} has none here; sparse codes take options of {', '.join(sorted(groups))}, and bins "
+                "and correction as arguments",
             )
     return {
         CATALOGUE[name].group: merged_options(CATALOGUE[name], {}, given, None) for name in chosen if name in _FITTED
@@ -264,14 +265,16 @@ def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: M
     if read.n != codes.n:
         turned = read.n == codes.d or read.m == codes.n
         raise InputError(
-            f"codes and factors: expected the same number of rows, got {codes.n} rows of codes and {read.n} rows of "
-            "factors; " + ("is one of them transposed?" if turned else "row r of both must describe the same sample")
+            ("codes", "factors"),
+            f"expected the same number of rows, got {codes.n} rows of codes and {read.n} rows of "
+            "factors; " + ("is one of them transposed?" if turned else "row r of both must describe the same sample"),
         )
     if all(factor.constant for factor in read.columns):
         listed = ", ".join(repr(name) for name in read.names)
         raise NotEnoughData(
-            f"factors: every factor is constant ({listed}); nothing varies that codes could represent: "
-            "give at least one factor with two values"
+            "factors",
+            f"every factor is constant ({listed}); nothing varies that codes could represent: "
+            "give at least one factor with two values",
         )
     return read
 

@@ -129,10 +129,10 @@ class SparseEvaluation(ScoresByName):
         names = [item.name for item in self.factors]
         if isinstance(factor, int | np.integer) and not isinstance(factor, bool):
             if not 0 <= factor < len(names):
-                raise InputError(f"factor: expected a position from 0 to {len(names) - 1}, got {factor}")
+                raise InputError("factor", f"expected a position from 0 to {len(names) - 1}, got {factor}")
             factor = names[int(factor)]
         if factor not in names:
-            raise UnknownNameError(f"factor: no factor is called {factor!r}; there are {', '.join(names[:12])}")
+            raise UnknownNameError("factor", f"no factor is called {factor!r}; there are {', '.join(names[:12])}")
         kept = tuple(item for item in self.top if item.factor == factor)
         return kept[: self._checked(k)]
 
@@ -148,11 +148,11 @@ class SparseEvaluation(ScoresByName):
         if k is None:
             return None
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise InputTypeError(f"k: expected a whole number, got {k!r}")
+            raise InputTypeError("k", f"expected a whole number, got {k!r}")
         kept = max((item.rank for item in self.top), default=0)
         if k < 1 or (k > kept and kept < self.d):
             raise InputError(
-                f"k: expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top"
+                "k", f"expected 1 to {kept}, as many codes as were kept, got {k}; evaluate with a larger top"
             )
         return int(k)
 

@@ -161,7 +161,7 @@ def _drawn(task: Task, data: Data) -> Data:
     half = data.take(half_of_rows(data.n, task.seed, task.index))
     constant = [factor.name for factor in half.factors.columns if factor.constant]
     if constant:
-        raise NotEnoughData(f"factors: column {constant[0]!r} is constant in half of the rows")
+        raise NotEnoughData("factors", f"column {constant[0]!r} is constant in half of the rows")
     return half
 
 

@@ -134,12 +134,12 @@ class Audit:
         least_probability: float | None = None,
     ) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
-            raise InputError(f"design: expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
+            raise InputError("design", f"expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
         drawn, said = _read_rows(rows), read_labels(labels, "labels")
         if said.size != drawn.size:
             raise InputError(
-                f"rows and labels: expected one expert label per audited row, got {drawn.size} rows and "
-                f"{said.size} labels"
+                ("rows", "labels"),
+                f"expected one expert label per audited row, got {drawn.size} rows and {said.size} labels",
             )
         object.__setattr__(self, "rows", drawn)
         object.__setattr__(self, "labels", said)
@@ -168,8 +168,9 @@ class Audit:
         beyond = np.flatnonzero(self.rows >= n)
         if beyond.size:
             raise InputError(
-                f"{argument}: names {beyond.size} rows that do not exist, first {int(self.rows[beyond[0]])} (entry "
-                f"{int(beyond[0])}); the labels have rows 0 to {n - 1}"
+                argument,
+                f"names {beyond.size} rows that do not exist, first {int(self.rows[beyond[0]])} (entry "
+                f"{int(beyond[0])}); the labels have rows 0 to {n - 1}",
             )
         labels = vocabulary.encode(self.labels, f"{argument}.labels")
         if self.probabilities is not None:
@@ -282,15 +283,15 @@ def draw_audit(n: int, size: int, *, doubt: object = None, floor: float = 0.4, s
     """
     n, size = _count(n, "n"), _count(size, "size")
     if size > n:
-        raise InputError(f"size: expected at most {n} rows, as many as there are, got {size}")
+        raise InputError("size", f"expected at most {n} rows, as many as there are, got {size}")
     seed = checked_seed(seed)
     if doubt is None:
         rows = rng_for(seed, "draw_audit", "uniform", n).permutation(n)[:size]
         return AuditPlan(rows.astype(np.intp), None, "uniform", n)
     if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0 < floor <= 1:
         raise InputError(
-            f"floor: expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never "
-            "be drawn"
+            "floor",
+            f"expected a number in (0, 1], such as 0.4, got {plain_text(floor)}; at 0 some rows could never be drawn",
         )
     doubts = read_doubt(doubt, n)
     chances = inclusion_probabilities(_weights(doubts, float(floor)), size)
@@ -393,11 +394,11 @@ def read_doubt(values: object, n: int) -> Floats:
     """
     array = as_column(values, "doubt")
     if array.shape != (n,) or array.dtype.kind not in "biuf":
-        raise InputError(f"doubt: expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}")
+        raise InputError("doubt", f"expected {n} numbers, one per row, got shape {array.shape} of type {array.dtype}")
     array = array.astype(np.float64)
     odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if odd.size:
-        raise InputError(f"doubt: expected finite numbers >= 0, got {odd.size} others, first at row {odd[0]}")
+        raise InputError("doubt", f"expected finite numbers >= 0, got {odd.size} others, first at row {odd[0]}")
     return array
 
 
@@ -410,8 +411,8 @@ def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
         rows = [read_labels(values, f"predictions, model {index}") for index, values in enumerate(array)]
         if len(rows) < 2 and labels is None:
             raise NotEnoughData(
-                f"predictions: expected at least 2 models, shape (n_models, n), got {len(rows)}; "
-                "one model cannot disagree"
+                "predictions",
+                f"expected at least 2 models, shape (n_models, n), got {len(rows)}; one model cannot disagree",
             )
     if labels is not None:
         rows.append(read_labels(labels, "labels"))
@@ -420,9 +421,10 @@ def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
         if row.size != n:
             what = "labels" if labels is not None and index == len(rows) - 1 else f"model {index}"
             raise InputError(
-                f"predictions: expected shape (n_models, n), the same n for all, got {n} rows for model 0 and "
+                "predictions",
+                f"expected shape (n_models, n), the same n for all, got {n} rows for model 0 and "
                 f"{row.size} for {what}"
-                + ("; pass predictions.T" if what == "labels" and len(rows) - 1 == row.size else "")
+                + ("; pass predictions.T" if what == "labels" and len(rows) - 1 == row.size else ""),
             )
     kinds = {row.dtype.kind for row in rows}
     words = vocabulary(np.concatenate(rows) if len(kinds) == 1 else rows[0])
@@ -431,7 +433,7 @@ def _read_pool(predictions: object, labels: object) -> tuple[Indices, int]:
 
 def _iterable(values: Any) -> Any:
     if values is None or isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise InputTypeError(f"predictions: expected shape (n_models, n), got {type(values).__name__}")
+        raise InputTypeError("predictions", f"expected shape (n_models, n), got {type(values).__name__}")
     return values
 
 
@@ -443,28 +445,31 @@ def _weights(doubts: Floats, floor: float) -> Floats:
 def _read_rows(rows: object) -> Rows:
     array = as_column(rows, "rows")
     if array.ndim != 1:
-        raise InputError(f"rows: expected row numbers of shape (k,), got shape {array.shape}")
+        raise InputError("rows", f"expected row numbers of shape (k,), got shape {array.shape}")
     if array.size == 0:
-        raise NotEnoughData("rows: expected at least 1 audited row, got none")
+        raise NotEnoughData("rows", "expected at least 1 audited row, got none")
     if array.dtype.kind == "b":
-        raise InputTypeError("rows: expected row numbers, got a mask; pass numpy.flatnonzero(mask)")
+        raise InputTypeError("rows", "expected row numbers, got a mask; pass numpy.flatnonzero(mask)")
     if array.dtype.kind not in "iu":
         raise InputTypeError(
-            f"rows: expected row numbers of an integer type, got {array.dtype}, first {array[0]}; pass rows.astype(int)"
+            "rows",
+            f"expected row numbers of an integer type, got {array.dtype}, first {array[0]}; pass rows.astype(int)",
         )
     below = np.flatnonzero(array < 0)
     if below.size:
         raise InputError(
-            f"rows: expected row numbers from 0, got {below.size} negative ones, first {int(array[below[0]])} (entry "
-            f"{int(below[0])})"
+            "rows",
+            f"expected row numbers from 0, got {below.size} negative ones, first {int(array[below[0]])} (entry "
+            f"{int(below[0])})",
         )
     array = array.astype(np.intp)
     distinct, counts = np.unique(array, return_counts=True)
     if distinct.size < array.size:
         twice = distinct[counts > 1]
         raise InputError(
-            f"rows: expected each row once, got {twice.size} of them more than once, first row {int(twice[0])}; "
-            "keep one expert label per row"
+            "rows",
+            f"expected each row once, got {twice.size} of them more than once, first row {int(twice[0])}; "
+            "keep one expert label per row",
         )
     return array
 
@@ -473,22 +478,23 @@ def _read_probabilities(values: object, design: str, k: int) -> Floats | None:
     if values is None:
         if design == "weighted":
             raise InputError(
-                "probabilities: a weighted design needs the probability in (0, 1] that each audited row was to be drawn"
+                "probabilities",
+                "a weighted design needs the probability in (0, 1] that each audited row was to be drawn",
             )
         return None
     if design != "weighted":
-        raise InputError(f"probabilities: only for design 'weighted', got them with {design!r}; {_DESIGNS}")
+        raise InputError("probabilities", f"only for design 'weighted', got them with {design!r}; {_DESIGNS}")
     array = as_column(values, "probabilities")
     if array.shape != (k,) or array.dtype.kind not in "iuf":
         raise InputError(
-            f"probabilities: expected {k} numbers, one per audited row, got shape {array.shape} of type {array.dtype}"
+            "probabilities", f"expected {k} numbers, one per audited row, got shape {array.shape} of type {array.dtype}"
         )
     array = array.astype(np.float64)
     odd = np.flatnonzero(~((array > 0) & (array <= 1)))
     if odd.size:
         raise InputError(
-            f"probabilities: expected numbers in (0, 1], got {odd.size} others, first {array[odd[0]]:g} at "
-            f"entry {odd[0]}"
+            "probabilities",
+            f"expected numbers in (0, 1], got {odd.size} others, first {array[odd[0]]:g} at entry {odd[0]}",
         )
     return array
 
@@ -497,15 +503,15 @@ def _read_least(value: Any, design: str) -> float | None:
     if value is None:
         return None
     if design != "weighted":
-        raise InputError(f"least_probability: only for design 'weighted', got it with {design!r}; {_DESIGNS}")
+        raise InputError("least_probability", f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
-        raise InputError(f"least_probability: expected a probability in (0, 1], got {plain_text(value)}")
+        raise InputError("least_probability", f"expected a probability in (0, 1], got {plain_text(value)}")
     return float(value)
 
 
 def _count(value: Any, argument: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(f"{argument}: expected a whole number, got {plain_text(value)}")
+        raise InputTypeError(argument, f"expected a whole number, got {plain_text(value)}")
     if value < 1:
-        raise InputError(f"{argument}: expected at least 1, got {value}")
+        raise InputError(argument, f"expected at least 1, got {value}")
     return int(value)

@@ -114,22 +114,22 @@ def noise_budget(
     100
     """
     if not 0 < tail < 1:
-        raise InputError(f"tail: expected a probability in (0, 1), got {plain_text(tail)}")
+        raise InputError("tail", f"expected a probability in (0, 1), got {plain_text(tail)}")
     given = np.bincount(labels, minlength=k)
     if isinstance(noise, TransitionMatrix | TransitionCounts):
         if noise.k != k:
-            raise InputError(f"noise: expected {k} classes, as the labels have, got {noise.k}")
+            raise InputError("noise", f"expected {k} classes, as the labels have, got {noise.k}")
         return _of_matrix(noise, given, tail) if isinstance(noise, TransitionMatrix) else _of_counts(noise, given, tail)
     if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
         raise InputTypeError(
-            f"noise: expected a rate, a TransitionMatrix or TransitionCounts, got {type(noise).__name__}"
+            "noise", f"expected a rate, a TransitionMatrix or TransitionCounts, got {type(noise).__name__}"
         )
     return _of_rate(float(noise), given)
 
 
 def _of_rate(rate: float, given: Counts) -> NoiseBudget:
     if not 0 <= rate < 1:
-        raise InputError(f"noise: expected a rate of wrong labels in [0, 1), got {plain_text(rate)}")
+        raise InputError("noise", f"expected a rate of wrong labels in [0, 1), got {plain_text(rate)}")
     n, k = int(given.sum()), given.size
     wrong = int(np.floor(rate * n + 1e-9))
     everywhere = np.full(k, wrong)
@@ -185,9 +185,10 @@ def _of_counts(noise: TransitionCounts, given: Counts, tail: float) -> NoiseBudg
     if within and beyond.size:
         first = int(beyond[0])
         raise InputError(
-            f"noise: counts as a sample of these labels cannot hold more of a class than they do, got {columns[first]} "
+            "noise",
+            f"counts as a sample of these labels cannot hold more of a class than they do, got {columns[first]} "
             f"labelled as class number {first} and {given[first]} such labels; pass sample_of='source' if they are "
-            "of others"
+            "of others",
         )
     mistakes = table * (1 - np.eye(k, dtype=np.int64))
     pairs = max(k * (k - 1), 1)

@@ -70,19 +70,20 @@ class TransitionMatrix:
     def __init__(self, probabilities: "ArrayLike | pd.DataFrame", classes: Sequence[object] | None = None) -> None:
         table, names = _square(probabilities, classes, "probabilities")
         if table.size == 1:
-            raise NotEnoughData("probabilities: expected at least 2 classes, got 1")
+            raise NotEnoughData("probabilities", "expected at least 2 classes, got 1")
         wrong = (table < 0) | (table > 1 + SUM_TOLERANCE)
         if wrong.any():
             row, column = (int(index) for index in np.argwhere(wrong)[0])
             whole = bool((table >= 0).all() and (table == np.floor(table)).all())
             raise InputError(
-                f"probabilities: {int(wrong.sum())} values outside [0, 1], first {table[row, column]:g} at row {row}, "
+                "probabilities",
+                f"{int(wrong.sum())} values outside [0, 1], first {table[row, column]:g} at row {row}, "
                 f"column {column}"
                 + (
                     "; these look like counts: use TransitionCounts"
                     if whole
                     else "; give probabilities, not percentages"
-                )
+                ),
             )
         sums = table.sum(axis=1)
         off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
@@ -141,10 +142,10 @@ class TransitionMatrix:
         """
         shares = np.asarray(priors, dtype=np.float64)
         if shares.shape != (self.k,):
-            raise InputError(f"priors: expected {self.k} proportions, one per true class, got shape {shares.shape}")
+            raise InputError("priors", f"expected {self.k} proportions, one per true class, got shape {shares.shape}")
         if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= SUM_TOLERANCE):
             raise InputError(
-                f"priors: expected proportions that sum to 1, got sum {shares.sum():g}, least {shares.min():g}"
+                "priors", f"expected proportions that sum to 1, got sum {shares.sum():g}, least {shares.min():g}"
             )
         return float(shares @ (1 - np.diag(self.probabilities)))
 
@@ -220,14 +221,15 @@ class TransitionCounts:
         table, names = _square(counts, classes, "counts")
         if sample_of not in get_args(SampleOf):
             raise InputError(
-                f"sample_of: expected 'source' (other instances of the same source) or 'labels' (the instances that "
-                f"are judged), got {plain_text(sample_of)}"
+                "sample_of",
+                f"expected 'source' (other instances of the same source) or 'labels' (the instances that "
+                f"are judged), got {plain_text(sample_of)}",
             )
         if table.size == 1:
-            raise NotEnoughData("counts: expected at least 2 classes, got 1")
+            raise NotEnoughData("counts", "expected at least 2 classes, got 1")
         _refuse_no_counts(table)
         if not table.any():
-            raise NotEnoughData("counts: expected at least 1 instance, got none")
+            raise NotEnoughData("counts", "expected at least 1 instance, got none")
         _set(self, counts=_frozen(table.astype(np.int64)), classes=names, sample_of=sample_of)
 
     def __repr__(self) -> str:
@@ -281,7 +283,7 @@ class TransitionCounts:
         from scipy.stats import binomtest
 
         if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-            raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
+            raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
         found = binomtest(self.wrong, self.n).proportion_ci(float(level), method="exact")
         return Interval(low=float(found.low), high=float(found.high), level=float(level), method="exact")
 
@@ -299,14 +301,15 @@ class TransitionCounts:
             If a true class was never counted and ``empty`` is ``"raise"``.
         """
         if empty not in ("raise", "right"):
-            raise InputError(f"empty: expected 'raise' or 'right', got {plain_text(empty)}")
+            raise InputError("empty", f"expected 'raise' or 'right', got {plain_text(empty)}")
         sums = self.counts.sum(axis=1)
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":
             names = shown([_words(self.classes, self.k).classes[row] for row in none])
             raise NotEnoughData(
-                f"counts: no instance is truly of {none.size} of {self.k} classes ({names}), so how they are labelled "
-                "is unknown; count more, or pass empty='right' to suppose that they are labelled right"
+                "counts",
+                f"no instance is truly of {none.size} of {self.k} classes ({names}), so how they are labelled "
+                "is unknown; count more, or pass empty='right' to suppose that they are labelled right",
             )
         table = self.counts.astype(np.float64)
         table[none, none] = 1
@@ -322,11 +325,12 @@ class TransitionCounts:
         """
         if self.classes != other.classes or self.k != other.k:
             raise InputError(
-                f"counts: expected the same classes, got {shown(self.classes or range(self.k))} and "
-                f"{shown(other.classes or range(other.k))}"
+                "counts",
+                f"expected the same classes, got {shown(self.classes or range(self.k))} and "
+                f"{shown(other.classes or range(other.k))}",
             )
         if self.sample_of != other.sample_of:
-            raise InputError(f"counts: samples of {self.sample_of!r} and of {other.sample_of!r} cannot be merged")
+            raise InputError("counts", f"samples of {self.sample_of!r} and of {other.sample_of!r} cannot be merged")
         return TransitionCounts(self.counts + other.counts, self.classes, sample_of=self.sample_of)
 
     def ordered(self, classes: Sequence[object], argument: str = "noise") -> "TransitionCounts":
@@ -385,8 +389,9 @@ def estimate_transition(
     true, given = read_labels(true_labels, "true_labels"), read_labels(given_labels, "given_labels")
     if true.size != given.size:
         raise InputError(
-            f"true_labels and given_labels: expected the same number of rows, got {true.size} and {given.size}; "
-            "row r of both must be the same instance"
+            ("true_labels", "given_labels"),
+            f"expected the same number of rows, got {true.size} and {given.size}; "
+            "row r of both must be the same instance",
         )
     check_same_order(true_labels, given_labels, ("true_labels", "given_labels"))
     remedy = "keep = true_labels != -1 and pass true_labels[keep] and given_labels[keep]"
@@ -398,8 +403,8 @@ def estimate_transition(
     table = np.bincount(cells, minlength=k * k).reshape(k, k)
     if k < 2:
         raise NotEnoughData(
-            f"true_labels and given_labels: expected at least 2 classes, got only {words.classes[0]!r}; "
-            "give all classes with classes=[...]"
+            ("true_labels", "given_labels"),
+            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with classes=[...]",
         )
     return TransitionCounts(table, words.classes, sample_of=sample_of)
 
@@ -426,30 +431,30 @@ def _digest(table: NDArray[Any], classes: tuple[int | str, ...] | None) -> str:
 def _square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple[int | str, ...] | None]:
     named = _axes(values, argument) if hasattr(values, "columns") and hasattr(values, "index") else None
     if values is None or isinstance(values, str | bytes | TransitionMatrix | TransitionCounts):
-        raise InputTypeError(f"{argument}: expected a table of shape (K, K), got {type(values).__name__}")
+        raise InputTypeError(argument, f"expected a table of shape (K, K), got {type(values).__name__}")
     try:
         table = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"{argument}: expected a table of numbers of shape (K, K)") from error
+        raise InputTypeError(argument, "expected a table of numbers of shape (K, K)") from error
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
         raise InputError(
-            f"{argument}: expected a square table, row = true class, column = given label, got shape {table.shape}"
+            argument, f"expected a square table, row = true class, column = given label, got shape {table.shape}"
         )
     bad = np.argwhere(~np.isfinite(table))
     if bad.size:
         raise InputError(
-            f"{argument}: {len(bad)} missing or infinite values, first at row {bad[0][0]}, column {bad[0][1]}"
+            argument, f"{len(bad)} missing or infinite values, first at row {bad[0][0]}, column {bad[0][1]}"
         )
     if classes is None:
         return table, named
     names = vocabulary(np.empty(0), classes=classes).classes
     if len(names) != len(table):
         raise InputError(
-            f"classes: expected {len(table)} names, one per row of {argument}, got {len(names)}: {shown(names)}"
+            "classes", f"expected {len(table)} names, one per row of {argument}, got {len(names)}: {shown(names)}"
         )
     if named is not None and named != names:
         raise InputError(
-            f"classes: the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
+            "classes", f"the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
         )
     return table, names
 
@@ -462,8 +467,8 @@ def _axes(frame: Any, argument: str) -> tuple[int | str, ...] | None:
         return None
     if rows != columns and rows != plain:
         raise InputError(
-            f"{argument}: expected the same classes in rows and columns, in the same order, got {shown(rows)} and "
-            f"{shown(columns)}"
+            argument,
+            f"expected the same classes in rows and columns, in the same order, got {shown(rows)} and {shown(columns)}",
         )
     return vocabulary(np.empty(0), classes=columns).classes
 
@@ -474,11 +479,12 @@ def _refuse_no_counts(table: Floats) -> None:
         row, column = int(odd[0][0]), int(odd[0][1])
         likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
         raise InputError(
-            f"counts: expected whole numbers >= 0, got {len(odd)} others, first {table[row, column]:g} at row {row}, "
-            f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else "")
+            "counts",
+            f"expected whole numbers >= 0, got {len(odd)} others, first {table[row, column]:g} at row {row}, "
+            f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
         )
     if table.max() > 2**53:
-        raise InputError(f"counts: expected counts up to 2^53, got {table.max():g}")
+        raise InputError("counts", f"expected counts up to 2^53, got {table.max():g}")
 
 
 def _order(
@@ -487,14 +493,15 @@ def _order(
     words = vocabulary(np.empty(0), classes=classes)
     if len(words) != k:
         raise InputError(
-            f"{argument}: expected {len(words)} classes, as the labels have ({shown(words.classes)}), got {k}"
-            + (f": {shown(own)}" if own else "")
+            argument,
+            f"expected {len(words)} classes, as the labels have ({shown(words.classes)}), got {k}"
+            + (f": {shown(own)}" if own else ""),
         )
     if own is None:
         return np.arange(k), words.classes
     missing = [name for name in words.classes if name not in own]
     if missing:
-        raise InputError(f"{argument}: its classes {shown(own)} lack {shown(missing)}, which the labels have")
+        raise InputError(argument, f"its classes {shown(own)} lack {shown(missing)}, which the labels have")
     return np.array([own.index(name) for name in words.classes], dtype=np.intp), words.classes
 
 

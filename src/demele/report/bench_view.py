@@ -114,8 +114,9 @@ def bench_view(characterisation: Item) -> BenchView:
     metrics = {item["name"]: item for item in data.get("metrics") or ()}
     if not metrics:
         raise InputError(
-            "characterisation: expected the dictionary of a characterisation with at least one metric, got none; "
-            "give what Characterisation.to_dict() returns"
+            "characterisation",
+            "expected the dictionary of a characterisation with at least one metric, got none; "
+            "give what Characterisation.to_dict() returns",
         )
     criteria = data.get("criteria") or []
     rows = data.get("rows") or [

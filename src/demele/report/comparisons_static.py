@@ -91,9 +91,9 @@ def _checked_formats(formats: Any) -> tuple[str, ...]:
     listed = (formats,) if isinstance(formats, str) else tuple(formats)
     for form in listed:
         if form not in FORMATS:
-            raise InputError(f"formats: expected some of {', '.join(FORMATS)}, got {form!r}")
+            raise InputError("formats", f"expected some of {', '.join(FORMATS)}, got {form!r}")
     if not listed:
-        raise InputError(f"formats: expected at least one of {', '.join(FORMATS)}, got none")
+        raise InputError("formats", f"expected at least one of {', '.join(FORMATS)}, got none")
     return tuple(dict.fromkeys(listed))
 
 

@@ -131,16 +131,16 @@ def comparison_view(content: Any) -> ComparisonView:
     data = checked(plain(content), "method comparison")
     for key in ("methods", "columns", "measures", "names"):
         if not data.get(key):
-            raise InputError(f"content: expected at least one of {key}, got none")
+            raise InputError("content", f"expected at least one of {key}, got none")
     m = len(data["names"])
     matrices = {(item["measure"], item["noise"], item["method"]): item["cells"] for item in data.get("matrices") or ()}
     for whose, cells in matrices.items():
         if len(cells) != m * m or not re.fullmatch("[0-4]*", cells):
             raise InputError(
-                f"content: expected {m} x {m} digits 0 to 4 in the matrix of {whose[2]!r}, got {len(cells)} signs"
+                "content", f"expected {m} x {m} digits 0 to 4 in the matrix of {whose[2]!r}, got {len(cells)} signs"
             )
         if cells[:: m + 1] != "0" * m or cells.count("0") != m:
-            raise InputError(f"content: expected 0 on the diagonal and only there in the matrix of {whose[2]!r}")
+            raise InputError("content", f"expected 0 on the diagonal and only there in the matrix of {whose[2]!r}")
     rates = tuple(column["wanted"] for column in data["columns"])
     accuracies = data["accuracies"]
     return ComparisonView(

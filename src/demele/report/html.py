@@ -58,7 +58,7 @@ def write_report(
     script but its own.
     """
     if not evaluations:
-        raise InputError("evaluations: expected at least one to report on, got none")
+        raise InputError("evaluations", "expected at least one to report on, got none")
     view = View(
         [shortened(evaluation) for evaluation in evaluations], Catalogue(_declared() if specs is None else specs)
     )

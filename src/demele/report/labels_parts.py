@@ -65,7 +65,9 @@ def checked(data: Any, kind: str) -> Item:
     """
     got = data.get("kind") if isinstance(data, Mapping) else type(data).__name__
     if got != kind:
-        raise InputError(f"data: expected the dictionary of one {kind}, as its to_dict() returns it, got kind {got!r}")
+        raise InputError(
+            "data", f"expected the dictionary of one {kind}, as its to_dict() returns it, got kind {got!r}"
+        )
     found: Item = data
     return found
 

@@ -70,8 +70,9 @@ def paired_partitions(
         if not is_collection(data):
             other = arguments[1 - arguments.index(argument)]
             raise InputTypeError(
-                f"{argument}: expected a Dask collection, as {other} is, got {type(data).__name__}; make one with "
-                "dask.array.from_array or dask.dataframe.from_pandas"
+                argument,
+                f"expected a Dask collection, as {other} is, got {type(data).__name__}; make one with "
+                "dask.array.from_array or dask.dataframe.from_pandas",
             )
     columns: list[Any] = []
     for index, (data, argument) in enumerate(zip(both, arguments, strict=True)):
@@ -151,22 +152,23 @@ def _table(data: Any, argument: str) -> tuple[Any, Any]:
     if type(data).__module__ == "dask.delayed" or not (
         hasattr(data, "chunks") or hasattr(data, "columns") or kind == "Series"
     ):
-        raise InputTypeError(f"{argument}: expected a Dask array or data frame, got a {kind}")
+        raise InputTypeError(argument, f"expected a Dask array or data frame, got a {kind}")
     if hasattr(data, "chunks"):
         if data.ndim == 1 and argument == "factors":
             data = data[:, None]
         if data.ndim != 2:
             raise InputError(
-                f"{argument}: expected 2 dimensions (n_samples, n_columns), got {data.ndim}"
-                + ("; reshape one column with [:, None]" if data.ndim == 1 else "")
+                argument,
+                f"expected 2 dimensions (n_samples, n_columns), got {data.ndim}"
+                + ("; reshape one column with [:, None]" if data.ndim == 1 else ""),
             )
         if not _known(data.chunks[1]):
-            raise InputError(f"{argument}: the number of columns of the Dask array is not known; compute_chunk_sizes()")
+            raise InputError(argument, "the number of columns of the Dask array is not known; compute_chunk_sizes()")
         return data.rechunk({1: -1}) if len(data.chunks[1]) > 1 else data, int(data.shape[1])
     data = data.to_frame() if getattr(data, "ndim", 2) == 1 else data
     names = tuple(str(name) for name in data.columns)
     if len(set(names)) < len(names):
-        raise InputError(f"{argument}: expected distinct column names, got {', '.join(map(repr, names[:12]))}; rename")
+        raise InputError(argument, f"expected distinct column names, got {', '.join(map(repr, names[:12]))}; rename")
     return data, names
 
 

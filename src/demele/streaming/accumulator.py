@@ -98,21 +98,21 @@ class Accumulator:
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         if metrics is None:
-            raise InputTypeError("metrics: expected a name or several, got None; demele.metric_names() lists all")
+            raise InputTypeError("metrics", "expected a name or several, got None; demele.metric_names() lists all")
         chosen = chosen_metrics(metrics)
         names = tuple(str(name) for name in chosen if isinstance(name, str))
         if len(names) < len(chosen):
-            raise InputTypeError("metrics: expected registered names; functions of your own are for demele.evaluate")
+            raise InputTypeError("metrics", "expected registered names; functions of your own are for demele.evaluate")
         if frame is not None and not isinstance(frame, Frame):
-            raise InputTypeError(f"frame: expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
+            raise InputTypeError("frame", f"expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
         if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 4:
-            raise InputError(f"bound: expected a number of rows of at least 4, got {bound!r}")
+            raise InputError("bound", f"expected a number of rows of at least 4, got {bound!r}")
         if outside not in ("raise", "clip"):
-            raise InputError(f"outside: expected 'raise' or 'clip', got {outside!r}")
+            raise InputError("outside", f"expected 'raise' or 'clip', got {outside!r}")
         if not isinstance(stream, str | int | np.integer) or isinstance(stream, bool):
-            raise InputTypeError(f"stream: expected a name or a number, got {stream!r}")
+            raise InputTypeError("stream", f"expected a name or a number, got {stream!r}")
         if missing not in ("raise", "omit"):
-            raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
+            raise InputError("missing", f"expected 'raise' or 'omit', got {missing!r}")
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)
         self._plan = Plan(
@@ -188,7 +188,7 @@ class Accumulator:
             If they compute other metrics, or with other settings, columns or edges.
         """
         if not isinstance(other, Accumulator):
-            raise InputTypeError(f"merge: expected an Accumulator, got {type(other).__name__}")
+            raise InputTypeError("merge", f"expected an Accumulator, got {type(other).__name__}")
         if comparable(self._plan) != comparable(other._plan):
             told = difference(self._plan, other._plan)
             raise IncompatibleState(f"the two accumulators differ in {told}; give both the same arguments")

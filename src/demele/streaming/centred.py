@@ -68,11 +68,11 @@ def check_arrays(expected: Arrays, given: Arrays, *, at_least_zero: tuple[str, .
         given[name].shape == one.shape and given[name].dtype == one.dtype for name, one in expected.items()
     )
     if not fits:
-        raise FormatError("accumulator: the sums of this state do not have the columns of its frame")
+        raise FormatError("accumulator", "the sums of this state do not have the columns of its frame")
     for name, one in given.items():
         extreme = name.endswith(("low", "high"))  # infinite where there are no rows
         if not (np.isnan(one) if extreme else ~np.isfinite(one)).any() and (
             name not in at_least_zero or one.min() >= 0
         ):
             continue
-        raise FormatError(f"accumulator: the sums of this state hold impossible numbers ({name})")
+        raise FormatError("accumulator", f"the sums of this state hold impossible numbers ({name})")

@@ -203,9 +203,9 @@ def scan_parquet(path: str | Path, columns: Sequence[str] | str | None = None) -
         columns = [columns]
     names = None if columns is None else tuple(columns)
     if names is not None and not names:
-        raise InputError("columns: expected at least one name, got none")
+        raise InputError("columns", "expected at least one name, got none")
     if names is not None and len(set(names)) < len(names):
-        raise InputError(f"columns: expected distinct names, got {', '.join(map(repr, names))}")
+        raise InputError("columns", f"expected distinct names, got {', '.join(map(repr, names))}")
     groups = []
     for file in files:
         facts = facts_of(file, "scan_parquet")
@@ -236,10 +236,10 @@ def table_of(data: object, argument: str) -> Table:
     else:
         columns, names = split_columns(data, argument, default="z" if argument == "codes" else "v")
         if not names:
-            raise NotEnoughData(f"{argument}: expected at least 1 column, got none")
+            raise NotEnoughData(argument, "expected at least 1 column, got none")
         table = ArrayTable(columns, names)
     if table.n == 0:
-        raise NotEnoughData(f"{argument}: expected at least 2 rows, got none")
+        raise NotEnoughData(argument, "expected at least 2 rows, got none")
     return table
 
 
@@ -264,8 +264,9 @@ def spans(codes: Table, factors: Table) -> list[Span]:
     """
     if codes.n != factors.n:
         raise InputError(
-            f"codes and factors: expected the same number of rows, got {codes.n} rows of codes and {factors.n} rows of "
-            "factors; row r of both must describe the same sample"
+            ("codes", "factors"),
+            f"expected the same number of rows, got {codes.n} rows of codes and {factors.n} rows of "
+            "factors; row r of both must describe the same sample",
         )
     own = [set(table.cuts) for table in (codes, factors) if table.cuts is not None]
     allowed = sorted(set.intersection(*own)) if own else [*range(0, codes.n, ROWS_PER_SPAN), codes.n]
@@ -292,7 +293,7 @@ def blocks(codes: Iterator[list[Any]], factors: Iterator[list[Any]]) -> Iterator
         left = [some(column, n, len(column)) for column in left]
         right = [some(column, n, len(column)) for column in right]
     if (left and len(left[0])) or (right and len(right[0])):
-        raise InputError("codes and factors: the files changed while they were read: one ended before the other")
+        raise InputError(("codes", "factors"), "the files changed while they were read: one ended before the other")
 
 
 def some(column: Any, start: int, stop: int) -> Any:
@@ -306,7 +307,7 @@ def _column(values: Any) -> Any:
     if values.null_count == 0 and (kind.startswith(("int", "uint")) or kind in ("float", "double", "halffloat")):
         return values.to_numpy()
     if kind.startswith(("list", "large_list", "fixed_size_list", "struct", "map")):
-        raise InputTypeError(f"columns: expected numbers or classes, got a column of type {kind}; split it first")
+        raise InputTypeError("columns", f"expected numbers or classes, got a column of type {kind}; split it first")
     return values.to_pandas()
 
 

@@ -185,7 +185,7 @@ def column_order(
         told += [f"{name!r} is missing" for name in expected if name not in names][:1]
         told += [f"{name!r} is not among them" for name in names if name not in expected][:1]
     listed = ", ".join(map(repr, expected[:6])) + (", ..." if len(expected) > 6 else "")
-    raise InputError(f"{argument}: expected the {len(expected)} columns {where}, {listed}; {', '.join(told)}")
+    raise InputError(argument, f"expected the {len(expected)} columns {where}, {listed}; {', '.join(told)}")
 
 
 # What is stated ---------------------------------------------------------------------------------------------------
@@ -194,13 +194,13 @@ def column_order(
 def named_items(given: Any, argument: str, default: str) -> list[tuple[str, Any]]:
     """Return the pairs of a mapping, or the items of a sequence with names made up."""
     if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise InputTypeError(f"{argument}: expected a sequence or a mapping of names, got {type(given).__name__}")
+        raise InputTypeError(argument, f"expected a sequence or a mapping of names, got {type(given).__name__}")
     if isinstance(given, Mapping):
         items = [(str(name), value) for name, value in given.items()]
     else:
         items = [(f"{default}{index + 1}", value) for index, value in enumerate(given)]
     if not items:
-        raise InputError(f"{argument}: expected at least one, got none")
+        raise InputError(argument, "expected at least one, got none")
     return items
 
 
@@ -209,7 +209,7 @@ def range_of(ends: Any, what: str) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in ends)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: expected (low, high), got {ends!r}") from error
+        raise InputError(what, f"expected (low, high), got {ends!r}") from error
     if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
-        raise InputError(f"{what}: expected finite low < high, got {ends!r}")
+        raise InputError(what, f"expected finite low < high, got {ends!r}")
     return low, high

@@ -335,8 +335,9 @@ def check_with_frame(frame: Frame, kinds: object, reg_dim: object) -> None:
     for name, kind in given_kinds(kinds, frame.factors).items():
         if frame.kinds[name] != kind:
             raise InputError(
-                f"kinds: factor {name!r} is {frame.kinds[name]} in the frame, got {kind!r}; make the frame with "
-                f"Frame.of(codes, factors, kinds=...)"
+                "kinds",
+                f"factor {name!r} is {frame.kinds[name]} in the frame, got {kind!r}; make the frame with "
+                f"Frame.of(codes, factors, kinds=...)",
             )
     if reg_dim is not None:
         regularising_codes(reg_dim, frame.codes, frame.factors)

@@ -207,8 +207,9 @@ def _kept(seen: SeenFactor, name: str, given: Kind | None) -> SeenFactor:
         return replace(seen, distinct=None)
     if seen.distinct.size > MOST_CLASSES:
         raise InputError(
-            f"factors: column {name!r} was declared categorical and holds more than {MOST_CLASSES:,} different values; "
-            f"pass kinds={{{name!r}: 'continuous'}}, or leave it out"
+            "factors",
+            f"column {name!r} was declared categorical and holds more than {MOST_CLASSES:,} different values; "
+            f"pass kinds={{{name!r}: 'continuous'}}, or leave it out",
         )
     return seen
 
@@ -225,7 +226,7 @@ def _classes(column: Any, name: str, given: Kind | None) -> SeenFactor:
 def _bounded(seen: SeenFactor, name: str) -> SeenFactor:
     """Refuse columns that name their rows: no table holds so many classes, and no memory the classes of all rows."""
     if len(seen.levels) > MOST_CLASSES:
-        raise InputError(f"factors: column {name!r} holds more than {MOST_CLASSES:,} different classes; leave it out")
+        raise InputError("factors", f"column {name!r} holds more than {MOST_CLASSES:,} different classes; leave it out")
     return seen
 
 
@@ -264,7 +265,7 @@ def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int
         )
     if not forms <= {"classes", "ordered"}:
         raise InputTypeError(
-            f"factors: column {name!r} holds numbers in some parts and classes in others; make them of one type"
+            "factors", f"column {name!r} holds numbers in some parts and classes in others; make them of one type"
         )
     if forms == {"ordered"} and mine.order == theirs.order:
         used = {*mine.levels, *theirs.levels}
@@ -282,7 +283,7 @@ def _merged_factors(mine: SeenFactor, theirs: SeenFactor, name: str, offset: int
 def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
     """Return the kind that reading all rows at once would find."""
     if seen.n_annotated == 0:
-        raise NotEnoughData(f"factors: column {name!r} has no annotated row at all; leave it out")
+        raise NotEnoughData("factors", f"column {name!r} has no annotated row at all; leave it out")
     if given is not None:
         return given
     if seen.form in ("classes", "ordered"):

@@ -142,10 +142,10 @@ class Frame:
                 columns.append(Column(name, "continuous", *range_of(about, f"factors: {name!r}")))
                 continue
             if isinstance(about, str) or not hasattr(about, "__iter__"):
-                raise InputError(f"factors: {name!r} is (low, high) or a list of levels, got {about!r}")
+                raise InputError("factors", f"{name!r} is (low, high) or a list of levels, got {about!r}")
             columns.append(_stated_levels(name, list(about)))
         if missing not in ("raise", "omit"):
-            raise InputError(f"missing: expected 'raise' or 'omit', got {missing!r}")
+            raise InputError("missing", f"expected 'raise' or 'omit', got {missing!r}")
         return cls(tuple(name for name, _ in items), low, high, tuple(columns), missing)
 
     def __repr__(self) -> str:
@@ -214,7 +214,7 @@ class Frame:
             of_codes, of_factors = self.exact[rule]
         elif rule.needs_values:
             raise InputError(
-                f"bins: {rule!r} looks at the values; make the frame with Frame.of(codes, factors, bins={rule!r})"
+                "bins", f"{rule!r} looks at the values; make the frame with Frame.of(codes, factors, bins={rule!r})"
             )
         else:
             found, own = column_bins(codes, factors, rule)
@@ -354,8 +354,9 @@ def _stated_levels(name: str, about: list[Any]) -> Column:
     factor = read_factor(np.array([*about, None], dtype=object)[:-1], name, "categorical")
     if len(factor.levels) < len(about) or not about:
         raise InputError(
-            f"factors: {name!r}: expected different levels, none of them missing, got {len(about)} of which "
-            f"{len(factor.levels)} differ"
+            "factors",
+            f"{name!r}: expected different levels, none of them missing, got {len(about)} of which "
+            f"{len(factor.levels)} differ",
         )
     text = any(isinstance(level, str | bool | np.bool_) for level in about)
     return Column(name, "categorical", 0.0, len(factor.levels) - 1.0, factor.levels, None, text)

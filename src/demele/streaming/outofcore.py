@@ -106,13 +106,13 @@ def evaluate_in_pieces(
     )
     _refuse(bootstrap=bootstrap, chance=chance, codes_std=codes_std)
     if isinstance(sample, bool) or not isinstance(sample, int | np.integer) or sample < 4:
-        raise InputError(f"sample: expected a number of rows of at least 4, got {sample!r}")
+        raise InputError("sample", f"expected a number of rows of at least 4, got {sample!r}")
     settings = protocol_named(protocol)
     chosen = chosen_metrics(metrics)
     given = given_options(options)
     bins = None if bins is None else checked_option("bins", bins)
     if not isinstance(name, str):
-        raise InputTypeError(f"name: expected a string, got {name!r}")
+        raise InputTypeError("name", f"expected a string, got {name!r}")
     started = time.perf_counter()
     with reporting(progress) as report:
         pieces = pieces_of(codes, factors, run.n_jobs)
@@ -206,7 +206,7 @@ def _requests(
                 raise
             left_out.append(LeftOut(metric=metric, reason=str(error)))
     if not requests:
-        raise NotEnoughData(f"metrics: none applies; {left_out[0].metric}: {left_out[0].reason}")
+        raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {left_out[0].reason}")
     return requests, left_out
 
 
@@ -220,8 +220,9 @@ def _refuse(**given: Any) -> None:
     for name, value in given.items():
         if value is not None and value is not False and not (isinstance(value, int) and value == 0):
             raise InputError(
-                f"{name}: {wants[name]}, which rows read a piece at a time do not allow; leave it out, or pass a "
-                "sample of the rows as an array"
+                name,
+                f"{wants[name]}, which rows read a piece at a time do not allow; leave it out, or pass a "
+                "sample of the rows as an array",
             )
 
 

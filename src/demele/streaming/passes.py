@@ -111,7 +111,7 @@ def counted(piece: Piece, offset: int, n: int, reading: Reading) -> Tally:
         ]
         sampled += _kept([*values, *raw], numbers, reading)
     if seen != n:
-        raise InputError(f"codes and factors: {n} rows in the first pass over a part, {seen} in the next one")
+        raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
     return Tally(seen, tuple(counter.cells for counter in counters), _joined(sampled))
 
 
@@ -292,8 +292,9 @@ class Partition:
         n, own = len(codes[0]), len(factors[0])
         if n != own:
             raise InputError(
-                f"codes and factors: partition {self.index} holds {n} rows of codes and {own} rows of factors; row r "
-                "of both must describe the same sample"
+                ("codes", "factors"),
+                f"partition {self.index} holds {n} rows of codes and {own} rows of factors; row r "
+                "of both must describe the same sample",
             )
         for start in range(0, n, ROWS_AT_ONCE):
             stop = start + ROWS_AT_ONCE

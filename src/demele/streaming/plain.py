@@ -61,8 +61,9 @@ def plain_setting(value: object, argument: str) -> Any:
     if isinstance(value, list | tuple):
         return [plain_setting(own, argument) for own in value]
     raise InputTypeError(
-        f"{argument}: expected numbers, strings, lists, mappings and the binning rules of demele, which a "
-        f"configuration can hold, got {type(value).__name__}"
+        argument,
+        f"expected numbers, strings, lists, mappings and the binning rules of demele, which a "
+        f"configuration can hold, got {type(value).__name__}",
     )
 
 
@@ -116,7 +117,7 @@ def frame_as_dict(frame: Frame) -> dict[str, Any]:
 def frame_from_dict(plain: object) -> Frame:
     """Return the frame that :func:`frame_as_dict` wrote: see :meth:`demele.Frame.from_dict`."""
     if not isinstance(plain, Mapping):
-        raise InputTypeError(f"frame: expected the mapping that Frame.to_dict returns, got {type(plain).__name__}")
+        raise InputTypeError("frame", f"expected the mapping that Frame.to_dict returns, got {type(plain).__name__}")
     with parsing("frame: expected the mapping that Frame.to_dict returns"):
         return _frame_of(plain)
 
@@ -140,7 +141,7 @@ def _frame_of(plain: Mapping[str, Any]) -> Frame:
         )
     except KeyError as error:
         lacking = shortened(str(error))
-        raise InputError(f"frame: expected the mapping that Frame.to_dict returns; it lacks {lacking}") from error
+        raise InputError("frame", f"expected the mapping that Frame.to_dict returns; it lacks {lacking}") from error
     _check(frame)
     return frame
 
@@ -183,21 +184,22 @@ def _bins_of(plain: Mapping[str, Any]) -> ColumnBins:
 def _check(frame: Frame) -> None:
     d, m = len(frame.codes), len(frame.columns)
     if not (frame.low.shape == frame.high.shape == (d,)) or not d or not m:
-        raise InputError(f"frame: expected one low and one high for each of {d} codes, and a factor, got {m} factors")
+        raise InputError("frame", f"expected one low and one high for each of {d} codes, and a factor, got {m} factors")
     if not np.isfinite([frame.low, frame.high]).all() or (frame.low > frame.high).any():
-        raise InputError("frame: expected finite ranges of the codes, with low not above high")
+        raise InputError("frame", "expected finite ranges of the codes, with low not above high")
     for column in frame.columns:
         if column.kind not in ("continuous", "categorical"):
             raise InputError(
-                f"frame: factor {quoted(column.name)} is 'continuous' or 'categorical', got {quoted(column.kind)}"
+                "frame", f"factor {quoted(column.name)} is 'continuous' or 'categorical', got {quoted(column.kind)}"
             )
         if not (np.isfinite([column.low, column.high]).all() and column.low <= column.high):
-            raise InputError(f"frame: expected a finite range, or a level, of factor {quoted(column.name)}")
+            raise InputError("frame", f"expected a finite range, or a level, of factor {quoted(column.name)}")
     if frame.missing not in ("raise", "omit"):
-        raise InputError(f"frame: missing is 'raise' or 'omit', got {quoted(frame.missing)}")
+        raise InputError("frame", f"missing is 'raise' or 'omit', got {quoted(frame.missing)}")
     for rule, (codes, factors) in frame.exact.items():
         if (len(codes), len(factors)) != (d, m):
             raise InputError(
-                f"frame: expected edges under {quoted(rule)} of {d} codes and {m} factors, got {len(codes)} and "
-                f"{len(factors)}"
+                "frame",
+                f"expected edges under {quoted(rule)} of {d} codes and {m} factors, got {len(codes)} and "
+                f"{len(factors)}",
             )

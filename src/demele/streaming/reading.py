@@ -84,9 +84,10 @@ def _outside(
 ) -> InputError:
     row = int(np.flatnonzero(off)[0])
     return InputError(
-        f"{argument}: {count} values of this batch lie outside the frame's ranges, first {values[row]:g} in column "
+        argument,
+        f"{count} values of this batch lie outside the frame's ranges, first {values[row]:g} in column "
         f"{name!r} at row {row}, outside [{low:g}, {high:g}]; make the frame wider, or pass outside='clip' to count "
-        "them in the first or last bin"
+        "them in the first or last bin",
     )
 
 
@@ -103,8 +104,9 @@ def _factor(column: Any, about: Column, missing: str) -> NDArray[Any]:
         infinite = np.flatnonzero(np.isinf(values))
         if infinite.size:
             raise InputError(
-                f"factors: {infinite.size} infinite values in column {about.name!r}, first at row {infinite[0]} of "
-                "this batch; drop or mark them missing"
+                "factors",
+                f"{infinite.size} infinite values in column {about.name!r}, first at row {infinite[0]} of "
+                "this batch; drop or mark them missing",
             )
         _check_missing(~known, about.name, missing)
     return values
@@ -121,8 +123,9 @@ def _levels(column: Any, about: Column, missing: str) -> NDArray[Any]:
     if unknown:
         row = int(np.flatnonzero(factor.values == factor.levels.index(unknown[0]))[0])
         raise InputError(
-            f"factors: column {about.name!r} of this batch holds {len(unknown)} classes that the frame does not "
-            f"have, first {unknown[0]!r} at row {row}; make the frame with all classes"
+            "factors",
+            f"column {about.name!r} of this batch holds {len(unknown)} classes that the frame does not "
+            f"have, first {unknown[0]!r} at row {row}; make the frame with all classes",
         )
     table = np.array([*(place[level] for level in factor.levels), -1], dtype=np.intp)
     return np.asarray(table[factor.values])
@@ -131,6 +134,7 @@ def _levels(column: Any, about: Column, missing: str) -> NDArray[Any]:
 def _check_missing(unknown: NDArray[np.bool_], name: str, missing: str) -> None:
     if missing == "raise":
         raise InputError(
-            f"factors: {int(unknown.sum())} missing annotations in column {name!r}, first at row "
-            f"{int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with missing='omit'"
+            "factors",
+            f"{int(unknown.sum())} missing annotations in column {name!r}, first at row "
+            f"{int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with missing='omit'",
         )

@@ -72,12 +72,13 @@ def read_rows(
         if missing == "raise" and not factor.complete:
             row = int(np.flatnonzero(~factor.annotated())[0])
             raise InputError(
-                f"factors: {n - factor.n_annotated} missing annotations in column {name!r}, first at row {row} of "
-                "this batch; drop those rows, or pass missing='omit'"
+                "factors",
+                f"{n - factor.n_annotated} missing annotations in column {name!r}, first at row {row} of "
+                "this batch; drop those rows, or pass missing='omit'",
             )
         if before and mixed(before[index], column):
             told = ("numbers", "text") if storage(column) else ("text", "numbers")
-            raise InputError(f"factors: column {name!r} holds {told[0]} in this batch, and held {told[1]} before")
+            raise InputError("factors", f"column {name!r} holds {told[0]} in this batch, and held {told[1]} before")
         columns.append(column)
     return own, columns, n
 
@@ -90,11 +91,11 @@ def read_deviations(codes_std: object, names: tuple[str, ...], n: int) -> list[N
     InputError, InputTypeError, NotEnoughData
     """
     if codes_std is None:
-        raise NotEnoughData("codes_std: rmig needs the standard deviations of the codes; pass codes_std")
+        raise NotEnoughData("codes_std", "rmig needs the standard deviations of the codes; pass codes_std")
     table, own = split_columns(codes_std, "codes_std", default="z")
     if (n_rows(table), len(own)) != (n, len(names)):
         raise InputError(
-            f"codes_std: expected the shape of codes, ({n}, {len(names)}), got ({n_rows(table)}, {len(own)})"
+            "codes_std", f"expected the shape of codes, ({n}, {len(names)}), got ({n_rows(table)}, {len(own)})"
         )
     order = column_order(own, names, "codes_std", named=not isinstance(table, np.ndarray), where="of codes")
     read = read_codes(table if isinstance(table, np.ndarray) else codes_std, "codes_std")

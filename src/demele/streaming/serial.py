@@ -174,7 +174,7 @@ def _unpacked_state(accumulator: Accumulator, about: Mapping[str, Any], pack: "_
         found._columns = (codes, factors)
     same = len(about["counts"]) == len(found._counts) and about["sums"].keys() == found._sums.keys()
     if not same or (about["sample"] is None) != (found._sample is None):
-        raise FormatError("accumulator: the parts of this state are not those of its settings")
+        raise FormatError("accumulator", "the parts of this state are not those of its settings")
     found._counts = {
         rule: _unpacked_counts(state, one, pack)
         for (rule, state), one in zip(found._counts.items(), about["counts"], strict=True)
@@ -185,7 +185,7 @@ def _unpacked_state(accumulator: Accumulator, about: Mapping[str, Any], pack: "_
     }
     rows = {state.n for state in (*found._counts.values(), *found._sums.values())}
     if len(rows) > 1:
-        raise FormatError(f"accumulator: the parts of this state are of different numbers of rows, {sorted(rows)}")
+        raise FormatError("accumulator", f"the parts of this state are of different numbers of rows, {sorted(rows)}")
     if found._sample is not None:
         own = [] if found._columns is None else [sum(len(names) for names in found._columns)]
         if own and found._columns is not None and "rmig" in found._plan.names:  # the standard deviations of codes too
@@ -224,7 +224,7 @@ def _unpacked_counts(empty: CountState, about: Mapping[str, Any] | None, pack: "
     )
     counts = (*tables, *pairs.values(), annotated)
     if not fits or not all(one.dtype.kind in "iuf" and np.isfinite(one).all() and (one >= 0).all() for one in counts):
-        raise FormatError("accumulator: the tables of this state do not have the bins of its frame")
+        raise FormatError("accumulator", "the tables of this state do not have the bins of its frame")
     return replace(
         empty,
         counted=JointCounts(tables, pairs, code_bins),
@@ -263,19 +263,19 @@ def _unpacked_sample(
         or any(column.shape != (n,) for column in columns)
         or not np.issubdtype(numbers.dtype, np.integer)
     ):
-        raise FormatError("accumulator: the rows of this state do not belong together")
+        raise FormatError("accumulator", "the rows of this state do not belong together")
     keys = np.empty(n, dtype=np.uint64)
     names = np.empty(n, dtype=object)
     known = np.zeros(n, dtype=bool)
     for index, (name, seen) in enumerate(streams):
         own = place == index
         if (numbers[own] < 0).any() or (numbers[own] >= seen).any():
-            raise FormatError(f"accumulator: stream {quoted(name)} of this state has rows that it has not seen")
+            raise FormatError("accumulator", f"stream {quoted(name)} of this state has rows that it has not seen")
         keys[own] = row_keys(empty.seed, name, numbers[own])
         names[own] = name
         known |= own
     if not known.all():
-        raise FormatError("accumulator: rows of this state belong to no stream")
+        raise FormatError("accumulator", "rows of this state belong to no stream")
     return replace(empty, streams=streams, parts=(_Part(keys, names, numbers.astype(np.int64), columns),))
 
 
@@ -316,8 +316,9 @@ def _encoded(value: Any) -> Any:
         fields = {name: getattr(value, name) for name in type(value).__slots__}
         return {"rule": [type(value).__name__, _encoded(fields)]}
     raise InputError(
-        f"accumulator: cannot write {value!r} ({type(value).__name__}) as bytes; settings are numbers, words, "
-        "sequences of them and the binning rules of demele"
+        "accumulator",
+        f"cannot write {value!r} ({type(value).__name__}) as bytes; settings are numbers, words, "
+        "sequences of them and the binning rules of demele",
     )
 
 
@@ -328,9 +329,9 @@ def _decoded(value: Any) -> Any:
     if kind == "array":
         dtype, shape, cells, scalar = held
         if np.dtype(dtype).kind not in "biufU":
-            raise FormatError(f"accumulator: its settings hold an array of {quoted(dtype)}")
+            raise FormatError("accumulator", f"its settings hold an array of {quoted(dtype)}")
         if np.dtype(dtype).itemsize * max(len(cells), 1) > LARGEST_SETTING:
-            raise FormatError(f"accumulator: its settings hold {len(cells)} values of {quoted(dtype)}: too large")
+            raise FormatError("accumulator", f"its settings hold {len(cells)} values of {quoted(dtype)}: too large")
         array = np.array([_decoded(one) for one in cells], dtype=dtype).reshape(shape)
         return array[()] if scalar else array
     if kind == "float":
@@ -342,7 +343,7 @@ def _decoded(value: Any) -> Any:
         return {_decoded(key): _decoded(one) for key, one in held}
     if kind == "rule":
         return _RULES[held[0]](**_decoded(held[1]))
-    raise FormatError(f"accumulator: its settings hold a value of unknown kind {quoted(kind)}")
+    raise FormatError("accumulator", f"its settings hold a value of unknown kind {quoted(kind)}")
 
 
 # Arrays -------------------------------------------------------------------------------------------------------------
@@ -364,7 +365,7 @@ class _Pack:
             self._listed.append({"dtype": array.dtype.str, "shape": list(array.shape), "size": len(data)})
             self._data.append(data)
         else:
-            raise InputTypeError(f"accumulator: cannot write a column of {array.dtype} as bytes")
+            raise InputTypeError("accumulator", f"cannot write a column of {array.dtype} as bytes")
         return len(self._listed) - 1
 
     def written(self, about: Mapping[str, Any]) -> bytes:
@@ -382,7 +383,7 @@ class _Arrays:
         sizes = [_count(one.get("size", 0)) for one in listed]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         if int(self._starts[-1]) != data.size:
-            raise FormatError(f"accumulator: expected {int(self._starts[-1])} bytes of arrays, got {data.size}")
+            raise FormatError("accumulator", f"expected {int(self._starts[-1])} bytes of arrays, got {data.size}")
         self._data = data
 
     def get(self, index: int) -> NDArray[Any]:
@@ -394,7 +395,7 @@ class _Arrays:
             return found
         dtype = np.dtype(str(about["dtype"]))
         if dtype.kind not in _PLAIN_KINDS:
-            raise FormatError(f"accumulator: it holds an array of {dtype}")
+            raise FormatError("accumulator", f"it holds an array of {dtype}")
         data = self._data[self._starts[index] : self._starts[index + 1]].tobytes()
         array = np.frombuffer(data, dtype=dtype).reshape([_count(size) for size in about["shape"]]).copy()
         check_characters("accumulator", array)
@@ -403,13 +404,13 @@ class _Arrays:
 
 def _opened(data: bytes) -> tuple[dict[str, Any], _Arrays]:
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise InputTypeError(f"accumulator: expected bytes, got {type(data).__name__}")
+        raise InputTypeError("accumulator", f"expected bytes, got {type(data).__name__}")
     data = bytes(data)
     start = len(MAGIC) + CHECKSUM
     if not data.startswith(MAGIC):
-        raise FormatError("accumulator: these are not the bytes of an accumulator, or of another version of demele")
+        raise FormatError("accumulator", "these are not the bytes of an accumulator, or of another version of demele")
     if data[len(MAGIC) : start] != _checksum(data[start:]):
-        raise FormatError(f"accumulator: its {len(data)} bytes are damaged or cut off: their checksum differs")
+        raise FormatError("accumulator", f"its {len(data)} bytes are damaged or cut off: their checksum differs")
     with _refusing():
         end = start + 8 + int.from_bytes(data[start : start + 8], "little")
         header = data[start + 8 : end]
@@ -437,7 +438,7 @@ def _refusing() -> Iterator[None]:
 
 def _count(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise FormatError(f"accumulator: expected a whole number of at least 0, got {quoted(value)}")
+        raise FormatError("accumulator", f"expected a whole number of at least 0, got {quoted(value)}")
     return value
 
 

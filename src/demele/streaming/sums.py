@@ -234,7 +234,7 @@ class MomentState:
         given: dict[str, Any] = dict(arrays)
         n = int(given.pop("n"))
         if (given["count"] > n).any() or (n and not (given["low"] <= given["high"]).all()):
-            raise FormatError("accumulator: the moments of this state contradict one another")
+            raise FormatError("accumulator", "the moments of this state contradict one another")
         return replace(self, n=n, **given)
 
 
@@ -400,7 +400,7 @@ class ExtremeState:
         occupied = arrays["count"] > 0
         ordered = (arrays["low"] <= arrays["high"])[:, occupied].all()
         if max(counts) > n or not ordered or (n and not (arrays["code_low"] <= arrays["code_high"]).all()):
-            raise FormatError("accumulator: the extremes of this state contradict one another")
+            raise FormatError("accumulator", "the extremes of this state contradict one another")
         zeros = np.zeros(len(self.mean))
         totals, squares, low, high = (arrays[f"code_{name}"] for name in ("total", "squares", "low", "high"))
         moments = CodeMoments(n, zeros, totals, squares, low, high)

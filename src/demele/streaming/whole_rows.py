@@ -64,20 +64,22 @@ def first_pass(
     given = given_kinds(kinds, own)
     seen = pieces.look(given, report)
     if seen.n == 0:
-        raise NotEnoughData("codes: expected at least 2 rows, got none")
+        raise NotEnoughData("codes", "expected at least 2 rows, got none")
     for name, code in zip(names, seen.codes, strict=True):
         if code.n_bad:
             raise InputError(
-                f"codes: {code.n_bad} non-finite values (NaN or infinite) in column {name!r}, first at row "
-                f"{code.first_bad}; drop or impute them"
+                "codes",
+                f"{code.n_bad} non-finite values (NaN or infinite) in column {name!r}, first at row "
+                f"{code.first_bad}; drop or impute them",
             )
         _refuse_wide(code.low, code.high, f"codes: the range of column {name!r}")
     columns, doubts = [], []
     for name, factor in zip(own, seen.factors, strict=True):
         if factor.n_infinite:
             raise InputError(
-                f"factors: {factor.n_infinite} infinite values in column {name!r}, first at row "
-                f"{factor.first_infinite}; drop or mark them missing"
+                "factors",
+                f"{factor.n_infinite} infinite values in column {name!r}, first at row "
+                f"{factor.first_infinite}; drop or mark them missing",
             )
         kind = kind_of(factor, name, given.get(name))
         _refuse_wide(factor.low, factor.high, f"factors: the range of column {name!r}")
@@ -89,9 +91,10 @@ def first_pass(
             name, factor = gaps[0]
             others = "" if len(gaps) == 1 else f" (and in {len(gaps) - 1} other columns)"
             raise InputError(
-                f"factors: {seen.n - factor.n_annotated} missing annotations in column {name!r}{others}, first at row "
+                "factors",
+                f"{seen.n - factor.n_annotated} missing annotations in column {name!r}{others}, first at row "
                 f"{factor.first_missing}; drop those rows, or pass missing='omit' to score each factor on the rows "
-                "annotated for it"
+                "annotated for it",
             )
     low, high = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
     frame = Frame(tuple(names), low, high, tuple(columns), missing)

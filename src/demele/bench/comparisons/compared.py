@@ -185,7 +185,7 @@ def planned(
     data = read_labelled(models, true_labels, classes=classes, argument="true_labels")
     if data.k < 2:
         raise NotEnoughData(
-            f"true_labels: expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
+            "true_labels", f"expected at least 2 classes, got only {data.vocabulary.classes[0]!r}; give classes=[...]"
         )
     rates = checked_rates(noise_rates)
     contenders, left_out = _able(chosen_contenders(methods), len(data.names), named=methods is not None)
@@ -193,7 +193,7 @@ def planned(
     for one in asked:
         if not any(one.measure in contender.measures for contender in contenders):
             hint = f"; {_TO_BE_ASKED}" if any(contender.own for contender in contenders) else ""
-            raise InputError(f"measures: none of the methods compares {one.text}{hint}")
+            raise InputError("measures", f"none of the methods compares {one.text}{hint}")
     checked_reference(reference, asked)
     versions, difficulty, notes, kind = _versions(data, true_labels, rates, noise, annotations, legitimacy, seed)
     plan = Plan(
@@ -276,8 +276,9 @@ def _able(
         return contenders, ()
     if named:
         raise NotEnoughData(
-            f"methods: 'label-free' judges each pair by a third classifier, and there are {n_models}; give at least 3 "
-            "in predictions, or leave the method out"
+            "methods",
+            f"'label-free' judges each pair by a third classifier, and there are {n_models}; give at least 3 "
+            "in predictions, or leave the method out",
         )
     message = "The method label-free is left out: it judges a pair by a third classifier, and there is none."
     kept = tuple(contender for contender in contenders if contender.family != "label-free")
@@ -313,10 +314,10 @@ def _versions(
         made = [_own_noise(noise, truth, rate, seed, data) for rate in rates]
         return tuple(made), None, (), f"own ({getattr(noise, '__name__', 'function')})"
     if noise not in ("feature", "uniform"):
-        raise InputError(f"noise: expected 'feature', 'uniform' or a callable, got {noise!r}")
+        raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {noise!r}")
     if noise == "uniform":
         if annotations is not None:
-            raise InputError("annotations: only noise='feature' uses them; drop them, or ask for that noise")
+            raise InputError("annotations", "only noise='feature' uses them; drop them, or ask for that noise")
         versions = [
             _version(add_uniform_noise(truth, rate, classes=data.vocabulary.classes, seed=seed), rate, data)
             for rate in rates
@@ -350,7 +351,7 @@ def _own_noise(noise: NoiseMaker, truth: NDArray[Any], rate: float, seed: int, d
     made = noise(truth.copy(), rate, seed)
     labels = read_labels(getattr(made, "labels", made), "noise")
     if labels.size != data.n:
-        raise InputError(f"noise: expected {data.n} labels from the function, got {labels.size}")
+        raise InputError("noise", f"expected {data.n} labels from the function, got {labels.size}")
     coded: Indices = data.vocabulary.encode(labels, "noise")
     return Version(rate, float((coded != data.labels).mean()), coded)
 
@@ -366,10 +367,10 @@ def checked_reference(reference: Any, asked: Sequence[Asked]) -> None:
     InputError, UnknownNameError
     """
     if not isinstance(reference, str) or reference not in REFERENCES:
-        raise UnknownNameError(f"reference: expected one of {', '.join(REFERENCES)}, got {reference!r}")
+        raise UnknownNameError("reference", f"expected one of {', '.join(REFERENCES)}, got {reference!r}")
     other = [one.text for one in asked if one.measure != "accuracy"]
     if reference == "paired" and other:
-        raise InputError(f"reference: 'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
+        raise InputError("reference", f"'paired' compares accuracies, got {other[0]}; use 'overlap' or 'sample'")
 
 
 def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[float, ...]:
@@ -382,16 +383,17 @@ def checked_rates(noise_rates: Any, argument: str = "noise_rates") -> tuple[floa
     if isinstance(noise_rates, bool | str) or not (
         isinstance(noise_rates, int | float | np.number) or hasattr(noise_rates, "__iter__")
     ):
-        raise InputTypeError(f"{argument}: expected rates in [0, 1), got {noise_rates!r}")
+        raise InputTypeError(argument, f"expected rates in [0, 1), got {noise_rates!r}")
     listed = [noise_rates] if isinstance(noise_rates, int | float | np.number) else list(noise_rates)
     if not listed:
-        raise InputError(f"{argument}: expected at least one rate, got none")
+        raise InputError(argument, "expected at least one rate, got none")
     for rate in listed:
         if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0 <= rate < 1:
             number = isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 100
             raise InputError(
-                f"{argument}: expected shares of the labels in [0, 1), got {rate!r}"
-                + (f"; for {rate:g}% write {rate / 100:g}" if number else "")
+                argument,
+                f"expected shares of the labels in [0, 1), got {rate!r}"
+                + (f"; for {rate:g}% write {rate / 100:g}" if number else ""),
             )
     return tuple(sorted({float(rate) for rate in listed}))
 
@@ -410,19 +412,19 @@ def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
     for one in [measures] if single else list(measures):
         name, of = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
         if name not in get_args(MeasureName):
-            raise InputError(f"measures: expected some of {', '.join(get_args(MeasureName))}, got {name!r}")
+            raise InputError("measures", f"expected some of {', '.join(get_args(MeasureName))}, got {name!r}")
         if name == "accuracy":
             if of is not None:
-                raise InputError("measures: accuracy is of all classes; leave the class out")
+                raise InputError("measures", "accuracy is of all classes; leave the class out")
             found = Asked("accuracy", None, "accuracy")
         elif of is None:
             raise InputError(
-                f"measures: {name} is of one class; ask for ({name!r}, cls), cls one of {shown(words.classes)}"
+                "measures", f"{name} is of one class; ask for ({name!r}, cls), cls one of {shown(words.classes)}"
             )
         else:
             index = words.index(of, "measures")
             found = Asked(name, index, f"{name} of {words.classes[index]}")
         asked[found.text] = found
     if not asked:
-        raise InputError("measures: expected at least one, got none")
+        raise InputError("measures", "expected at least one, got none")
     return tuple(asked.values())

@@ -221,12 +221,12 @@ def contender(name: str) -> Contender:
     if matched is None or family not in _FAMILIES:
         near = difflib.get_close_matches(family, _FAMILIES, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownNameError(f"methods: expected some of {', '.join(_FAMILIES)}, got {name!r}{hint}")
+        raise UnknownNameError("methods", f"expected some of {', '.join(_FAMILIES)}, got {name!r}{hint}")
     about, options = _FAMILIES[family], _options(name, matched.group(2) or "")
     unknown = set(options) - set(about.options)
     if unknown:
         known = ", ".join(about.options) or "none"
-        raise InputError(f"methods: {family!r} takes the options {known}; got {sorted(unknown)[0]!r} in {name!r}")
+        raise InputError("methods", f"{family!r} takes the options {known}; got {sorted(unknown)[0]!r} in {name!r}")
     for option, value in options.items():
         _check_option(name, option, value)
     given = {**about.options, **options}
@@ -271,7 +271,7 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
     elif isinstance(methods, Sequence):
         named = [(None, method) for method in methods]
     else:
-        raise InputTypeError(f"methods: expected names or functions, got {type(methods).__name__}")
+        raise InputTypeError("methods", f"expected names or functions, got {type(methods).__name__}")
     chosen: dict[str, Contender] = {}
     for name, method in named:
         if isinstance(method, str):
@@ -282,11 +282,11 @@ def chosen_contenders(methods: object) -> tuple[Contender, ...]:
             found = own_contender(method, name=name, taken=[*_FAMILIES, *chosen])
         else:
             raise InputTypeError(
-                f"methods: expected a name or a function (established, candidate, labels), got {method!r}"
+                "methods", f"expected a name or a function (established, candidate, labels), got {method!r}"
             )
         chosen.setdefault(found.name, found)
     if not chosen:
-        raise InputError("methods: expected at least one name or function, got none")
+        raise InputError("methods", "expected at least one name or function, got none")
     return tuple(chosen.values())
 
 
@@ -311,22 +311,22 @@ def _options(name: str, text: str) -> dict[str, Any]:
         words = call.keywords if isinstance(call, ast.Call) and not call.args else [ast.keyword(None, call)]
         return {str(word.arg): ast.literal_eval(word.value) for word in words}
     except (SyntaxError, ValueError) as error:
-        raise InputError(f"methods: expected options such as audited(labels=250), got {name!r}") from error
+        raise InputError("methods", f"expected options such as audited(labels=250), got {name!r}") from error
 
 
 def _check_option(name: str, option: str, value: Any) -> None:
     if option in _CHOICES:
         if value not in _CHOICES[option]:
-            raise InputError(f"methods: {option} is one of {', '.join(_CHOICES[option])}, got {value!r} in {name!r}")
+            raise InputError("methods", f"{option} is one of {', '.join(_CHOICES[option])}, got {value!r} in {name!r}")
     elif option in ("labels", "cap"):
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise InputError(f"methods: {option} is a whole number of at least 2, got {value!r} in {name!r}")
+            raise InputError("methods", f"{option} is a whole number of at least 2, got {value!r} in {name!r}")
     elif not (option == "c" and value is None):
         least = 0 if option in ("s", "e", "c") else 1e-12
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
-            raise InputError(f"methods: {option} is a share in [0, 1], got {value!r} in {name!r}")
+            raise InputError("methods", f"{option} is a share in [0, 1], got {value!r} in {name!r}")
         if option == "error" and value >= 0.5:
-            raise InputError(f"methods: error is a probability below 0.5, got {value!r} in {name!r}")
+            raise InputError("methods", f"error is a probability below 0.5, got {value!r} in {name!r}")
 
 
 def _title(family: str, changed: Mapping[str, Any]) -> str:

@@ -152,10 +152,10 @@ def noise_experiment(
     )
     if settings.n_candidates < settings.n_classifiers:
         raise InputError(
-            f"n_candidates: expected at least n_classifiers, {settings.n_classifiers}, got {settings.n_candidates}"
+            "n_candidates", f"expected at least n_classifiers, {settings.n_classifiers}, got {settings.n_candidates}"
         )
     if settings.folds > about.coded.size:
-        raise InputError(f"folds: expected at most one per instance, {about.coded.size}, got {settings.folds}")
+        raise InputError("folds", f"expected at most one per instance, {about.coded.size}, got {settings.folds}")
     rates = checked_rates(noise_rates, "noise_rates")
     contenders = chosen_contenders(methods)
     first = about.words.classes[0]
@@ -285,13 +285,12 @@ def _training_versions(
     for argument, asked in (("noise_rates", max(noise_rates)), ("selection_rate", settings.selection_rate)):
         if round(asked * about.coded.size) > round(reachable * about.coded.size):
             raise InputError(
-                f"{argument}: expected at most {reachable:g}, the highest rate that these annotators reach, got "
-                f"{asked:g}"
+                argument, f"expected at most {reachable:g}, the highest rate that these annotators reach, got {asked:g}"
             )
     within = [rate for rate in settings.training_rates if rate <= reachable]
     if not within:
         raise InputError(
-            f"training_rates: the lowest is {min(settings.training_rates):g}, and the annotators reach {reachable:g}"
+            "training_rates", f"the lowest is {min(settings.training_rates):g}, and the annotators reach {reachable:g}"
         )
     versions = {
         rate: about.words.encode(
@@ -368,7 +367,7 @@ def _chosen(
     number = min(settings.n_classifiers, apart(found).size)
     chosen = eligible[np.sort(select_varied(found, number, seed=settings.seed))]
     if chosen.size < 2:
-        raise NotEnoughData("n_candidates: fewer than 2 of the classifiers differ; train more of them")
+        raise NotEnoughData("n_candidates", "fewer than 2 of the classifiers differ; train more of them")
     notes = []
     if within < settings.n_classifiers:
         message = (
@@ -422,13 +421,14 @@ def _read(features: object, y: object) -> _Data:
     table, labels = read_codes(features, "features"), read_labels(y, "y")
     if table.n != labels.size:
         raise InputError(
-            f"features and y: expected the same number of rows, got {table.n} and {labels.size}; row r of both must be "
-            "the same instance"
+            ("features", "y"),
+            f"expected the same number of rows, got {table.n} and {labels.size}; row r of both must be "
+            "the same instance",
         )
     check_same_order(features, y, ("features", "y"))
     words = vocabulary(labels)
     if len(words) < 2:
-        raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}")
+        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
     return _Data(name, table.dense(), labels, words.encode(labels, "y"), words)
 
 
@@ -436,9 +436,9 @@ def _range(value: Any) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"accuracies: expected (low, high), got {value!r}") from error
+        raise InputError("accuracies", f"expected (low, high), got {value!r}") from error
     if not 0 <= low < high <= 1:
-        raise InputError(f"accuracies: expected 0 <= low < high <= 1, got {value!r}")
+        raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {value!r}")
     return low, high
 
 

@@ -68,7 +68,7 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
     free = name or ("own" if base == "<lambda>" else base)
     if free in taken:
         if name is not None:
-            raise InputError(f"methods: {free!r} is the name of another method of this run; give yours another name")
+            raise InputError("methods", f"{free!r} is the name of another method of this run; give yours another name")
         free = next(f"{free} {number}" for number in range(2, 10_000) if f"{free} {number}" not in taken)
     return Contender(
         name=free,
@@ -155,8 +155,9 @@ class _Own:
             except Exception as error:
                 names = setting.data.names
                 raise InputError(
-                    f"methods: {self.name!r} raised {type(error).__name__}: {error} (established {names[first]!r}, "
-                    f"candidate {names[second]!r}, noise rate {setting.rate:g})"
+                    "methods",
+                    f"{self.name!r} raised {type(error).__name__}: {error} (established {names[first]!r}, "
+                    f"candidate {names[second]!r}, noise rate {setting.rate:g})",
                 ) from error
             verdicts.append(_verdict(said, self.name))
         found = np.array(verdicts)
@@ -190,8 +191,8 @@ def _verdict(said: Any, name: str) -> str:
         return "candidate" if said else "undecided"
     if said not in _VERDICTS:
         raise InputError(
-            f"methods: {name!r} must return one of {', '.join(_VERDICTS)}, True for the candidate, or a Decision; got "
-            f"{said!r}"
+            "methods",
+            f"{name!r} must return one of {', '.join(_VERDICTS)}, True for the candidate, or a Decision; got {said!r}",
         )
     return str(said)
 
@@ -205,7 +206,7 @@ def _measures(function: Callable[..., Any], name: str, *, wants_known: bool) -> 
     listed = (said,) if isinstance(said, str) else said
     if not isinstance(listed, list | tuple) or not listed or any(one not in every for one in listed):
         raise InputError(
-            f"methods: the attribute measures of {name!r} must list some of {', '.join(every)}; got {said!r}"
+            "methods", f"the attribute measures of {name!r} must list some of {', '.join(every)}; got {said!r}"
         )
     return tuple(listed)
 
@@ -220,7 +221,8 @@ def _wants_known(function: Callable[..., Any]) -> bool:
         signature.bind(None, None, None, **({"known": None} if wants else {}))
     except TypeError as error:
         raise InputTypeError(
-            f"methods: {getattr(function, '__name__', function)!r} cannot be called with (established, candidate, "
-            f"labels): {error}"
+            "methods",
+            f"{getattr(function, '__name__', function)!r} cannot be called with (established, candidate, "
+            f"labels): {error}",
         ) from error
     return wants

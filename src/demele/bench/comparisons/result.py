@@ -142,7 +142,7 @@ class MethodComparison:
         known = [one.name for one in fields(Tally)][4:]
         for argument, value, among in (("figure", figure, known), ("measure", measure, self.measures)):
             if value not in among:
-                raise UnknownNameError(f"{argument}: expected one of {', '.join(among)}, got {value!r}")
+                raise UnknownNameError(argument, f"expected one of {', '.join(among)}, got {value!r}")
         rows = {
             name: {
                 one.noise: getattr(one, figure) for one in self.tallies if (one.method, one.measure) == (name, measure)

@@ -68,7 +68,7 @@ def scenario(name: str) -> Scenario:
     """
     if not isinstance(name, str) or name not in SCENARIOS:
         known = [*SCENARIOS, *_SETS]
-        raise UnknownNameError(f"scenarios: none is called {name!r}{suggestion(str(name), known)}")
+        raise UnknownNameError("scenarios", f"none is called {name!r}{suggestion(str(name), known)}")
     return SCENARIOS[name]
 
 
@@ -79,17 +79,17 @@ def chosen_scenarios(scenarios: Sequence[str | Scenario] | str | Scenario | None
     if isinstance(scenarios, str | Scenario):
         scenarios = [scenarios]
     if not isinstance(scenarios, Iterable):
-        raise InputTypeError(f"scenarios: expected names or Scenario objects, got {type(scenarios).__name__}")
+        raise InputTypeError("scenarios", f"expected names or Scenario objects, got {type(scenarios).__name__}")
     chosen: dict[str, Scenario] = {}
     for item in scenarios:
         for found in _meant(item):
             known = SCENARIOS.get(found.name, found)
             if known.draw is not found.draw:
-                raise InputError(f"scenarios: {found.name!r} is a scenario of demele; give yours another name")
+                raise InputError("scenarios", f"{found.name!r} is a scenario of demele; give yours another name")
             if chosen.setdefault(found.name, found) is not found:
-                raise InputError(f"scenarios: two are called {found.name!r}; rename one")
+                raise InputError("scenarios", f"two are called {found.name!r}; rename one")
     if not chosen:
-        raise InputError("scenarios: expected at least one, got none")
+        raise InputError("scenarios", "expected at least one, got none")
     return tuple(chosen.values())
 
 
@@ -97,7 +97,7 @@ def _meant(item: object) -> list[Scenario]:
     if isinstance(item, Scenario):
         return [item]
     if not isinstance(item, str):
-        raise InputTypeError(f"scenarios: expected a name or a Scenario, got {type(item).__name__}")
+        raise InputTypeError("scenarios", f"expected a name or a Scenario, got {type(item).__name__}")
     if item in _SETS:
         every = SCENARIOS.values()
         return [found for found in every if item == "all" or (found.kind == "source") == (item == "source")]

@@ -122,8 +122,9 @@ def _least(audit: "CodedAudit") -> float:
         return audit.k / audit.n
     if audit.least is None:
         raise InputError(
-            "exact: a weighted audit needs its least_probability, the least with which a row was to be drawn on which "
-            "the compared classifiers disagree; draw_audit keeps it, and Audit(..., least_probability=) takes it"
+            "exact",
+            "a weighted audit needs its least_probability, the least with which a row was to be drawn on which "
+            "the compared classifiers disagree; draw_audit keeps it, and Audit(..., least_probability=) takes it",
         )
     return audit.least
 
@@ -169,9 +170,10 @@ def _seen(
         if odd.any():
             place = int(np.flatnonzero(odd.any(axis=0))[0])
             raise InputError(
-                f"exact: row {int(audit.rows[place])} was to be drawn with probability {audit.inclusion[place]:.4g}, "
+                "exact",
+                f"row {int(audit.rows[place])} was to be drawn with probability {audit.inclusion[place]:.4g}, "
                 f"and two of the classifiers disagree there; least_probability says that no such row had less than "
-                f"{least:.4g}. It is right for the classifiers that the doubt came from; give the least of these"
+                f"{least:.4g}. It is right for the classifiers that the doubt came from; give the least of these",
             )
         before = (other == given).astype(np.int64) - (one == given)
         change = (other == audit.labels).astype(np.int64) - (one == audit.labels) - before

@@ -174,13 +174,14 @@ def _selective(question: Question) -> Outcomes:
     audit, data = _audit(question), question.data
     if question.noise is None or question.measure != "accuracy":
         raise InputError(
-            "audit: its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
+            "audit",
+            "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
             "draw rows at random (demele.labels.draw_audit)"
             + (
                 ", or bound the labels left with noise=, a rate of wrong labels"
                 if question.measure == "accuracy"
                 else ""
-            )
+            ),
         )
     # Limits that hold with a certain confidence only take half of the error, and the p-value counts it.
     spent = 0.0 if isinstance(question.noise, float | int) else question.tail / 2
@@ -189,8 +190,8 @@ def _selective(question: Question) -> Outcomes:
     found = int(np.count_nonzero(data.labels[audit.rows] != audit.labels))
     if found > budget.wrong:
         raise InputError(
-            f"noise and audit: the noise supplied allows {budget.wrong} wrong labels of {data.n}, "
-            f"but the audit found {found}"
+            ("noise", "audit"),
+            f"the noise supplied allows {budget.wrong} wrong labels of {data.n}, but the audit found {found}",
         )
     labels = data.labels.copy()
     labels[audit.rows] = audit.labels

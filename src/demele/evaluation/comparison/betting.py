@@ -77,9 +77,9 @@ def log_wealth(scores: ArrayLike, total: int, threshold: float, low: float = -2.
     """
     drawn = np.asarray(scores, dtype=np.float64)
     if drawn.shape[-1] > total:
-        raise InputError(f"scores: expected at most {total}, the size of the population, got {drawn.shape[-1]}")
+        raise InputError("scores", f"expected at most {total}, the size of the population, got {drawn.shape[-1]}")
     if drawn.size and (drawn.min() < low or drawn.max() > high):
-        raise InputError(f"scores: expected numbers in [{low:g}, {high:g}], got [{drawn.min():g}, {drawn.max():g}]")
+        raise InputError("scores", f"expected numbers in [{low:g}, {high:g}], got [{drawn.min():g}, {drawn.max():g}]")
     paid, refuted = ratios(drawn, np.ones(drawn.shape[-1]), total, threshold, loss=-low, gain=high)
     return np.where(refuted, np.inf, mixed(paid))
 

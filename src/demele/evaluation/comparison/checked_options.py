@@ -80,13 +80,13 @@ def ask(
 
     level = checked_confidence(level)
     if measure not in get_args(Measure):
-        raise InputError(f"measure: expected one of {', '.join(get_args(Measure))}, got {measure!r}")
+        raise InputError("measure", f"expected one of {', '.join(get_args(Measure))}, got {measure!r}")
     if target is not None and target not in get_args(Target):
-        raise InputError(f"target: expected one of {', '.join(get_args(Target))}, got {target!r}")
+        raise InputError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
     noise, audit = knowledge.noise, knowledge.audit
     if isinstance(noise, Audit):  # an audit can be given as what is known of the noise
         if audit is not None:
-            raise InputError("noise and audit: both are audits; give one of them, as audit=")
+            raise InputError(("noise", "audit"), "both are audits; give one of them, as audit=")
         noise, audit = None, noise
     noise = read_noise(noise)
     given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
@@ -103,24 +103,27 @@ def ask(
         noise = noise.ordered(words.classes)
     if audit is not None and not isinstance(audit, Audit):
         raise InputTypeError(
-            f"audit: expected an Audit, got {type(audit).__name__}; make one with Audit(rows, labels, design=...): how "
-            "the rows were chosen matters"
+            "audit",
+            f"expected an Audit, got {type(audit).__name__}; make one with Audit(rows, labels, design=...): how "
+            "the rows were chosen matters",
         )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed: expected a whole number >= 0, got {plain_text(seed)}")
+        raise InputError("seed", f"expected a whole number >= 0, got {plain_text(seed)}")
     if inner == "accuracy":
         if of is not None:
-            raise InputError(f"of: {measure} is of all classes; leave it out, or ask for precision, recall or f1")
+            raise InputError("of", f"{measure} is of all classes; leave it out, or ask for precision, recall or f1")
         index = None
     elif of is None:
-        raise InputError(f"of: {measure} is compared for one class; give of=, one of {shown(words.classes)}")
+        raise InputError("of", f"{measure} is compared for one class; give of=, one of {shown(words.classes)}")
     else:
         index = words.index(of)
     _check_audited(spec, inner, audit, exact=exact, errors=knowledge.errors)
     expert_error, expert_errors = read_expert_error(knowledge.expert_error, knowledge.expert_errors, k=data.k)
     refuse_without_expert(expert_error, spec.name, inner, None if audit is None else audit.design)
     if expert_error and exact:
-        raise InputError("expert_error and exact: the proved verdict takes the expert for right; leave one of them out")
+        raise InputError(
+            ("expert_error", "exact"), "the proved verdict takes the expert for right; leave one of them out"
+        )
     suspects, suggested = _cleaned(knowledge.cleaning, data)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
@@ -153,20 +156,21 @@ def ask(
 def _check_audited(spec: MethodSpec, measure: str, audit: "Audit | None", *, exact: Any, errors: Any) -> None:
     """Check what is offered with audits only."""
     if not isinstance(exact, bool):
-        raise InputTypeError(f"exact: expected True or False, got {plain_text(exact)}")
+        raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
     if errors not in ("any", "undirected"):
-        raise InputError(f"errors: expected 'any' or 'undirected', got {plain_text(errors)}")
+        raise InputError("errors", f"expected 'any' or 'undirected', got {plain_text(errors)}")
     if exact and (spec.name != "audited" or measure != "accuracy"):
         what = f"method {spec.name!r}" if spec.name != "audited" else measure
-        raise InputError(f"exact: is for the accuracy and method 'audited', got {what}")
+        raise InputError("exact", f"is for the accuracy and method 'audited', got {what}")
     if errors == "undirected" and (
         spec.name not in ("audited", "sequential")
         or measure != "accuracy"
         or getattr(audit, "design", "uniform") != "uniform"
     ):
         raise InputError(
-            "errors: 'undirected' makes a second interval of a difference of accuracies from a uniform audit; give "
-            "such an audit, or leave errors out"
+            "errors",
+            "'undirected' makes a second interval of a difference of accuracies from a uniform audit; give "
+            "such an audit, or leave errors out",
         )
 
 
@@ -179,7 +183,7 @@ def two_names(names: Any) -> tuple[str, str]:
         If these are not two different names.
     """
     if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
-        raise InputError(f"names: expected two different names, got {names!r}")
+        raise InputError("names", f"expected two different names, got {names!r}")
     return str(names[0]), str(names[1])
 
 
@@ -188,7 +192,7 @@ def _refuse_unused(knowledge: Knowledge) -> None:
     for name, method in _ONLY_FOR.items():
         if getattr(knowledge, name) is not None:
             raise InputError(
-                f"{name}: only method {method!r} uses it, and no method was named; add method={method!r}, or drop it"
+                name, f"only method {method!r} uses it, and no method was named; add method={method!r}, or drop it"
             )
 
 
@@ -199,11 +203,11 @@ def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, I
 
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(
-            f"cleaning: expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
+            "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
     suspects = np.asarray(cleaning.suspect)
     if suspects.shape != (data.n,) or suspects.dtype != bool:
-        raise InputError(f"cleaning: expected {data.n} flags, one per label, got shape {suspects.shape}")
+        raise InputError("cleaning", f"expected {data.n} flags, one per label, got shape {suspects.shape}")
     names = data.vocabulary.classes
     kind = np.int64 if isinstance(names[0], int) else object
     check_made_from(cleaning, np.array(names, dtype=kind)[data.labels], "labels")
@@ -218,11 +222,11 @@ def _difficulty(difficulty: object, n: int) -> NDArray[np.float64] | None:
     array = as_column(difficulty, "difficulty")
     if array.shape != (n,) or array.dtype.kind not in "biuf":
         raise InputError(
-            f"difficulty: expected {n} numbers, one per instance, got shape {array.shape} of {array.dtype}"
+            "difficulty", f"expected {n} numbers, one per instance, got shape {array.shape} of {array.dtype}"
         )
     if not np.isfinite(array).all():
         raise InputError(
-            f"difficulty: expected finite numbers, got others first at row {np.flatnonzero(~np.isfinite(array))[0]}"
+            "difficulty", f"expected finite numbers, got others first at row {np.flatnonzero(~np.isfinite(array))[0]}"
         )
     return array.astype(np.float64)
 
@@ -232,6 +236,6 @@ def _prudence(prudence: Any) -> float | None:
         return None
     if isinstance(prudence, bool) or not isinstance(prudence, int | float | np.number) or not 0 <= prudence <= 1:
         raise InputError(
-            f"prudence: expected a share of the instances in [0, 1], such as 0.1, got {plain_text(prudence)}"
+            "prudence", f"expected a share of the instances in [0, 1], such as 0.1, got {plain_text(prudence)}"
         )
     return float(prudence)

@@ -43,5 +43,7 @@ def after_cleaning(question: Question) -> Labelled:
     if question.suggested is not None:
         return question.data.relabelled(np.where(suspects, question.suggested, question.data.labels))
     if suspects.all():
-        raise NotEnoughData(f"cleaning: all {suspects.size} labels are suspected and none is suggested: no row is left")
+        raise NotEnoughData(
+            "cleaning", f"all {suspects.size} labels are suspected and none is suggested: no row is left"
+        )
     return question.data.take(~suspects)

@@ -148,8 +148,8 @@ def compare(
     first, second = two_names(names)
     if method is None and true_labels is not None:
         raise InputError(
-            "true_labels: only method 'reference' uses them, and no method was named; add method='reference', or drop "
-            "them"
+            "true_labels",
+            "only method 'reference' uses them, and no method was named; add method='reference', or drop them",
         )
     knowledge = Knowledge(
         noise=noise,

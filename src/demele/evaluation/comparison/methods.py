@@ -176,8 +176,8 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
 
         near = difflib.get_close_matches(str(method), METHODS, n=1, cutoff=0.5)
         raise UnknownNameError(
-            f"method: expected one of {', '.join(METHODS)}; got {method!r}"
-            + (f"; did you mean {near[0]!r}?" if near else "")
+            "method",
+            f"expected one of {', '.join(METHODS)}; got {method!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
         )
     spec = METHODS[method]
     lacking = [need for need in spec.needs if need not in given]
@@ -185,7 +185,9 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
         raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")
     if measure not in spec.measures:
         able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
-        raise InputError(f"measure: method {method!r} compares {', '.join(spec.measures)}, got {measure!r}; use {able}")
+        raise InputError(
+            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {measure!r}; use {able}"
+        )
     if target is not None and target not in spec.targets:
-        raise InputError(f"target: method {method!r} answers for {', '.join(spec.targets)}, got {target!r}")
+        raise InputError("target", f"method {method!r} answers for {', '.join(spec.targets)}, got {target!r}")
     return spec

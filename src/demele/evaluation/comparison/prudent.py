@@ -113,9 +113,10 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
         return np.arange(size), ()
     if difficulty is None:
         raise InputError(
-            f"difficulty: method 'prudent-v2' needs it to tell the hardest {prudence:.1%} of the instances; give one "
+            "difficulty",
+            f"method 'prudent-v2' needs it to tell the hardest {prudence:.1%} of the instances; give one "
             "number per instance, larger is harder, such as how many of several classifiers contradict the label; "
-            "or prudence=1, for all instances, or prudence=0, which is 'classic'"
+            "or prudence=1, for all instances, or prudence=0, which is 'classic'",
         )
     order = np.argsort(-difficulty, kind="stable")
     at_the_limit = difficulty[order[size - 1]]

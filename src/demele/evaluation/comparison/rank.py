@@ -266,7 +266,7 @@ def rank(
     """
     level = checked_confidence(level)
     if correction not in get_args(Correction):
-        raise InputError(f"correction: expected one of {', '.join(get_args(Correction))}, got {correction!r}")
+        raise InputError("correction", f"expected one of {', '.join(get_args(Correction))}, got {correction!r}")
     models = read_models(predictions)
     pairs = _ordered_pairs(len(models))
     spec, question, data = ask(

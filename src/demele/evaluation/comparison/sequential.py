@@ -114,7 +114,7 @@ class SequentialComparison:
         from demele.noise.audit import read_doubt
 
         if target not in get_args(Target):
-            raise InputError(f"target: expected one of {', '.join(get_args(Target))}, got {target!r}")
+            raise InputError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
         first, second = two_names(names)
         known = read_noise(noise)
         data = read_labelled({first: established, second: candidate}, labels, classes=classes_of(known, None, classes))
@@ -177,20 +177,21 @@ class SequentialComparison:
         if asked.size == 0:
             return
         if asked.dtype.kind not in "iu" or asked.ndim != 1:
-            raise InputTypeError(f"rows: expected row numbers, got {asked.dtype} of shape {asked.shape}")
+            raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
         said = read_labels([labels] if np.isscalar(labels) else labels, "labels")
         if said.size != asked.size:
-            raise InputError(f"labels: expected {asked.size}, one per row, got {said.size}")
+            raise InputError("labels", f"expected {asked.size}, one per row, got {said.size}")
         n = self._question.data.n
         outside = np.flatnonzero((asked < 0) | (asked >= n))
         if outside.size:
-            raise InputError(f"rows: {outside.size} do not exist, first {asked[outside[0]]}; rows are 0 to {n - 1}")
+            raise InputError("rows", f"{outside.size} do not exist, first {asked[outside[0]]}; rows are 0 to {n - 1}")
         positions = self._position[asked]
         idle = np.flatnonzero(positions < 0)
         if idle.size:
             raise InputError(
-                f"rows: {idle.size} of {asked.size} are never asked, first {asked[idle[0]]}: the two classifiers agree "
-                "there, or its label cannot hurt the claim; label the rows that ask() returns"
+                "rows",
+                f"{idle.size} of {asked.size} are never asked, first {asked[idle[0]]}: the two classifiers agree "
+                "there, or its label cannot hurt the claim; label the rows that ask() returns",
             )
         codes = self._question.data.vocabulary.encode(said, "labels")
         answers = self._answers.copy()
@@ -198,7 +199,7 @@ class SequentialComparison:
             if answers[position] not in (-1, code):
                 before, now = (self._question.data.vocabulary.classes[k] for k in (answers[position], code))
                 raise InputError(
-                    f"labels: row {row} was answered {before!r} before, now {now!r}; an answer cannot be changed"
+                    "labels", f"row {row} was answered {before!r} before, now {now!r}; an answer cannot be changed"
                 )
             answers[position] = code
         self._answers = answers
@@ -267,8 +268,9 @@ class SequentialComparison:
         """
         if state.get("digest") != self._digest():
             raise InputError(
-                "state: comes from other predictions, labels or settings (level, target, noise, doubt, seed); "
-                "make the comparison from the same ones"
+                "state",
+                "comes from other predictions, labels or settings (level, target, noise, doubt, seed); "
+                "make the comparison from the same ones",
             )
         if state["rows"]:
             self.tell(np.asarray(state["rows"]), state["labels"])
@@ -408,5 +410,5 @@ class SequentialComparison:
 
 def _whole(value: Any, argument: str, *, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{argument}: expected a whole number of at least {least}, got {value!r}")
+        raise InputError(argument, f"expected a whole number of at least {least}, got {value!r}")
     return int(value)

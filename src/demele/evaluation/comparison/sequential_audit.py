@@ -67,8 +67,9 @@ def sequential(question: Question) -> Outcomes:
     if audit is None or audit.design != "uniform":
         got = "none" if audit is None else f"a {audit.design} one"
         raise InputError(
-            f"audit: method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
-            "method 'audited', or ask rows one at a time with SequentialComparison"
+            "audit",
+            f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
+            "method 'audited', or ask rows one at a time with SequentialComparison",
         )
     audit, notes = _in_order(audit, question.seed)
     question = replace(question, audit=audit)

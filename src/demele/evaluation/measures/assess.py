@@ -144,13 +144,14 @@ def assess(
     """
     level, averages = checked_confidence(level), _averages(average)
     if not isinstance(per_class, bool):
-        raise InputTypeError(f"per_class: expected True or False, got {per_class!r}")
+        raise InputTypeError("per_class", f"expected True or False, got {per_class!r}")
     rate, expert = separated(noise, audit, true_labels)
     data = read_labelled({"predictions": predictions}, labels, classes=classes_of(rate, expert, classes))
     if data.k > MAX_CLASSES:
         raise InputError(
-            f"labels: expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
-            "are these names of instances?"
+            "labels",
+            f"expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
+            "are these names of instances?",
         )
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
@@ -344,11 +345,11 @@ def _notes(table: ConfusionCounts, estimates: list[Estimate]) -> list[Note]:
 def _averages(average: Any) -> tuple[str, ...]:
     names = (average,) if isinstance(average, str) else average
     if names is None or not hasattr(names, "__iter__"):
-        raise InputTypeError(f"average: expected names such as ('macro', 'weighted'), got {average!r}")
+        raise InputTypeError("average", f"expected names such as ('macro', 'weighted'), got {average!r}")
     known = get_args(Average)
     wrong = [name for name in names if name not in known]
     if wrong:
-        raise UnknownNameError(f"average: expected some of {', '.join(known)}, got {wrong[0]!r}")
+        raise UnknownNameError("average", f"expected some of {', '.join(known)}, got {wrong[0]!r}")
     return tuple(dict.fromkeys(names))
 
 

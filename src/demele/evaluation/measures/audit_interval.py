@@ -105,13 +105,13 @@ def audit_interval(
     """
     level = checked_level(level)
     if target not in get_args(AuditTarget):
-        raise InputError(f"target: expected 'population' or 'sample', got {target!r}")
+        raise InputError("target", f"expected 'population' or 'sample', got {target!r}")
     values = {"hits": hits, "n": n, "audited_hits": audited_hits, "lost": lost}
     values |= {"audited_misses": audited_misses, "won": won}
     values |= {} if wrong is None else {"wrong": wrong}
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise InputTypeError(f"{name}: expected a count, got {value!r}")
+            raise InputTypeError(name, f"expected a count, got {value!r}")
     for name, most, what in (
         ("hits", n, "n"),
         ("audited_hits", hits, "hits"),
@@ -121,11 +121,11 @@ def audit_interval(
         *((("wrong", n, "n"),) if wrong is not None else ()),
     ):
         if not 0 <= values[name] <= most:
-            raise InputError(f"{name}: expected a count between 0 and {what} = {most}, got {values[name]}")
+            raise InputError(name, f"expected a count between 0 and {what} = {most}, got {values[name]}")
     if n < 1:
-        raise InputError(f"n: expected at least 1 row, got {n}")
+        raise InputError("n", f"expected at least 1 row, got {n}")
     if wrong is not None and lost + won > wrong:
-        raise InputError(f"wrong: at most {wrong} labels are said to be wrong, but the audit shows {lost + won}")
+        raise InputError("wrong", f"at most {wrong} labels are said to be wrong, but the audit shows {lost + won}")
     cells = replace(accuracy_cells(hits, n, audited_hits, lost, audited_misses, won), wrong=wrong)
     low, high = cell_interval(cells, level=level, exact=exact, target=target)
     kind = "sampling" if target == "population" else "design"
@@ -193,8 +193,9 @@ def audited_estimate(
     level = checked_level(level)
     if audit.design == "selective":
         raise InputError(
-            "audit: its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
-            "give an audit of rows drawn at random (demele.labels.draw_audit)"
+            "audit",
+            "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
+            "give an audit of rows drawn at random (demele.labels.draw_audit)",
         )
     kind = "sampling" if target == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):

@@ -373,7 +373,7 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     truth = coded_like(true_labels, data, "true_labels")
     if truth is None:
         raise InputTypeError(
-            "true_labels: expected the true classes, got None; without them use assess(..., noise=...)"
+            "true_labels", "expected the true classes, got None; without them use assess(..., noise=...)"
         )
     check_same_order(true_labels, labels, ("true_labels", "labels"))
     counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)

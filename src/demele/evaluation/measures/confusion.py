@@ -65,11 +65,11 @@ class ConfusionCounts:
 
     def __post_init__(self) -> None:
         if self.rows not in get_args(Rows):
-            raise InputError(f"rows: expected 'label' (given labels) or 'true' (true labels), got {self.rows!r}")
+            raise InputError("rows", f"expected 'label' (given labels) or 'true' (true labels), got {self.rows!r}")
         counts = _checked_counts(self.counts)
         classes = vocabulary(np.empty(0), classes=self.classes).classes
         if len(classes) != len(counts):
-            raise InputError(f"classes: expected {len(counts)}, one for each row of counts, got {len(classes)}")
+            raise InputError("classes", f"expected {len(counts)}, one for each row of counts, got {len(classes)}")
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "classes", classes)
 
@@ -149,7 +149,7 @@ class ConfusionCounts:
         UnknownNameError
         """
         if name not in ("precision", "recall", "f1"):
-            raise UnknownNameError(f"measure: expected 'precision', 'recall' or 'f1', got {name!r}")
+            raise UnknownNameError("measure", f"expected 'precision', 'recall' or 'f1', got {name!r}")
         return class_measure(name, self.right, self.predicted, self.support)
 
     def undefined(self, name: str) -> tuple[int | str, ...]:
@@ -199,7 +199,7 @@ class ConfusionCounts:
         if average == "micro":
             return self.accuracy
         if average not in get_args(Average):
-            raise UnknownNameError(f"average: expected 'macro', 'micro' or 'weighted', got {average!r}")
+            raise UnknownNameError("average", f"expected 'macro', 'micro' or 'weighted', got {average!r}")
         weights = np.where(np.isnan(values), 0, self.support if average == "weighted" else 1)
         return float(ratio(weights @ np.nan_to_num(values), weights.sum()))
 
@@ -220,17 +220,19 @@ class ConfusionCounts:
                [2, 5]])
         """
         if not isinstance(other, ConfusionCounts):
-            raise InputTypeError(f"other: expected ConfusionCounts, got {type(other).__name__}")
+            raise InputTypeError("other", f"expected ConfusionCounts, got {type(other).__name__}")
         if other.rows != self.rows:
             raise InputError(
-                f"other: its rows are {other.truth}, those of the first are {self.truth}; "
-                "counts against different labels do not add up"
+                "other",
+                f"its rows are {other.truth}, those of the first are {self.truth}; "
+                "counts against different labels do not add up",
             )
         if other.classes != self.classes:
             same = set(other.classes) == set(self.classes)
             raise InputError(
-                f"other: expected the same classes in the same order, got "
-                f"{'another order' if same else 'other classes'}; count both with one classes=[...]"
+                "other",
+                f"expected the same classes in the same order, got "
+                f"{'another order' if same else 'other classes'}; count both with one classes=[...]",
             )
         return ConfusionCounts(self.counts + other.counts, self.classes, self.rows)
 
@@ -289,12 +291,13 @@ def confusion(
     dog          0    1
     """
     if rows not in get_args(Rows):
-        raise InputError(f"rows: expected 'label' (given labels) or 'true' (true labels), got {rows!r}")
+        raise InputError("rows", f"expected 'label' (given labels) or 'true' (true labels), got {rows!r}")
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     if data.k > MAX_CLASSES:
         raise InputError(
-            f"labels: expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
-            "are these names of instances?"
+            "labels",
+            f"expected at most {MAX_CLASSES:,} classes, got {data.k:,} in {data.n:,} rows; "
+            "are these names of instances?",
         )
     return ConfusionCounts(confusion_counts(data.labels, data.predictions[0], data.k), data.vocabulary.classes, rows)
 
@@ -347,17 +350,18 @@ def _checked_counts(values: object) -> Counts:
     """Return a read-only copy of a square table of whole numbers."""
     array = np.array(values)
     if array.dtype.kind not in "iuf":
-        raise InputTypeError(f"counts: expected whole numbers, got values of type {array.dtype}")
+        raise InputTypeError("counts", f"expected whole numbers, got values of type {array.dtype}")
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
-        raise InputError(f"counts: expected a square table (n_classes, n_classes), got shape {array.shape}")
+        raise InputError("counts", f"expected a square table (n_classes, n_classes), got shape {array.shape}")
     with np.errstate(invalid="ignore"):
         counts = array.astype(np.int64)
     wrong = (counts != array) | (array < 0)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
-            f"counts: expected whole numbers, 0 or more, got {int(wrong.sum())} others, first {array[row, column]} "
-            f"in row {row}, column {column}; give counts, not shares of them"
+            "counts",
+            f"expected whole numbers, 0 or more, got {int(wrong.sum())} others, first {array[row, column]} "
+            f"in row {row}, column {column}; give counts, not shares of them",
         )
     counts.flags.writeable = False
     return counts

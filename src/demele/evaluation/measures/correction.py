@@ -251,13 +251,14 @@ def binary_correction(
     """
     seen, noise = _share(apparent, "apparent"), _share(rate, "rate")
     if seen > 1:
-        raise InputError(f"apparent: expected an accuracy in [0, 1], got {apparent!r}{_percent(seen)}")
+        raise InputError("apparent", f"expected an accuracy in [0, 1], got {apparent!r}{_percent(seen)}")
     if noise >= 1:
-        raise InputError(f"rate: expected a rate of wrong labels in [0, 1), got {rate!r}{_percent(noise)}")
+        raise InputError("rate", f"expected a rate of wrong labels in [0, 1), got {rate!r}{_percent(noise)}")
     if noise == 0.5:
         raise InputError(
-            "rate: at 0.5 the labels of two classes are coin flips: every classifier agrees with half of them, and "
-            "nothing is left to correct; have labels checked by an expert instead"
+            "rate",
+            "at 0.5 the labels of two classes are coin flips: every classifier agrees with half of them, and "
+            "nothing is left to correct; have labels checked by an expert instead",
         )
     level = checked_level(level)
     value = (seen - noise) / (1 - 2 * noise)
@@ -299,9 +300,9 @@ def binary_correction(
 
 def _share(value: Any, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InputTypeError(f"{argument}: expected a number in [0, 1], got {type(value).__name__}")
+        raise InputTypeError(argument, f"expected a number in [0, 1], got {type(value).__name__}")
     if not math.isfinite(value) or value < 0:
-        raise InputError(f"{argument}: expected a number in [0, 1], got {value!r}")
+        raise InputError(argument, f"expected a number in [0, 1], got {value!r}")
     return float(value)
 
 
@@ -311,5 +312,5 @@ def _percent(value: float) -> str:
 
 def _whole(trials: Any) -> int:
     if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-        raise InputError(f"trials: expected the number of instances, a whole number from 1, got {trials!r}")
+        raise InputError("trials", f"expected the number of instances, a whole number from 1, got {trials!r}")
     return int(trials)

@@ -43,12 +43,13 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
 
     if isinstance(noise, Audit):
         if audit is not None:
-            raise InputError("noise and audit: both are audits; give one of them, as audit=")
+            raise InputError(("noise", "audit"), "both are audits; give one of them, as audit=")
         noise, audit = None, noise
     if audit is not None and not isinstance(audit, Audit):
         raise InputTypeError(
-            f"audit: expected an Audit, got {type(audit).__name__}; "
-            "wrap expert labels in demele.labels.Audit(rows, labels, design=...)"
+            "audit",
+            f"expected an Audit, got {type(audit).__name__}; "
+            "wrap expert labels in demele.labels.Audit(rows, labels, design=...)",
         )
     if true_labels is not None and (noise is not None or audit is not None):
         other = "noise" if noise is not None else "audit"
@@ -58,14 +59,16 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     selective = audit is not None and audit.design == "selective"
     if selective and noise is None:
         raise InputError(
-            "audit: its rows were chosen for a reason (design='selective'), so it says nothing of the other rows; give "
-            "noise= as well, a rate that bounds these, or an audit of rows drawn at random (demele.labels.draw_audit)"
+            "audit",
+            "its rows were chosen for a reason (design='selective'), so it says nothing of the other rows; give "
+            "noise= as well, a rate that bounds these, or an audit of rows drawn at random (demele.labels.draw_audit)",
         )
     known = read_noise(noise)
     if audit is not None and known is not None and not selective and not isinstance(known, float):
         raise InputError(
-            "noise and audit: beside a random audit, only a rate that the noise does not exceed can be used, got "
-            f"{type(known).__name__}; leave one of them out"
+            ("noise", "audit"),
+            "beside a random audit, only a rate that the noise does not exceed can be used, got "
+            f"{type(known).__name__}; leave one of them out",
         )
     return known, audit
 
@@ -82,8 +85,9 @@ def knowledge_of(
     """Return what is known, from the given labels and what was supplied beside them."""
     if errs[0] and (audit is None or audit.design == "selective"):
         raise InputError(
-            "expert_error: says how often the expert of a random audit is wrong; give audit=, expert labels of rows "
-            "drawn at random, or drop it"
+            "expert_error",
+            "says how often the expert of a random audit is wrong; give audit=, expert labels of rows "
+            "drawn at random, or drop it",
         )
     if true_labels is not None:
         return _TrueLabels(data, table, true_labels, level)
@@ -138,7 +142,7 @@ class _TrueLabels(LabelKnowledge):
     def __init__(self, data: Labelled, table: ConfusionCounts, true_labels: object, level: float) -> None:
         truth = coded_like(true_labels, data, "true_labels")
         if truth is None:
-            raise InputTypeError("true_labels: expected the true classes, got None")
+            raise InputTypeError("true_labels", "expected the true classes, got None")
         self.counts = BiasCounts.from_rows(data.predictions[0], data.labels, truth, data.k)
         self.apparent = table
         self.correct = ConfusionCounts(table_of(data.relabelled(truth)), data.vocabulary.classes, "true")
@@ -209,8 +213,9 @@ class _Bounded(LabelKnowledge):
         np.fill_diagonal(found, 0)
         if found.sum() > self.budget.wrong:
             raise InputError(
-                f"noise: allows {self.budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
-                "give a larger rate"
+                "noise",
+                f"allows {self.budget.wrong} wrong labels of {data.n}, but the audit shows {found.sum()}; "
+                "give a larger rate",
             )
         labels = data.labels.copy()
         labels[audit.rows] = seen
@@ -273,8 +278,9 @@ class _Audited(LabelKnowledge):
         self.most = None if rate is None else int(np.floor(rate * data.n + 1e-9))
         if self.most is not None and wrong > self.most:
             raise InputError(
-                f"noise: allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
-                "or leave it out"
+                "noise",
+                f"allows {self.most} wrong labels of {data.n}, but the audit shows {wrong}; give a larger rate, "
+                "or leave it out",
             )
         drawn = {
             "uniform": "uniformly at random, without replacement",

@@ -86,12 +86,13 @@ class Cleaning:
         flags = np.array(as_column(suspect, "suspect"))
         if flags.ndim != 1 or flags.dtype != bool:
             raise InputTypeError(
-                f"suspect: expected one flag (True or False) per label, got shape {flags.shape} of type "
-                f"{flags.dtype}; from row numbers: suspect = numpy.zeros(n, dtype=bool); suspect[rows] = True"
+                "suspect",
+                f"expected one flag (True or False) per label, got shape {flags.shape} of type "
+                f"{flags.dtype}; from row numbers: suspect = numpy.zeros(n, dtype=bool); suspect[rows] = True",
             )
         instead = None if suggested is None else read_labels(suggested, "suggested")
         if instead is not None and instead.size != flags.size:
-            raise InputError(f"suggested: expected {flags.size} labels, one per flag of suspect, got {instead.size}")
+            raise InputError("suggested", f"expected {flags.size} labels, one per flag of suspect, got {instead.size}")
         values: dict[str, object] = {
             "suspect": flags,
             "suggested": instead,
@@ -154,8 +155,9 @@ class Cleaning:
             )
         except IndexError as error:
             raise InputError(
-                f"rows: expected {self.suspect.size} flags, or row numbers up to {self.suspect.size - 1}, got shape "
-                f"{chosen.shape} of {chosen.dtype}"
+                "rows",
+                f"expected {self.suspect.size} flags, or row numbers up to {self.suspect.size - 1}, got shape "
+                f"{chosen.shape} of {chosen.dtype}",
             ) from error
 
     def kept(self, y: object) -> CleanedLabels:
@@ -250,7 +252,7 @@ class Cleaning:
         [2, 1, 0]
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"n: expected a number of labels, 1 or more, got {plain_text(n)}")
+            raise InputError("n", f"expected a number of labels, 1 or more, got {plain_text(n)}")
         score = np.zeros(self.suspect.size) if self.score is None else np.nan_to_num(self.score, nan=-1.0)
         order = np.lexsort((-score, ~self.suspect))  # stable
         return self.to_frame(y).iloc[order[:n]]
@@ -279,11 +281,12 @@ class Cleaning:
     def _labels(self, y: object) -> NDArray[Any]:
         given = read_labels(y, "y")
         if given.size != self.suspect.size:
-            raise InputError(f"y: expected {self.suspect.size} labels, those that were cleaned, got {given.size}")
+            raise InputError("y", f"expected {self.suspect.size} labels, those that were cleaned, got {given.size}")
         if self.suggested is not None and given.dtype != self.suggested.dtype:
             raise InputError(
-                f"y: expected classes like the suggested ones, such as {shown(self.suggested[:1].tolist())}, got "
-                f"{shown(given[:1].tolist())}; pass the labels that were cleaned"
+                "y",
+                f"expected classes like the suggested ones, such as {shown(self.suggested[:1].tolist())}, got "
+                f"{shown(given[:1].tolist())}; pass the labels that were cleaned",
             )
         check_made_from(self, given, "y")
         return given
@@ -321,8 +324,9 @@ def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> 
     """
     if cleaning.made_from is not None and cleaning.made_from != label_digest(labels):
         raise InputError(
-            f"cleaning: it was made from other labels than {argument}, or from these in another order; pass the labels "
-            "that were cleaned, row by row, or clean these"
+            "cleaning",
+            f"it was made from other labels than {argument}, or from these in another order; pass the labels "
+            "that were cleaned, row by row, or clean these",
         )
 
 
@@ -374,8 +378,9 @@ def simulated_cleaning(
     given, true = read_labels(labels, "labels"), read_labels(true_labels, "true_labels")
     if given.size != true.size:
         raise InputError(
-            f"labels and true_labels: expected the same number of rows, got {given.size} and {true.size}; "
-            "row r of both must be the same instance"
+            ("labels", "true_labels"),
+            f"expected the same number of rows, got {given.size} and {true.size}; "
+            "row r of both must be the same instance",
         )
     check_same_order(labels, true_labels, ("labels", "true_labels"))
     s, e = _probability(detected, "detected"), _probability(false_alarms, "false_alarms")
@@ -387,7 +392,7 @@ def simulated_cleaning(
     if c is None:
         return Cleaning(suspect)
     if len(words) < 2:
-        raise NotEnoughData(f"labels: expected at least 2 classes to choose from, got only {words.classes[0]!r}")
+        raise NotEnoughData("labels", f"expected at least 2 classes to choose from, got only {words.classes[0]!r}")
     succeeds = rng_for(seed, "simulated_cleaning", "corrected").random(given.size) < c
     shift = rng_for(seed, "simulated_cleaning", "other").integers(1, len(words), given.size)
     found = np.where(succeeds, truth, (truth + shift) % len(words))
@@ -397,18 +402,18 @@ def simulated_cleaning(
 
 def _probability(value: Any, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise InputError(f"{argument}: expected a probability in [0, 1], got {plain_text(value)}")
+        raise InputError(argument, f"expected a probability in [0, 1], got {plain_text(value)}")
     return float(value)
 
 
 def _read_score(score: object, n: int) -> NDArray[np.float64]:
     array = as_column(score, "score")
     if array.shape != (n,) or array.dtype.kind not in "iuf":
-        raise InputError(f"score: expected {n} numbers, one per flag of suspect, got shape {array.shape}")
+        raise InputError("score", f"expected {n} numbers, one per flag of suspect, got shape {array.shape}")
     array = array.astype(np.float64)
     odd = np.flatnonzero((array < 0) | (array > 1))
     if odd.size:
         raise InputError(
-            f"score: expected numbers in [0, 1], got {odd.size} others, first {array[odd[0]]:g} at row {odd[0]}"
+            "score", f"expected numbers in [0, 1], got {odd.size} others, first {array[odd[0]]:g} at row {odd[0]}"
         )
     return array

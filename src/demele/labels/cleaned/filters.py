@@ -189,17 +189,18 @@ def clean(
     words = vocabulary(given, classes=classes)
     labels = words.encode(given, "y")
     if np.unique(labels).size < 2:
-        raise NotEnoughData(f"y: expected labels of at least 2 classes, got only {shown(given[:1].tolist())}")
+        raise NotEnoughData("y", f"expected labels of at least 2 classes, got only {shown(given[:1].tolist())}")
     table = read_codes(features_or_probabilities, "features_or_probabilities")
     if len(table.values) != labels.size:
         raise InputError(
-            f"y and features_or_probabilities: expected the same number of rows, got {labels.size} and "
-            f"{len(table.values)}; row r of both must be the same instance"
+            ("y", "features_or_probabilities"),
+            f"expected the same number of rows, got {labels.size} and "
+            f"{len(table.values)}; row r of both must be the same instance",
         )
     check_same_order(y, features_or_probabilities, ("y", "features_or_probabilities"))
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise InputError(
-            f"n_jobs: expected a number of processes, -1 for all processors, or None, got {plain_text(n_jobs)}"
+            "n_jobs", f"expected a number of processes, -1 for all processors, or None, got {plain_text(n_jobs)}"
         )
     task = _Task(labels, words, table, options, checked_count(seed, "seed", 0), n_jobs)
     found, settings = _run(method, task)
@@ -211,7 +212,7 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
     options, labels, k_classes = task.options, task.labels, len(task.words)
     if method == "knn":
         if options["k"] >= labels.size:
-            raise InputError(f"k: expected fewer neighbours than the {labels.size} instances, got {options['k']}")
+            raise InputError("k", f"expected fewer neighbours than the {labels.size} instances, got {options['k']}")
         scaled = task.table.values if options["scaling"] == "none" else standardised(task.table.values)
         return methods.nearest_neighbours(scaled, labels, k_classes, k=options["k"], n_jobs=task.n_jobs), options
     notes: tuple[Note, ...] = ()
@@ -225,8 +226,9 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
             for name in ("model", "folds"):
                 if options[name] != _OPTIONS[method][name]:
                     raise InputError(
-                        f"{name}: nothing is trained, since features_or_probabilities was read as probabilities; drop "
-                        f"{name}, or pass kind='features'"
+                        name,
+                        f"nothing is trained, since features_or_probabilities was read as probabilities; drop "
+                        f"{name}, or pass kind='features'",
                     )
             found = _from_probabilities(method, read, labels, options)
             return replace(found, notes=found.notes + notes), {**used, "kind": "probabilities"}
@@ -366,8 +368,9 @@ def _check_method(method: object) -> None:
     if not isinstance(method, str) or method not in _OPTIONS:
         near = difflib.get_close_matches(str(method), _OPTIONS, n=1, cutoff=0.5)
         raise UnknownNameError(
-            f"method: expected one of {shown(list(_OPTIONS))}, got {plain_text(method)}"
-            + (f"; did you mean {near[0]!r}?" if near else "")
+            "method",
+            f"expected one of {shown(list(_OPTIONS))}, got {plain_text(method)}"
+            + (f"; did you mean {near[0]!r}?" if near else ""),
         )
 
 
@@ -376,7 +379,7 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if value is not None and name not in known:
             users = [repr(other) for other, options in _OPTIONS.items() if name in options]
-            raise InputError(f"{name}: method {method!r} does not use it, only {', '.join(users)}; drop it")
+            raise InputError(name, f"method {method!r} does not use it, only {', '.join(users)}; drop it")
     options = {name: known[name] if given[name] is None else given[name] for name in known}
     for name, least in (("k", 1), ("folds", 2), ("rounds", 1)):
         if name in options:
@@ -388,11 +391,13 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     ):
         if name in options and options[name] not in allowed:
             told = shown([value for value in allowed if value is not None])
-            raise InputError(f"{name}: expected one of {told} for method {method!r}, got {plain_text(options[name])}")
+            raise InputError(name, f"expected one of {told} for method {method!r}, got {plain_text(options[name])}")
     if options.get("threshold") is not None:
         limit = options["threshold"]
         if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not 0 < limit <= 1:
-            raise InputError(f"threshold: expected a share of the largest entropy, in (0, 1], got {plain_text(limit)}")
+            raise InputError(
+                "threshold", f"expected a share of the largest entropy, in (0, 1], got {plain_text(limit)}"
+            )
         options["threshold"] = float(limit)
     return options
 
@@ -410,7 +415,8 @@ def _models(method: str, model: Any) -> list[Any]:
         return [default_model(), DecisionTreeClassifier(), nearest]
     if not isinstance(model, Sequence) or len(model) < 2:
         raise InputTypeError(
-            f"model: expected a sequence of at least 2 classifiers for method 'voting', got {type(model).__name__}"
-            + (f" of {len(model)}" if isinstance(model, Sequence) else "; for one model, take method='classification'")
+            "model",
+            f"expected a sequence of at least 2 classifiers for method 'voting', got {type(model).__name__}"
+            + (f" of {len(model)}" if isinstance(model, Sequence) else "; for one model, take method='classification'"),
         )
     return [read_model(one, f"model[{place}]") for place, one in enumerate(model)]

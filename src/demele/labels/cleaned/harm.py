@@ -225,20 +225,21 @@ def cleaning_harm(
     """
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(
-            f"cleaning: expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
+            "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
+        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
     given = read_labels(y, "y")
     if given.size != cleaning.suspect.size:
-        raise InputError(f"y: expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
+        raise InputError("y", f"expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")
     check_made_from(cleaning, given, "y")
     true = None if true_labels is None else read_labels(true_labels, "true_labels")
     if true is not None:
         if true.size != given.size:
             raise InputError(
-                f"y and true_labels: expected the same number of rows, got {given.size} and {true.size}; row r of both "
-                "must be the same instance"
+                ("y", "true_labels"),
+                f"expected the same number of rows, got {given.size} and {true.size}; row r of both "
+                "must be the same instance",
             )
         check_same_order(y, true_labels, ("y", "true_labels"))
         refuse_unjudged(true, given, "true_labels", _WITHOUT_UNJUDGED, classes=classes)
@@ -246,7 +247,7 @@ def cleaning_harm(
     same = [part for part in (given, true, instead) if part is not None and part.dtype == given.dtype]
     words = vocabulary(np.concatenate(same), classes=classes)
     if len(words) < 2:
-        raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}: no class can lose more")
+        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}: no class can lose more")
     rows = _Rows(
         suspect=cleaning.suspect,
         given=words.encode(given, "y"),

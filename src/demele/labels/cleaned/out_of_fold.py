@@ -82,10 +82,10 @@ def read_model(model: object, argument: str = "model") -> Any:
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "predict"):
         what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
         raise InputTypeError(
-            f"{argument}: expected a scikit-learn classifier, such as RandomForestClassifier(), got {what}"
+            argument, f"expected a scikit-learn classifier, such as RandomForestClassifier(), got {what}"
         )
     if not is_classifier(model):
-        raise InputTypeError(f"{argument}: expected a classifier, got {type(model).__name__}, which is none")
+        raise InputTypeError(argument, f"expected a classifier, got {type(model).__name__}, which is none")
     return clone(model)
 
 
@@ -180,8 +180,9 @@ def answered(
         return (constant if want == "probabilities" else constant.argmax(axis=1)), True
     if want == "probabilities" and not hasattr(model, "predict_proba"):
         raise InputError(
-            f"model: {type(model).__name__} gives no probabilities, which this method needs; wrap it in scikit-learn's "
-            "CalibratedClassifierCV, or take another"
+            "model",
+            f"{type(model).__name__} gives no probabilities, which this method needs; wrap it in scikit-learn's "
+            "CalibratedClassifierCV, or take another",
         )
     with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -236,12 +236,13 @@ def agreement(
     _check(scale, level, n_resamples, seed)
     values = _values(table.classes, scale)
     if table.n_annotators < 2:
-        raise NotEnoughData("annotations: expected answers of at least 2 annotators, got those of 1")
+        raise NotEnoughData("annotations", "expected answers of at least 2 annotators, got those of 1")
     first = first_answers(table)
     if int(np.bincount(first.item, minlength=1).max()) < 2:
         raise NotEnoughData(
-            f"annotations: expected an item with answers of 2 annotators, got {table.n_answers} answers about "
-            f"{np.unique(table.item).size} items, of one annotator each"
+            "annotations",
+            f"expected an item with answers of 2 annotators, got {table.n_answers} answers about "
+            f"{np.unique(table.item).size} items, of one annotator each",
         )
     votes, times = vote_rows(table)
     sums = Sums.of(votes, scale, values)
@@ -282,17 +283,17 @@ def agreement(
 
 def _check(scale: object, level: object, n_resamples: object, seed: object) -> None:
     if scale not in get_args(Scale):
-        raise UnknownNameError(f"scale: expected one of {shown(get_args(Scale))}, got {plain_text(scale)}")
+        raise UnknownNameError("scale", f"expected one of {shown(get_args(Scale))}, got {plain_text(scale)}")
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < float(level) < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
+        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise InputTypeError(f"{name}: expected a whole number, got {plain_text(number)}")
+            raise InputTypeError(name, f"expected a whole number, got {plain_text(number)}")
         if number < 0:
-            raise InputError(f"{name}: expected a whole number from 0, got {number}")
+            raise InputError(name, f"expected a whole number from 0, got {number}")
     least = math.ceil(2 / (1 - float(level)) - 1e-9)
     if isinstance(n_resamples, int | np.integer) and 0 < n_resamples < least:
-        raise InputError(f"n_resamples: expected 0, or at least {least} for level {level}, got {n_resamples}")
+        raise InputError("n_resamples", f"expected 0, or at least {least} for level {level}, got {n_resamples}")
 
 
 def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
@@ -305,11 +306,12 @@ def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
         values = np.full(1, np.nan)
     if not np.isfinite(values).all():
         raise InputError(
-            f"classes: expected numbers on a scale of kind {scale!r}, got {shown(classes)}; write numbers for the "
-            "classes, or use scale='ordinal' with classes=[...] in their order"
+            "classes",
+            f"expected numbers on a scale of kind {scale!r}, got {shown(classes)}; write numbers for the "
+            "classes, or use scale='ordinal' with classes=[...] in their order",
         )
     if scale == "ratio" and values.min() < 0:
-        raise InputError(f"classes: expected no negative number on a ratio scale, got {shown(classes)}")
+        raise InputError("classes", f"expected no negative number on a ratio scale, got {shown(classes)}")
     return values
 
 

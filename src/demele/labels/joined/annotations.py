@@ -79,7 +79,7 @@ class Annotations(AnswerTable):
         sizes = {name: column.size for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{size} {name}" for name, size in sizes.items())
-            raise InputError(f"annotations: expected one item, one annotator and one answer per row, got {told}")
+            raise InputError("annotations", f"expected one item, one annotator and one answer per row, got {told}")
         listed = None if all_items is None else vocabulary(columns["items"], classes=all_items)
         words = {
             "items": listed or vocabulary(columns["items"]),
@@ -131,12 +131,12 @@ class Annotations(AnswerTable):
         names, rows = _rows_of(matrix)
         if annotators is not None:
             if len(annotators) != len(rows):
-                raise InputError(f"annotators: expected {len(rows)} names, one per row, got {len(annotators)}")
+                raise InputError("annotators", f"expected {len(rows)} names, one per row, got {len(annotators)}")
             names = list(annotators)
         sizes = sorted({row.size for row in rows})
         if len(sizes) > 1:
             raise InputError(
-                f"annotations: expected as many items of each annotator, got from {sizes[0]} to {sizes[-1]}"
+                "annotations", f"expected as many items of each annotator, got from {sizes[0]} to {sizes[-1]}"
             )
         kept: list[NDArray[Any]] = []
         places: list[NDArray[np.intp]] = []
@@ -147,11 +147,11 @@ class Annotations(AnswerTable):
         who = np.repeat(np.arange(len(rows)), [place.size for place in places])
         answers = np.concatenate([part.astype(object) for part in kept]) if kept else np.empty(0, dtype=object)
         if answers.size == 0:
-            raise NotEnoughData("annotations: expected at least 1 answer, got none")
+            raise NotEnoughData("annotations", "expected at least 1 answer, got none")
         named = np.empty(len(names), dtype=object)
         named[:] = names
         if len(set(names)) < len(names):
-            raise InputError(f"annotators: expected each name once, got {shown(names)}")
+            raise InputError("annotators", f"expected each name once, got {shown(names)}")
         table = cls(np.concatenate(places), named[who], answers, classes=classes, all_items=range(sizes[0]))
         # Names in the order of the rows, not sorted: weights, for one, may come in that order.
         codes, first = np.unique(table.annotator, return_index=True)
@@ -188,12 +188,13 @@ def read_annotations(
     if isinstance(annotations, Annotations):
         if missing is not None:
             raise InputError(
-                "missing: these annotations are read already; give it where they are made, as in "
-                "Annotations.from_matrix(answers, missing=...)"
+                "missing",
+                "these annotations are read already; give it where they are made, as in "
+                "Annotations.from_matrix(answers, missing=...)",
             )
         if classes is None or tuple(classes) == annotations.classes:
             return annotations
-        raise InputError("classes: the annotations have their own; give them where the annotations are made")
+        raise InputError("classes", "the annotations have their own; give them where the annotations are made")
     if hasattr(annotations, "columns"):
         columns, names = split_columns(annotations, "annotations", "column")
         found = _long_columns(names)
@@ -206,13 +207,15 @@ def read_annotations(
             rivals = [name for name in names if str(name).casefold() in known]
             if len(rivals) > 1:
                 raise InputError(
-                    f"annotations: columns {' and '.join(map(plain_text, rivals))} may all be the {role}; leave out "
-                    "all but one, or pass Annotations(items, annotators, answers)"
+                    "annotations",
+                    f"columns {' and '.join(map(plain_text, rivals))} may all be the {role}; leave out "
+                    "all but one, or pass Annotations(items, annotators, answers)",
                 )
         if any(str(name).casefold() in known for name in names for known in COLUMN_NAMES.values()):
             raise InputError(
-                "annotations: expected columns item, annotator and answer (or task, worker, label), got "
-                f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)"
+                "annotations",
+                "expected columns item, annotator and answer (or task, worker, label), got "
+                f"{shown(list(names))}; name all three, or pass Annotations(items, annotators, answers)",
             )
     return Annotations.from_matrix(annotations, classes=classes, missing=missing)
 
@@ -225,7 +228,7 @@ def _without_missing(
     columns = {name: as_column(column, name) for name, column in read.items()}
     here = _answered(columns["answers"], missing)
     if not here.size:
-        raise NotEnoughData(f"annotations: expected at least 1 answer, got {plain_text(missing)} only")
+        raise NotEnoughData("annotations", f"expected at least 1 answer, got {plain_text(missing)} only")
     return Annotations(
         columns["items"][here],
         columns["annotators"][here],
@@ -253,8 +256,9 @@ def _long_columns(names: Sequence[str]) -> list[str] | None:
 def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     if matrix is None or isinstance(matrix, str | bytes) or not hasattr(matrix, "__iter__"):
         raise InputTypeError(
-            f"annotations: expected a table of answers, got {type(matrix).__name__}; pass a data frame with columns "
-            "item, annotator, answer, or an array of shape (n_annotators, n_items)"
+            "annotations",
+            f"expected a table of answers, got {type(matrix).__name__}; pass a data frame with columns "
+            "item, annotator, answer, or an array of shape (n_annotators, n_items)",
         )
     if isinstance(matrix, Mapping):
         rows = {
@@ -269,7 +273,7 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     else:
         rows = {place: as_column(values, f"annotations, annotator {place}") for place, values in enumerate(matrix)}
     if not rows:
-        raise NotEnoughData("annotations: expected at least 1 annotator, got none")
+        raise NotEnoughData("annotations", "expected at least 1 annotator, got none")
     for name, row in rows.items():
         if row.ndim != 1:
             raise InputError(
@@ -294,14 +298,16 @@ def _check_listed(items: NDArray[Any], listed: Vocabulary) -> None:
 
     if (items.dtype.kind == "i") != isinstance(listed.classes[0], int):
         raise InputError(
-            f"items: expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0: one "
-            "lists numbers, the other names"
+            "items",
+            f"expected some of all_items, {shown(listed.classes)}, got {plain_text(items[0])} at row 0: one "
+            "lists numbers, the other names",
         )
     wrong = np.flatnonzero(pd.Index(listed.classes).get_indexer(pd.Index(items)) < 0)
     if wrong.size:
         raise InputError(
-            f"items: {wrong.size} of {items.size} answers are about items that all_items does not list, first "
-            f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}"
+            "items",
+            f"{wrong.size} of {items.size} answers are about items that all_items does not list, first "
+            f"{items[wrong[:1]].tolist()[0]!r} at row {wrong[0]}",
         )
 
 

@@ -102,7 +102,7 @@ def consensus(
     ('majority', 'own-prior', 'one-coin')
     """
     if not isinstance(method, str) or method not in get_args(Method):
-        raise UnknownNameError(f"method: expected one of {shown(get_args(Method))}, got {plain_text(method)}")
+        raise UnknownNameError("method", f"expected one of {shown(get_args(Method))}, got {plain_text(method)}")
     table = read_annotations(annotations, classes=classes, missing=missing)
     if method == "majority":
         return majority_vote(table)

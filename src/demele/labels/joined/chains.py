@@ -99,8 +99,9 @@ def _halves(draws: NDArray[np.floating]) -> Floats:
     given = np.asarray(draws, dtype=np.float64)
     if given.ndim < 2 or given.shape[1] < FEWEST_DRAWS:
         raise InputError(
-            f"draws: expected an array of shape (n_chains, n_draws, ...) with at least {FEWEST_DRAWS} draws, got "
-            f"shape {given.shape}"
+            "draws",
+            f"expected an array of shape (n_chains, n_draws, ...) with at least {FEWEST_DRAWS} draws, got "
+            f"shape {given.shape}",
         )
     half = given.shape[1] // 2
     return np.concatenate([given[:, -2 * half : -half], given[:, -half:]])

@@ -151,7 +151,9 @@ class Consensus:
             If there is no such annotator.
         """
         if annotator not in self.annotators:
-            raise UnknownNameError(f"annotator: expected one of {shown(self.annotators)}, got {plain_text(annotator)}")
+            raise UnknownNameError(
+                "annotator", f"expected one of {shown(self.annotators)}, got {plain_text(annotator)}"
+            )
         table = self.profiles.table(self.annotators.index(annotator))
         return TransitionMatrix(_row_stochastic(table), self.classes)
 
@@ -257,7 +259,7 @@ class Consensus:
     def _coded(self, given: object, argument: str) -> Indices:
         read = read_labels(given, argument)
         if read.size != len(self.items):
-            raise InputError(f"{argument}: expected {len(self.items)} labels, one per item, got {read.size}")
+            raise InputError(argument, f"expected {len(self.items)} labels, one per item, got {read.size}")
         return Vocabulary(self.classes).encode(read, argument)
 
     def _informativeness(self) -> Floats:

@@ -395,23 +395,23 @@ def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) 
 
 def _whole(value: Any, argument: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputTypeError(f"{argument}: expected a whole number, got {plain_text(value)}")
+        raise InputTypeError(argument, f"expected a whole number, got {plain_text(value)}")
     if value < least:
-        raise InputError(f"{argument}: expected {least} or more, got {value}")
+        raise InputError(argument, f"expected {least} or more, got {value}")
     return int(value)
 
 
 def _positive(value: Any, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InputTypeError(f"{argument}: expected a number above 0, got {plain_text(value)}")
+        raise InputTypeError(argument, f"expected a number above 0, got {plain_text(value)}")
     if not 0 < value < np.inf:
-        raise InputError(f"{argument}: expected a finite number above 0, got {plain_text(value)}")
+        raise InputError(argument, f"expected a finite number above 0, got {plain_text(value)}")
     return float(value)
 
 
 def _level(level: Any) -> float:
     if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError(f"level: expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
+        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
     return float(level)
 
 
@@ -419,11 +419,11 @@ def _prior_proportions(given: Any, k: int) -> Floats:
     if np.ndim(given) == 0:
         return np.full(k, _positive(given, "prior_proportions"))
     if len(given) != k:
-        raise InputError(f"prior_proportions: expected {k} numbers, one per class, or one for all, got {len(given)}")
+        raise InputError("prior_proportions", f"expected {k} numbers, one per class, or one for all, got {len(given)}")
     return np.array([_positive(value, f"prior_proportions, class {index}") for index, value in enumerate(given)])
 
 
 def _jobs(n_jobs: Any) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(f"n_jobs: expected a whole number other than 0 (-1: one per core), got {plain_text(n_jobs)}")
+        raise InputError("n_jobs", f"expected a whole number other than 0 (-1: one per core), got {plain_text(n_jobs)}")
     return int(n_jobs)

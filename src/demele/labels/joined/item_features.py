@@ -37,7 +37,7 @@ def named_feature_model(name: object) -> str:
     UnknownNameError
     """
     if not isinstance(name, str) or name not in FEATURE_MODELS:
-        raise UnknownNameError(f"feature_model: expected one of {shown(FEATURE_MODELS)}, got {plain_text(name)}")
+        raise UnknownNameError("feature_model", f"expected one of {shown(FEATURE_MODELS)}, got {plain_text(name)}")
     return name
 
 
@@ -75,12 +75,13 @@ def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
     if wrong.size:
         row = int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1
         raise InputError(
-            f"features: expected counts, whole numbers of 0 or more, got {wrong.size} others, first "
+            "features",
+            f"expected counts, whole numbers of 0 or more, got {wrong.size} others, first "
             f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}; for measurements pass "
-            "feature_model='normal'"
+            "feature_model='normal'",
         )
     if not table.data.any():
-        raise NotEnoughData("features: expected at least 1 count above 0, got none")
+        raise NotEnoughData("features", "expected at least 1 count above 0, got none")
     model = CountFeatures(table, prior, annotations.k)
     return ItemFeatures(model, digest(table.data, table.indices, table.indptr, table.shape))
 
@@ -90,7 +91,7 @@ def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
     _check_size(read.n, annotations)
     varying = np.flatnonzero(~read.constant)
     if not varying.size:
-        raise NotEnoughData("features: expected at least 1 feature that varies, got only constant ones")
+        raise NotEnoughData("features", "expected at least 1 feature that varies, got only constant ones")
     values = read.dense()[:, varying]
     # Halved ranges first, so that no square overflows or vanishes.
     centre, half = (read.low[varying] / 2 + read.high[varying] / 2), (read.high[varying] / 2 - read.low[varying] / 2)
@@ -99,7 +100,7 @@ def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
         standardised = (scaled - scaled.mean(axis=0)) / scaled.std(axis=0)
     if not np.isfinite(standardised).all():
         name = read.names[varying[int(np.argmin(np.isfinite(standardised).all(axis=0)))]]
-        raise InputError(f"features: column {name!r} varies too little for its size to be standardised; shift it")
+        raise InputError("features", f"column {name!r} varies too little for its size to be standardised; shift it")
     constant = tuple(name for name, flat in zip(read.names, read.constant, strict=True) if flat)
     return ItemFeatures(NormalFeatures(standardised, prior, annotations.k), digest(values), constant)
 
@@ -107,8 +108,9 @@ def _normal(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
 def _check_size(n_rows: int, annotations: Annotations) -> None:
     if n_rows != annotations.n_items:
         raise InputError(
-            f"features: expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}; items "
-            "without an answer are listed by Annotations(..., all_items=...)"
+            "features",
+            f"expected {annotations.n_items} rows, one per item of the annotations, got {n_rows}; items "
+            "without an answer are listed by Annotations(..., all_items=...)",
         )
 
 
@@ -119,6 +121,7 @@ def _check_order(features: Any, annotations: Annotations) -> None:
     index = list(features.index)
     if index != list(annotations.items) and len(index) == annotations.n_items and set(index) == set(annotations.items):
         raise InputError(
-            "features: the index holds the items in another order, and rows are paired by position; pass "
-            "features.loc[list(annotations.items)]"
+            "features",
+            "the index holds the items in another order, and rows are paired by position; pass "
+            "features.loc[list(annotations.items)]",
         )

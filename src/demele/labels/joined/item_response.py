@@ -387,24 +387,24 @@ def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:
     for name, value in (("smoothing", smoothing), ("tolerance", tolerance)):
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not np.isfinite(value) or value < 0:
-            raise InputError(f"{name}: expected a finite number of 0 or more, got {plain_text(value)}")
+            raise InputError(name, f"expected a finite number of 0 or more, got {plain_text(value)}")
     if not isinstance(max_iterations, int | np.integer) or isinstance(max_iterations, bool) or max_iterations < 1:
-        raise InputError(f"max_iterations: expected a whole number of at least 1, got {plain_text(max_iterations)}")
+        raise InputError("max_iterations", f"expected a whole number of at least 1, got {plain_text(max_iterations)}")
 
 
 def _check_prior(prior: object, strength: object, smoothing: object) -> float | None:
     """Return the strength of the own prior, or None if it is not asked for."""
     if prior is None:
         if strength is not None:
-            raise InputError("strength: is of prior='own', which is not asked for; smoothing= is what prior=None has")
+            raise InputError("strength", "is of prior='own', which is not asked for; smoothing= is what prior=None has")
         return None
     if not isinstance(prior, str) or prior != "own":
-        raise InputError(f"prior: expected 'own' or None, got {plain_text(prior)}")
+        raise InputError("prior", f"expected 'own' or None, got {plain_text(prior)}")
     if smoothing != 0:
-        raise InputError(f"smoothing: prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
+        raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
     if strength is None:
         return STRENGTH
     number = isinstance(strength, int | float | np.number) and not isinstance(strength, bool)
     if not number or not 0 < float(str(strength)) < np.inf:
-        raise InputError(f"strength: expected a finite number of pseudo-answers above 0, got {plain_text(strength)}")
+        raise InputError("strength", f"expected a finite number of pseudo-answers above 0, got {plain_text(strength)}")
     return float(str(strength))

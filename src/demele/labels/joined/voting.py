@@ -89,7 +89,7 @@ def majority_vote(
     plain = vote_shares(table)
     if isinstance(weights, str):
         if weights != "agreement":
-            raise InputError(f"weights: expected 'agreement', or one weight per annotator, got {plain_text(weights)}")
+            raise InputError("weights", f"expected 'agreement', or one weight per annotator, got {plain_text(weights)}")
         vote = _by_agreement(table)
     elif weights is None:
         vote = _Vote(plain, np.ones(table.n_annotators))
@@ -179,28 +179,30 @@ def _read_weights(weights: object, table: Annotations) -> Floats:
         missing = [name for name in table.annotators if name not in weights]
         if missing:
             raise InputError(
-                f"weights: expected one of each annotator, got none of {len(missing)} of {table.n_annotators}: "
-                f"{shown(missing)}"
+                "weights",
+                f"expected one of each annotator, got none of {len(missing)} of {table.n_annotators}: {shown(missing)}",
             )
         column = as_column([weights[name] for name in table.annotators], "weights")
     else:
         column = as_column(weights, "weights")
     if column.dtype.kind not in "biuf":
-        raise InputTypeError(f"weights: expected numbers, got values of type {column.dtype}")
+        raise InputTypeError("weights", f"expected numbers, got values of type {column.dtype}")
     if column.shape != (table.n_annotators,):
         raise InputError(
-            f"weights: expected {table.n_annotators} numbers, one per annotator, got shape {column.shape}; a mapping "
-            "of annotator to weight cannot be in the wrong order"
+            "weights",
+            f"expected {table.n_annotators} numbers, one per annotator, got shape {column.shape}; a mapping "
+            "of annotator to weight cannot be in the wrong order",
         )
     values = column.astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if wrong.size:
         raise InputError(
-            f"weights: expected finite numbers of 0 or more, got {wrong.size} others, first {values[wrong[0]]} of "
-            f"annotator {table.annotators[wrong[0]]!r}; an annotator to leave out has weight 0"
+            "weights",
+            f"expected finite numbers of 0 or more, got {wrong.size} others, first {values[wrong[0]]} of "
+            f"annotator {table.annotators[wrong[0]]!r}; an annotator to leave out has weight 0",
         )
     if not values.any():
-        raise InputError("weights: expected at least one above 0, got only zeros")
+        raise InputError("weights", "expected at least one above 0, got only zeros")
     return values
 
 

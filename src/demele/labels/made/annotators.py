@@ -342,11 +342,12 @@ def _fitted(table: Floats, truth: Indices, job: tuple[int, tuple[str, Any]]) -> 
     predictions = np.asarray(fitted_predictions(estimator, table, truth, table))
     if predictions.shape != truth.shape:
         raise InputError(
-            f"models: expected one class per instance from {name}, got predictions of shape {predictions.shape} for "
-            f"{truth.size} instances"
+            "models",
+            f"expected one class per instance from {name}, got predictions of shape {predictions.shape} for "
+            f"{truth.size} instances",
         )
     if not np.isin(predictions, truth).all():
-        raise InputError(f"models: {name} predicts values that are none of its classes; pass classifiers")
+        raise InputError("models", f"{name} predicts values that are none of its classes; pass classifiers")
     return position, name, predictions.astype(np.int32)
 
 
@@ -355,23 +356,25 @@ def _read(features: object, y: object) -> tuple[Floats, NDArray[Any], Indices]:
     true = read_labels(y, "y")
     if table.n != true.size:
         raise InputError(
-            f"features and y: expected the same number of rows, got {table.n} and {true.size}; "
-            + ("pass features.T" if table.d == true.size else "row r of both must be the same instance")
+            ("features", "y"),
+            f"expected the same number of rows, got {table.n} and {true.size}; "
+            + ("pass features.T" if table.d == true.size else "row r of both must be the same instance"),
         )
     check_same_order(features, y, ("features", "y"))
     words = vocabulary(true)
     if len(words) < 2:
-        raise NotEnoughData(f"y: expected at least 2 classes, got only {words.classes[0]!r}")
+        raise NotEnoughData("y", f"expected at least 2 classes, got only {words.classes[0]!r}")
     if len(words) >= true.size:
-        raise NotEnoughData(f"y: expected fewer classes than instances, got {len(words)} of {true.size}")
+        raise NotEnoughData("y", f"expected fewer classes than instances, got {len(words)} of {true.size}")
     return table.dense(), true, words.encode(true, "y")
 
 
 def _read_models(models: Any, seed: int) -> list[tuple[str, Any]]:
     if hasattr(models, "fit") or isinstance(models, str | bytes) or not isinstance(models, Mapping | Sequence):
         raise InputTypeError(
-            f"models: expected a sequence of classifiers, or a mapping of name to classifier, got "
-            f"{type(models).__name__}" + ("; write [model]" if hasattr(models, "fit") else "")
+            "models",
+            f"expected a sequence of classifiers, or a mapping of name to classifier, got "
+            f"{type(models).__name__}" + ("; write [model]" if hasattr(models, "fit") else ""),
         )
     items: list[tuple[Any, Any]]
     if isinstance(models, Mapping):
@@ -379,7 +382,7 @@ def _read_models(models: Any, seed: int) -> list[tuple[str, Any]]:
     else:
         items = [(f"{type(model).__name__} {index}", model) for index, model in enumerate(models)]
     if not items:
-        raise NotEnoughData("models: expected at least 1 classifier, got none")
+        raise NotEnoughData("models", "expected at least 1 classifier, got none")
     return [(str(name), model) for name, model in _seeded(items, seed)]
 
 
@@ -389,8 +392,9 @@ def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]
     for position, (name, model) in enumerate(items):
         if isinstance(model, type) or not all(hasattr(model, needed) for needed in ("fit", "predict", "get_params")):
             raise InputTypeError(
-                f"models: expected classifiers with fit, predict and get_params, got {model!r} as {plain_text(name)}"
-                + ("; make an instance of it" if isinstance(model, type) else "")
+                "models",
+                f"expected classifiers with fit, predict and get_params, got {model!r} as {plain_text(name)}"
+                + ("; make an instance of it" if isinstance(model, type) else ""),
             )
         copy = clone(model)
         parameters = copy.get_params(deep=True)
@@ -401,7 +405,9 @@ def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]
 
 def _check_jobs(n_jobs: Any) -> None:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError(f"n_jobs: expected a number of processes, or -1 for all processors, got {plain_text(n_jobs)}")
+        raise InputError(
+            "n_jobs", f"expected a number of processes, or -1 for all processors, got {plain_text(n_jobs)}"
+        )
 
 
 def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:

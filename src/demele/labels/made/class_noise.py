@@ -74,7 +74,7 @@ def add_uniform_noise(
     coded = words.encode(true, "y")
     if len(words) < 2:
         raise NotEnoughData(
-            f"y: expected at least 2 classes, got only {words.classes[0]!r}; give all classes with classes=[...]"
+            "y", f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with classes=[...]"
         )
     draws = rng_for(seed, "add_uniform_noise", "wrong").random(true.size)
     shifts = rng_for(seed, "add_uniform_noise", "which").integers(1, len(words), true.size, dtype=np.int32)
@@ -226,21 +226,23 @@ def asymmetric_transition(classes: Sequence[object] | int, confusions: Mapping[A
         row, column = words.index(true, "confusions"), words.index(given, "confusions")
         if row == column:
             raise InputError(
-                f"confusions: expected two different classes, got {plain_text(true)} twice; the probability of the "
-                "right label is what the confusions leave"
+                "confusions",
+                f"expected two different classes, got {plain_text(true)} twice; the probability of the "
+                "right label is what the confusions leave",
             )
         if table[row, column]:
             raise InputError(
-                f"confusions: expected each confusion once, got {plain_text(true)} as {plain_text(given)} more "
-                "than once"
+                "confusions",
+                f"expected each confusion once, got {plain_text(true)} as {plain_text(given)} more than once",
             )
         table[row, column] = _read_confusion(value, true, given)
     sums = table.sum(axis=1)
     over = np.flatnonzero(sums > 1 + SUM_TOLERANCE)
     if over.size:
         raise InputError(
-            f"confusions: expected probabilities that sum to at most 1 for each true class, got {sums[over[0]]:g} for "
-            f"{words.classes[over[0]]!r}"
+            "confusions",
+            f"expected probabilities that sum to at most 1 for each true class, got {sums[over[0]]:g} for "
+            f"{words.classes[over[0]]!r}",
         )
     np.fill_diagonal(table, np.maximum(1 - sums, 0.0))
     return TransitionMatrix(table, words.classes)
@@ -309,8 +311,9 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
     elif isinstance(transition, TransitionCounts):
         if (transition.counts.sum(axis=1) == 0).any():
             raise NotEnoughData(
-                "transition: some true classes were never counted, so how they are labelled is unknown; pass "
-                "counts.to_matrix(empty='right') to suppose that they are labelled right"
+                "transition",
+                "some true classes were never counted, so how they are labelled is unknown; pass "
+                "counts.to_matrix(empty='right') to suppose that they are labelled right",
             )
         matrix = transition.to_matrix()
     else:
@@ -321,22 +324,25 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
     if matrix.classes is None:
         if matrix.k != len(own):
             raise InputError(
-                f"transition: its {matrix.k} classes have no names, and y has {len(own)} classes: "
-                f"{shown(own.classes)}; name them with TransitionMatrix(matrix, classes=[...])"
+                "transition",
+                f"its {matrix.k} classes have no names, and y has {len(own)} classes: "
+                f"{shown(own.classes)}; name them with TransitionMatrix(matrix, classes=[...])",
             )
         if isinstance(own.classes[0], str):
             raise InputError(
-                "transition: its classes have no names, and those of y have, so that its rows may be in any order; "
+                "transition",
+                "its classes have no names, and those of y have, so that its rows may be in any order; "
                 "name them with TransitionMatrix(matrix, classes=[...]); in sorted order they are "
-                f"{shown(own.classes, _MOST_NAMED)}"
+                f"{shown(own.classes, _MOST_NAMED)}",
             )
         return matrix, own
     known = set(matrix.classes)
     missing = [name for name in own.classes if name not in known]
     if missing:
         raise InputError(
-            f"transition: its classes {shown(matrix.classes)} lack {shown(missing)}, which y has; "
-            "name the classes of the matrix as y does"
+            "transition",
+            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which y has; "
+            "name the classes of the matrix as y does",
         )
     return matrix, Vocabulary(matrix.classes)
 
@@ -345,11 +351,11 @@ def _read_classes(classes: Any) -> Vocabulary:
     if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
         words = Vocabulary(tuple(range(int(classes))))
     elif classes is None:
-        raise InputTypeError("classes: expected the names of the classes, or their number, got None")
+        raise InputTypeError("classes", "expected the names of the classes, or their number, got None")
     else:
         words = vocabulary(np.empty(0), classes=classes)
     if len(words) < 2:
-        raise NotEnoughData(f"classes: expected at least 2 classes, got {plain_text(classes)}")
+        raise NotEnoughData("classes", f"expected at least 2 classes, got {plain_text(classes)}")
     return words
 
 
@@ -357,7 +363,7 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Return (true class, given label, probability) of each confusion, however they were written."""
     forms = "{(true, given): probability} or {true: {given: probability}}"
     if not isinstance(confusions, Mapping):
-        raise InputTypeError(f"confusions: expected a mapping {forms}, got {type(confusions).__name__}")
+        raise InputTypeError("confusions", f"expected a mapping {forms}, got {type(confusions).__name__}")
     for key, value in confusions.items():
         if isinstance(key, tuple) and len(key) == 2:
             yield key[0], key[1], value
@@ -367,7 +373,9 @@ def _confusions(confusions: Any) -> Iterator[tuple[Any, Any, Any]]:
         elif isinstance(value, tuple) and len(value) == 2:
             yield key, value[0], value[1]
         else:
-            raise InputTypeError(f"confusions: expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}")
+            raise InputTypeError(
+                "confusions", f"expected a mapping {forms}, got {plain_text(key)}: {plain_text(value)}"
+            )
 
 
 def _read_confusion(value: Any, true: object, given: object) -> float:
@@ -377,5 +385,5 @@ def _read_confusion(value: Any, true: object, given: object) -> float:
 
 def _flag(exact: object) -> bool:
     if not isinstance(exact, bool | np.bool_):
-        raise InputTypeError(f"exact: expected True or False, got {plain_text(exact)}")
+        raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
     return bool(exact)

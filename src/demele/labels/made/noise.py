@@ -145,9 +145,10 @@ def add_feature_noise(y: object, annotations: object, rate: float, *, legitimacy
     wanted, reachable = round(share * true.size), int(np.count_nonzero(difficulty > 0))
     if wanted > reachable:
         raise InputError(
-            f"rate: {share:g} of {true.size} instances would be {wanted} wrong labels, but only {reachable} instances "
+            "rate",
+            f"{share:g} of {true.size} instances would be {wanted} wrong labels, but only {reachable} instances "
             "are wrong for at least one annotator with legitimacy; the highest reachable rate is "
-            f"{reachable / true.size:g}"
+            f"{reachable / true.size:g}",
         )
     mislabelled = np.zeros(true.size, dtype=bool)
     mislabelled[np.argsort(-difficulty, kind="stable")[:wanted]] = True
@@ -200,7 +201,7 @@ def add_model_noise(y: object, predictions: object, rate: float | None = None) -
     share = None if rate is None else read_rate(rate)
     if share is None and len(models) > 1:
         raise InputError(
-            f"rate: expected the rate wanted, to choose one of {len(models)} models by its error, got None"
+            "rate", f"expected the rate wanted, to choose one of {len(models)} models by its error, got None"
         )
     words = _common_vocabulary(true, list(models.values()), "predictions")
     coded = words.encode(true, "y")
@@ -253,7 +254,7 @@ def read_rate(rate: Any, argument: str = "rate", share_of: str = "the instances"
     number = isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool)
     if not number or not 0 <= rate <= 1:
         percent = f"; for {rate:g}% write {rate / 100:g}" if number and 1 < rate <= 100 else ""
-        raise InputError(f"{argument}: expected a share of {share_of} in [0, 1], got {plain_text(rate)}{percent}")
+        raise InputError(argument, f"expected a share of {share_of} in [0, 1], got {plain_text(rate)}{percent}")
     return float(rate)
 
 
@@ -282,7 +283,7 @@ def _common_vocabulary(true: NDArray[Any], rows: list[NDArray[Any]], argument: s
     same = all(row.dtype == true.dtype for row in rows)
     words = vocabulary(np.concatenate([true, *rows]) if same else true)
     if same and len(words) < 2:
-        raise NotEnoughData(f"y: expected at least 2 classes among y and {argument}, got only {words.classes[0]!r}")
+        raise NotEnoughData("y", f"expected at least 2 classes among y and {argument}, got only {words.classes[0]!r}")
     return words
 
 
@@ -297,20 +298,21 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
     """Return what each annotator (or model) answered, by its name or position."""
     shape = f"(n_{one}s, n)"
     if values is None or isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise InputTypeError(f"{argument}: expected shape {shape}, got {type(values).__name__}")
+        raise InputTypeError(argument, f"expected shape {shape}, got {type(values).__name__}")
     if hasattr(values, "columns"):
-        raise InputTypeError(f"{argument}: expected shape {shape}, got a data frame; pass frame.to_numpy().T")
+        raise InputTypeError(argument, f"expected shape {shape}, got a data frame; pass frame.to_numpy().T")
     named = hasattr(values, "items")
     items = list(values.items()) if named else list(enumerate(values))
     rows = {name: read_labels(row, f"{argument}, {one} {plain_text(name)}") for name, row in items}
     if not rows:
-        raise NotEnoughData(f"{argument}: expected at least 1 {one}, got none")
+        raise NotEnoughData(argument, f"expected at least 1 {one}, got none")
     for name, row in items:
         if rows[name].size != n:
             turned = len(rows) == n and not named
             raise InputError(
-                f"{argument}: expected {n} labels of each {one}, as many as y has, got {rows[name].size} of {one} "
-                f"{plain_text(name)}" + (f"; pass {argument}.T" if turned else "")
+                argument,
+                f"expected {n} labels of each {one}, as many as y has, got {rows[name].size} of {one} "
+                f"{plain_text(name)}" + (f"; pass {argument}.T" if turned else ""),
             )
         check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
     return rows
@@ -319,12 +321,12 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
 def _read_legitimacy(legitimacy: object, n_annotators: int) -> Floats:
     array = as_column(legitimacy, "legitimacy")
     if array.shape != (n_annotators,) or array.dtype.kind not in "biuf":
-        raise InputError(f"legitimacy: expected {n_annotators} numbers, one per annotator, got shape {array.shape}")
+        raise InputError("legitimacy", f"expected {n_annotators} numbers, one per annotator, got shape {array.shape}")
     array = array.astype(np.float64)
     odd = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if odd.size:
         raise InputError(
-            f"legitimacy: expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of annotator "
-            f"{odd[0]}"
+            "legitimacy",
+            f"expected finite numbers >= 0, got {odd.size} others, first {array[odd[0]]:g} of annotator {odd[0]}",
         )
     return array

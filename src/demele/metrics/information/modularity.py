@@ -52,5 +52,5 @@ def modularity_from_information(information: ArrayLike) -> float:
     """
     matrix = np.asarray(information, dtype=float)
     if matrix.ndim != 2 or matrix.shape[1] < 2:
-        raise NotEnoughData(f"information: expected a matrix with at least 2 factors (columns), got {matrix.shape}")
+        raise NotEnoughData("information", f"expected a matrix with at least 2 factors (columns), got {matrix.shape}")
     return float(score(InformationTable(matrix, np.ones(matrix.shape[1]))).value)

@@ -104,20 +104,20 @@ def interventional_robustness(
     (1.0, True)
     """
     if isinstance(norm, bool) or not isinstance(norm, numbers.Real) or not float(norm) >= 1:
-        raise InputError(f"norm: expected a number of at least 1, or inf, got {norm!r}")
+        raise InputError("norm", f"expected a number of at least 1, or inf, got {norm!r}")
     read_codes, read_factors, data = _read(codes, factors, bins, missing, kinds)
     of_codes = _indices(codes_of_interest, read_codes.names, "codes_of_interest", default=range(read_codes.d))
     interest = _indices(factors_of_interest, read_factors.names, "factors_of_interest", default=())
     others = [index for index in range(read_factors.m) if index not in interest]
     disturbing = _indices(nuisance, read_factors.names, "nuisance", default=others)
     if not of_codes:
-        raise InputError("codes_of_interest: expected at least one code, got none")
+        raise InputError("codes_of_interest", "expected at least one code, got none")
     if not disturbing:
-        raise InputError("nuisance: expected at least one factor that is not of interest, got none")
+        raise InputError("nuisance", "expected at least one factor that is not of interest, got none")
     both = set(interest) & set(disturbing)
     if both:
         name = read_factors.names[min(both)]
-        raise InputError(f"nuisance: factor {name!r} is of interest and nuisance at once; name it in one set")
+        raise InputError("nuisance", f"factor {name!r} is of interest and nuisance at once; name it in one set")
     rest = [index for index in others if index not in disturbing]
 
     def score(rows: NDArray[np.intp] | slice, values: NDArray[Any] = data.codes) -> GeneralIRS:
@@ -135,11 +135,12 @@ def interventional_robustness(
     outlying = tuple(name for name in subject.outlying() if name in read_codes.names)
     if np.isnan(found.value):
         names = ", ".join(repr(read_codes.names[index]) for index in of_codes)
-        raise NotEnoughData(f"codes: {names} do not depend on the factors at all; robustness is not defined")
+        raise NotEnoughData("codes", f"{names} do not depend on the factors at all; robustness is not defined")
     if found.most_settings == 1 and interest:
         raise NotEnoughData(
-            "nuisance: each value of the factors of interest comes with one value of the nuisance factors only, so "
-            "nothing shows what these do to the codes; name other factors, or bring rows that combine them freely"
+            "nuisance",
+            "each value of the factors of interest comes with one value of the nuisance factors only, so "
+            "nothing shows what these do to the codes; name other factors, or bring rows that combine them freely",
         )
     arguments: dict[str, object] = {
         "codes_of_interest": tuple(read_codes.names[index] for index in of_codes),
@@ -208,7 +209,7 @@ def domain_shift_robustness(
     _, read_factors = read_pair(codes, factors, kinds=options.get("kinds"), missing=options.get("missing", "raise"))
     shifting = _indices(domain, read_factors.names, "domain", default=())
     if not shifting:
-        raise InputError("domain: expected at least one factor, got none")
+        raise InputError("domain", "expected at least one factor, got none")
     known = inspect.signature(interventional_robustness).parameters
     for keyword in options:
         if keyword not in known or keyword in ("factors_of_interest", "nuisance"):
@@ -264,11 +265,11 @@ def interventional_disentanglement(
     """
     read_codes, read_factors, data = _read(codes, factors, bins, missing, kinds)
     if read_factors.m < 2:
-        raise NotEnoughData("factors: interventional_disentanglement needs at least 2 factors, got 1")
+        raise NotEnoughData("factors", "interventional_disentanglement needs at least 2 factors, got 1")
     matrix = disentanglement_scores(data.codes, data.labels)
     per_code, value = irs_score(matrix, np.ones(read_codes.d), "uniform")
     if np.isnan(value):
-        raise NotEnoughData("codes: no code depends on the factors; robustness is not defined")
+        raise NotEnoughData("codes", "no code depends on the factors; robustness is not defined")
     import pandas as pd
 
     return Score(
@@ -311,21 +312,21 @@ def _indices(columns: Columns, names: Sequence[str], argument: str, default: Seq
     if isinstance(columns, str | numbers.Integral):
         return _indices([columns], names, argument, default)
     if not isinstance(columns, Sequence | np.ndarray):
-        raise InputTypeError(f"{argument}: expected names or indices of columns, got {columns!r}")
+        raise InputTypeError(argument, f"expected names or indices of columns, got {columns!r}")
     found: list[int] = []
     for column in columns:
         if isinstance(column, str):
             if column not in names:
-                raise UnknownNameError(f"{argument}: no column is called {column!r}{suggestion(column, names)}")
+                raise UnknownNameError(argument, f"no column is called {column!r}{suggestion(column, names)}")
             index = list(names).index(column)
         elif isinstance(column, numbers.Integral) and not isinstance(column, bool):
             if not 0 <= int(column) < len(names):
-                raise InputError(f"{argument}: expected an index from 0 to {len(names) - 1}, got {column}")
+                raise InputError(argument, f"expected an index from 0 to {len(names) - 1}, got {column}")
             index = int(column)
         else:
-            raise InputTypeError(f"{argument}: expected names or indices of columns, got {column!r}")
+            raise InputTypeError(argument, f"expected names or indices of columns, got {column!r}")
         if index in found:
-            raise InputError(f"{argument}: column {names[index]!r} is named twice")
+            raise InputError(argument, f"column {names[index]!r} is named twice")
         found.append(index)
     return found
 

@@ -106,8 +106,8 @@ def dci_compactness(importance: ArrayLike) -> float:
 def _checked(importance: ArrayLike) -> Array:
     matrix = np.asarray(importance, dtype=float)
     if matrix.ndim != 2 or not matrix.size:
-        raise InputError(f"importance: expected a matrix (n_codes, n_factors), got shape {matrix.shape}")
+        raise InputError("importance", f"expected a matrix (n_codes, n_factors), got shape {matrix.shape}")
     if not np.isfinite(matrix).all() or (matrix < 0).any():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1) | (matrix < 0).any(axis=1))[0])
-        raise InputError(f"importance: expected finite values of at least 0, got others, first in row {row}")
+        raise InputError("importance", f"expected finite values of at least 0, got others, first in row {row}")
     return matrix
