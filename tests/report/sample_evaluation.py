@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from demele.core.results import (
     Chance,
@@ -185,7 +184,7 @@ def _score(
         per_factor=native if unit == "per factor" else None,
         per_code=native if unit == "per code" else None,
         native_intervals=tuple(_interval(item, 0.06) for item in native) if len(names) and intervals else None,
-        matrix=_matrix(metric, strength, code_names, factor_names),
+        matrix_values=_matrix(metric, strength),
         matrix_of=_matrix_of(metric),
         interval=_interval(value, 0.03) if intervals else None,
         spread=Spread(tuple(value + np.array([-0.02, 0.0, 0.01]))) if stochastic and intervals else None,
@@ -209,16 +208,14 @@ def _matrix_of(metric: str) -> str | None:
     return {"irs": "IRS", "sap": "separability score", "explicitness": None}.get(metric, "mutual information (nats)")
 
 
-def _matrix(
-    metric: str, strength: np.ndarray, code_names: tuple[str, ...], factor_names: tuple[str, ...]
-) -> pd.DataFrame | None:
+def _matrix(metric: str, strength: np.ndarray) -> np.ndarray | None:
     what = _matrix_of(metric)
     if what is None:
         return None
     values = strength * 1.6 if what.startswith("mutual") else strength / np.nansum(strength, axis=0)
     if what == "separability score":
         values = strength - 0.1
-    return pd.DataFrame(values, index=list(code_names), columns=list(factor_names))
+    return np.asarray(values)
 
 
 def _dependencies(

@@ -12,7 +12,10 @@ from demele.report.view import Catalogue, View
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 
 
-def _score(metric: str, value: float, **fields: Any) -> Score:
+def _score(metric: str, value: float, matrix: pd.DataFrame | None = None, **fields: Any) -> Score:
+    if matrix is not None:
+        names = {"code_names": tuple(matrix.index), "factor_names": tuple(matrix.columns)}
+        fields = {"matrix_values": matrix.to_numpy(), **names, **fields}
     return Score(metric=metric, value=value, n=10, signature=Signature(metric), **fields)
 
 

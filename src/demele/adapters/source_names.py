@@ -224,12 +224,12 @@ def _indices(reg_dim: object) -> tuple[int, ...]:
 
 
 def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) -> Array:
-    if score.matrix is None or score.per_factor is None:
+    if score.matrix_values is None or score.per_factor is None:
         raise InputError("score", f"expected the result of SAP, with a matrix, got {score!r}")
     flat = np.zeros(len(score.code_names), dtype=bool) if variances is None else variances < thresh
     if reg_dim is None and not flat.any():
         return score.per_factor.copy()
-    own = score.matrix.to_numpy(dtype=np.float64).copy()
+    own = score.matrix_values.copy()
     own[flat] = np.where(np.isnan(own[flat]), np.nan, 0.0)
     d, m = own.shape
     if reg_dim is None:
@@ -248,11 +248,11 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
 
 def _modularity(score: Score, thresh: float) -> Array:
     """Return the values of all codes, informations below ``thresh`` being 0."""
-    if score.matrix is None or score.per_code is None:
+    if score.matrix_values is None or score.per_code is None:
         raise InputError("score", f"expected the result of Modularity, with a matrix, got {score!r}")
     if thresh <= DEAD_CODE:
         return score.per_code.copy()
-    information = score.matrix.to_numpy(dtype=np.float64)
+    information = score.matrix_values
     information = information[:, ~np.isnan(information).all(axis=0)]  # factors that vary
     information = np.where(information < thresh, 0.0, information)
     largest = information.max(axis=1)

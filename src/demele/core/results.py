@@ -133,7 +133,8 @@ class Score:
     factor_names, code_names : tuple of str
         Names of the columns.
     matrix : DataFrame of shape (n_codes, n_factors) or None
-        What the score was computed from; ``matrix_of`` says what it holds.
+        What the score was computed from; ``matrix_of`` says what it holds. A frame of its own at each reading, of the
+        array ``matrix_values``.
     n : int
         Rows used (the largest number over factors, where annotations are missing).
     interval, spread, chance
@@ -155,7 +156,7 @@ class Score:
     per_factor: NDArray[np.float64] | None = None
     per_code: NDArray[np.float64] | None = None
     native_intervals: tuple[Interval, ...] | None = None
-    matrix: "pd.DataFrame | None" = None
+    matrix_values: NDArray[np.float64] | None = None
     matrix_of: str | None = None
     interval: Interval | None = None
     spread: Spread | None = None
@@ -167,6 +168,15 @@ class Score:
 
     def __float__(self) -> float:
         return self.value
+
+    @property
+    def matrix(self) -> "pd.DataFrame | None":
+        """What the score was computed from, by code and factor."""
+        if self.matrix_values is None:
+            return None
+        import pandas as pd
+
+        return pd.DataFrame(self.matrix_values.copy(), index=list(self.code_names), columns=list(self.factor_names))
 
     @property
     def fragile(self) -> bool:
@@ -192,6 +202,16 @@ class Score:
         if self.per_code is not None:
             return self.code_names, [float(value) for value in self.per_code]
         return (), []
+
+    def _matrix(self) -> dict[str, Any] | None:
+        if self.matrix_values is None:
+            return None
+        return {
+            "what": self.matrix_of,
+            "rows": list(self.code_names),
+            "columns": list(self.factor_names),
+            "values": plain(self.matrix_values),
+        }
 
     def row(self) -> dict[str, object]:
         """Flat, in a fixed column order: what tables and CSV files hold."""
@@ -244,7 +264,7 @@ class Score:
             "native_unit": self.native_unit,
             "native": {name: plain(value) for name, value in zip(names, values, strict=True)},
             "native_intervals": native_intervals,
-            "matrix": None if self.matrix is None else _matrix(self.matrix, self.matrix_of),
+            "matrix": self._matrix(),
             "interval": None if self.interval is None else _fields(self.interval, "low high level method kind"),
             "spread": None if self.spread is None else _fields(self.spread, "mean std values"),
             "chance": None if self.chance is None else _fields(self.chance, "mean std p_value values"),
@@ -425,12 +445,3 @@ def plain(value: Any) -> Any:
 
 def _fields(item: object, names: str) -> dict[str, Any]:
     return {name: plain(getattr(item, name)) for name in names.split()}
-
-
-def _matrix(frame: "pd.DataFrame", what: str | None) -> dict[str, Any]:
-    return {
-        "what": what,
-        "rows": [str(name) for name in frame.index],
-        "columns": [str(name) for name in frame.columns],
-        "values": plain(frame.to_numpy()),
-    }

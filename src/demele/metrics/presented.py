@@ -17,15 +17,10 @@ __all__ = ["score_of", "warn_of_fragile"]
 
 def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, protocol: str, kinds: object) -> Score:
     """Put names, intervals, notes and the signature to what was computed."""
-    import pandas as pd
-
     native = outcome.native
     value = float(native.value)
     per_factor = None if native.per_factor is None else subject.spread_factors(native.per_factor)
-    matrix = None
-    if native.matrix is not None:
-        full = subject.spread_factors(native.matrix)
-        matrix = pd.DataFrame(full, index=list(subject.codes.names), columns=list(subject.factors.names))
+    matrix = None if native.matrix is None else subject.spread_factors(native.matrix)
     interval, native_intervals = None, None
     if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
         interval, native_intervals = _intervals(request, outcome, native, subject, run)
@@ -46,7 +41,7 @@ def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, pro
         per_factor=per_factor,
         per_code=native.per_code,
         native_intervals=native_intervals,
-        matrix=matrix,
+        matrix_values=matrix,
         matrix_of=native.matrix_of,
         interval=interval,
         spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),

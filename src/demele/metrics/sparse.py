@@ -315,7 +315,7 @@ def _evaluated(
             report=report,
         )
         seconds = time.perf_counter() - started
-        information = _frame(table.information.information, codes, factors, active)
+        information = spread(table.information.information, factors, active)
         for metric in wanted:
             if metric in _FROM_COUNTS:
                 scores[metric] = _score(metric, table, information, codes, factors, active, notes, settings, seconds)
@@ -353,8 +353,8 @@ def _evaluated(
             )
             for factor in factors.columns
         ),
-        information=information,
-        joint_entropy=_frame(joint, codes, factors, active),
+        information=_frame(information, codes, factors),
+        joint_entropy=_frame(spread(joint, factors, active), codes, factors),
         factor_entropy=pd.Series(entropies, index=list(factors.names)),
         code_entropy=pd.Series(table.code_entropy, index=list(codes.names)),
         activity=pd.Series(codes.activity, index=list(codes.names)),
@@ -443,16 +443,16 @@ def _notes(codes: SparseCodes, factors: Factors) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _frame(values: Array, codes: SparseCodes, factors: Factors, active: list[int]) -> Any:
+def _frame(values: Array, codes: SparseCodes, factors: Factors) -> Any:
     import pandas as pd
 
-    return pd.DataFrame(spread(values, factors, active), index=list(codes.names), columns=list(factors.names))
+    return pd.DataFrame(values, index=list(codes.names), columns=list(factors.names))
 
 
 def _score(
     metric: str,
     table: SparseTable,
-    information: Any,
+    information: Array,
     codes: SparseCodes,
     factors: Factors,
     active: list[int],
@@ -477,7 +477,7 @@ def _score(
         factor_names=factors.names,
         per_factor=None if native.per_factor is None else spread(native.per_factor, factors, active),
         per_code=native.per_code,
-        matrix=information,
+        matrix_values=information,
         matrix_of=native.matrix_of,
         notes=own,
         details=native.details,

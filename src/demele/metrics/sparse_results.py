@@ -218,7 +218,7 @@ def _short(score: Score, top: set[str]) -> Score:
         key: value for key, value in score.details.items() if not (isinstance(value, np.ndarray) and value.size > 1000)
     }
     if score.per_code is None:
-        return replace(score, matrix=None, details=details)
+        return replace(score, matrix_values=None, details=details)
     kept = [index for index, name in enumerate(score.code_names) if name in top]
     names = tuple(score.code_names[index] for index in kept)
-    return replace(score, matrix=None, details=details, code_names=names, per_code=score.per_code[kept])
+    return replace(score, matrix_values=None, details=details, code_names=names, per_code=score.per_code[kept])

@@ -165,12 +165,10 @@ def _sap_of_all(
     score: Score, screened: Screened, table: SparseTable, codes: SparseCodes, factors: Factors, active: list[int]
 ) -> Score:
     """Put the squared correlations of all codes on all rows in the place of those of the screened ones."""
-    import pandas as pd
-
-    if score.matrix is None or score.per_factor is None:
+    if score.matrix_values is None or score.per_factor is None:
         raise ValueError("SAP keeps its matrix")
     matrix = np.full((codes.d, factors.m), np.nan)
-    matrix[screened.chosen] = score.matrix.to_numpy()
+    matrix[screened.chosen] = score.matrix_values
     per_factor = score.per_factor.copy()
     squares = table.squared_correlations
     continuous = [index for index in active if not factors.columns[index].categorical]
@@ -193,6 +191,6 @@ def _sap_of_all(
         n=max(factors.columns[index].n_annotated for index in active) if continuous else score.n,
         code_names=codes.names,
         per_factor=per_factor,
-        matrix=pd.DataFrame(matrix, index=list(codes.names), columns=list(factors.names)),
+        matrix_values=matrix,
         notes=notes,
     )

@@ -270,8 +270,6 @@ def interventional_disentanglement(
     per_code, value = irs_score(matrix, np.ones(read_codes.d), "uniform")
     if np.isnan(value):
         raise NotEnoughData("codes", "no code depends on the factors; robustness is not defined")
-    import pandas as pd
-
     return Score(
         metric="interventional_disentanglement",
         value=value,
@@ -285,7 +283,7 @@ def interventional_disentanglement(
         code_names=read_codes.names,
         factor_names=read_factors.names,
         per_code=per_code,
-        matrix=pd.DataFrame(matrix, index=list(read_codes.names), columns=list(read_factors.names)),
+        matrix_values=matrix,
         matrix_of="disentanglement D of a code for a factor",
     )
 

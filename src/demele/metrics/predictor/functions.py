@@ -65,7 +65,7 @@ def _undefined(name: str, like: Score) -> Score:
         signature=Signature(name, like.signature.arguments, like.signature.context),
         code_names=like.code_names,
         factor_names=like.factor_names,
-        matrix=like.matrix,
+        matrix_values=like.matrix_values,
         matrix_of=like.matrix_of,
         notes=(*like.notes, Note(code="undefined", message=left.reason, severity="warning")),
         protocol=like.protocol,

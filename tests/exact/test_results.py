@@ -1,0 +1,86 @@
+"""A Score is a plain frozen record; its table is made when it is read."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.core.results import Score
+from demele.core.signature import Signature
+
+VALUES = np.array([[0.5, 0.25, np.nan], [0.125, 1.0, np.nan]])
+
+
+@pytest.fixture
+def score() -> Score:
+    """Two codes, three factors of which the last is constant."""
+    return Score(
+        metric="mig",
+        value=0.625,
+        n=10,
+        signature=Signature("mig"),
+        code_names=("z1", "z2"),
+        factor_names=("a", "b", "c"),
+        matrix_values=VALUES,
+        matrix_of="mutual information (nats)",
+    )
+
+
+def _table(score: Score) -> pd.DataFrame:
+    found = score.matrix
+    assert found is not None
+    return found
+
+
+def test_the_matrix_is_a_table_of_codes_and_factors(score: Score) -> None:
+    expected = pd.DataFrame(VALUES, index=["z1", "z2"], columns=["a", "b", "c"])
+    pd.testing.assert_frame_equal(_table(score), expected)
+    assert replace(score, matrix_values=None).matrix is None
+
+
+def test_who_writes_into_the_table_does_not_change_the_score(score: Score) -> None:
+    table = _table(score)
+    table.loc["z1", "a"] = 7.0
+    assert _table(score).loc["z1", "a"] == 0.5
+
+
+def test_scores_survive_pickling_copies_and_replacement(score: Score) -> None:
+    for other in (pickle.loads(pickle.dumps(score)), copy.deepcopy(score), copy.copy(score), replace(score)):
+        pd.testing.assert_frame_equal(_table(other), _table(score))
+        assert other.to_dict() == score.to_dict()
+        assert other != score  # as before: a score equals itself only
+    assert replace(score, value=0.5).value == 0.5
+    np.testing.assert_array_equal(asdict(score)["matrix_values"], VALUES)
+    assert repr(score) == "Score(mig = 0.6250, n=10)"
+
+
+def test_json_holds_the_matrix_with_its_names(score: Score) -> None:
+    assert score.to_dict()["matrix"] == {
+        "what": "mutual information (nats)",
+        "rows": ["z1", "z2"],
+        "columns": ["a", "b", "c"],
+        "values": [[0.5, 0.25, None], [0.125, 1.0, None]],
+    }
+
+
+def test_a_value_is_computed_without_pandas() -> None:
+    program = (
+        "import sys, numpy, demele\n"
+        "codes = numpy.random.default_rng(0).random((2000, 2))\n"
+        "score = demele.mig(codes, codes)\n"
+        "assert 'pandas' not in sys.modules, 'loaded for a table that nobody asked for'\n"
+        "assert score.matrix.shape == (2, 2)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
+def test_columns_with_names_keep_them_in_the_matrix() -> None:
+    codes = pd.DataFrame(np.random.default_rng(0).random((5000, 2)), columns=["left", "right"])
+    matrix = _table(demele.mig(codes, codes.rename(columns=str.upper)))
+    assert (list(matrix.index), list(matrix.columns)) == (["left", "right"], ["LEFT", "RIGHT"])
