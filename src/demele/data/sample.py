@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError
+from demele.data.space import FactorSpace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +20,7 @@ __all__ = ["Sample"]
 # Frames have no single truth value, so a generated == would fail: samples compare by identity.
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Codes and factors of the same rows.
+    """Codes and factors of the same rows, with the images that were coded and the grid that they come from, if any.
 
     Attributes
     ----------
@@ -24,12 +30,57 @@ class Sample:
         The same rows in the same order. A categorical factor has a categorical column, a continuous one float64.
     provenance : str
         Where the samples, the codes and the factors come from, in one or two sentences.
+    images : array of shape (n_samples, height, width, channels), uint8 or float, or None
+        What was coded, row by row; may be mapped to a file.
+    space : FactorSpace or None
+        The grid whose values the factors take; factors that it does not name may take any.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If codes, factors and images differ in their number of rows, images are of another shape or type, or factors
+        have values that the space does not have.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> space = FactorSpace({"x": 3, "hue": [0.0, 0.5]}, period={"hue": 1})
+    >>> factors = space.factors()
+    >>> Sample(factors.astype(float).add_prefix("z_"), factors, "The factors themselves.", space=space)
+    Sample(6 rows, 2 codes, 2 factors; The factors themselves.)
     """
 
     codes: pd.DataFrame
     factors: pd.DataFrame
     provenance: str
+    images: NDArray[Any] | None = None
+    space: FactorSpace | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.codes) != len(self.factors):
+            raise InputError(
+                f"codes and factors: expected the same number of rows, got {len(self.codes)} and {len(self.factors)}"
+            )
+        if self.images is not None:
+            _check_images(self.images, len(self.codes))
+        if self.space is not None:
+            if not isinstance(self.space, FactorSpace):
+                raise InputTypeError(f"space: expected a FactorSpace, got {type(self.space).__name__}")
+            self.space.rows(self.factors)
 
     def __repr__(self) -> str:
         (rows, codes), factors = self.codes.shape, self.factors.shape[1]
-        return f"Sample({rows} rows, {codes} codes, {factors} factors; {self.provenance})"
+        shape = "" if self.images is None else f", images of {' x '.join(map(str, self.images.shape[1:]))}"
+        return f"Sample({rows} rows, {codes} codes, {factors} factors{shape}; {self.provenance})"
+
+
+def _check_images(images: object, n: int) -> None:
+    if not isinstance(images, np.ndarray):
+        raise InputTypeError(f"images: expected an array, got {type(images).__name__}; use numpy.asarray")
+    if images.dtype != np.uint8 and images.dtype.kind != "f":
+        raise InputTypeError(f"images: expected uint8 or floats, got {images.dtype}")
+    if images.ndim != 4 or 0 in images.shape[1:]:
+        hint = "; grey ones have one channel: images[..., None]" if images.ndim == 3 else ""
+        raise InputError(f"images: expected shape (n_samples, height, width, channels), got {images.shape}{hint}")
+    if len(images) != n:
+        raise InputError(f"images: expected {n}, one per row of the codes, got {len(images)}")

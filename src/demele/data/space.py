@@ -1,0 +1,386 @@
+"""A grid of factors: which values each takes, and which row of a complete set holds which combination."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.errors import FormatError, InputError, InputTypeError, quoted
+from demele.core.inputs import Kind, as_column, given_kinds
+from demele.core.results import as_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+__all__ = ["FactorSpace", "Symmetry"]
+
+#: Rows are counted in 64 bits.
+MOST_ROWS = 2**63 - 1
+#: Values of one factor; a file could name more than memory holds.
+MOST_VALUES = 1_000_000
+
+
+class Symmetry(NamedTuple):
+    """A factor that turns into itself earlier where another has a value: a square after 90 degrees."""
+
+    factor: str
+    other: str
+    value: float | int | str
+    period: float
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class FactorSpace:
+    """Every combination of the values of some factors, in the order in which grids of images are published.
+
+    Rows are row-major: the last factor changes fastest, as the last index of an array does.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence or int
+        For each factor its values, at least two, all different: texts or finite numbers. A number n alone stands for
+        the values 0, 1, ..., n - 1.
+    kinds : None, str, mapping of name to str, or sequence of str
+        ``"continuous"`` or ``"categorical"``. By default texts and whole numbers are categorical, and other numbers
+        continuous.
+    period : mapping of name to number, optional
+        For each cyclic factor (a hue, an angle) the difference after which its values begin again, in their unit;
+        more than the largest value minus the smallest.
+    symmetric : sequence of (factor, other, value, period), optional
+        Where ``other`` has ``value``, the cyclic ``factor`` begins again after ``period`` already, and codes cannot
+        tell more.
+
+    Attributes
+    ----------
+    names : tuple of str
+    sizes : tuple of int
+        Number of values of each factor.
+    values : tuple of tuple of int, float or str
+    kinds : tuple of {"continuous", "categorical"}
+    period : tuple of float or None
+        None for factors that are not cyclic.
+    symmetric : tuple of Symmetry
+
+    Raises
+    ------
+    InputError, InputTypeError
+        Naming the factor: too few values, some twice, no numbers where numbers are needed, a period that is too short.
+
+    Examples
+    --------
+    >>> space = FactorSpace({"shape": ["square", "heart"], "angle": [0.0, 30.0, 60.0]}, period={"angle": 90})
+    >>> len(space), space.kinds
+    (6, ('categorical', 'continuous'))
+    >>> space.positions([0, 5]).tolist()
+    [[0, 0], [1, 2]]
+    >>> space.rows({"shape": ["heart"], "angle": [30.0]}).tolist()
+    [4]
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    values: tuple[tuple[float | int | str, ...], ...]
+    kinds: tuple[Kind, ...]
+    period: tuple[float | None, ...]
+    symmetric: tuple[Symmetry, ...]
+
+    def __init__(
+        self,
+        values: Mapping[str, Sequence[object] | NDArray[Any] | int],
+        *,
+        kinds: object = None,
+        period: Mapping[str, float] | None = None,
+        symmetric: Sequence[tuple[str, str, object, float]] = (),
+    ) -> None:
+        if not isinstance(values, Mapping):
+            raise InputTypeError(f"values: expected a mapping of names to values, got {type(values).__name__}")
+        if not values:
+            raise InputError("values: expected at least 1 factor, got none")
+        for name in values:
+            if not isinstance(name, str) or not name:
+                raise InputTypeError(f"values: expected a name for each factor, got {quoted(name)}")
+        names = tuple(values)
+        read = tuple(_read_values(given, name) for name, given in values.items())
+        sizes = tuple(len(one) for one in read)
+        if math.prod(sizes) > MOST_ROWS:
+            raise InputError(
+                f"values: expected at most 2^63 - 1 combinations, got {quoted(math.prod(sizes))}; leave out factors"
+            )
+        given = given_kinds(kinds, names)
+        found = tuple(given.get(name) or _detected(one) for name, one in zip(names, read, strict=True))
+        for name, one, kind in zip(names, read, found, strict=True):
+            if kind == "continuous" and not _numbers(one):
+                raise InputTypeError(f"kinds: factor {quoted(name)} was declared continuous but holds {quoted(one[0])}")
+        fields = {"names": names, "sizes": sizes, "values": read, "kinds": found}
+        for field, held in fields.items():
+            object.__setattr__(self, field, held)
+        object.__setattr__(self, "period", self._read_period(period or {}))
+        object.__setattr__(self, "symmetric", tuple(self._read_symmetry(one) for one in symmetric))
+
+    def __len__(self) -> int:
+        return math.prod(self.sizes)
+
+    def __repr__(self) -> str:
+        told = " x ".join(f"{size} {name}" for name, size in zip(self.names, self.sizes, strict=True))
+        return f"FactorSpace({len(self)} rows: {told})"
+
+    def positions(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Return the positions of the values of some rows.
+
+        Parameters
+        ----------
+        rows : array-like of int of shape (n,)
+            From 0 to ``len(space) - 1``.
+
+        Returns
+        -------
+        array of int64 of shape (n, n_factors)
+            From 0 to size - 1 for each factor.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        wanted = _whole(rows, "rows", dimensions=1)
+        _refuse_outside(wanted, len(self), "rows")
+        return np.stack(np.unravel_index(wanted, self.sizes), axis=-1).astype(np.int64)
+
+    def index(self, positions: ArrayLike) -> NDArray[np.int64]:
+        """Return the rows that hold the values at some positions: what :meth:`positions` undoes.
+
+        Parameters
+        ----------
+        positions : array-like of int of shape (n, n_factors)
+            From 0 to size - 1 for each factor.
+
+        Returns
+        -------
+        array of int64 of shape (n,)
+
+        Raises
+        ------
+        InputError, InputTypeError
+            Naming the factor and the first row of a position that is not there.
+        """
+        wanted = _whole(positions, "positions", dimensions=2)
+        if wanted.shape[1] != len(self.sizes):
+            raise InputError(f"positions: expected {len(self.sizes)} columns, one per factor, got {wanted.shape[1]}")
+        for name, size, column in zip(self.names, self.sizes, wanted.T, strict=True):
+            _refuse_outside(column, size, f"positions, factor {quoted(name)}")
+        return np.asarray(np.ravel_multi_index(tuple(wanted.T), self.sizes), dtype=np.int64)
+
+    def factors(self, rows: ArrayLike | None = None) -> pd.DataFrame:
+        """Return the values of some rows, by default of all, as a table that metrics read.
+
+        Parameters
+        ----------
+        rows : array-like of int of shape (n,), optional
+
+        Returns
+        -------
+        DataFrame of shape (n, n_factors)
+            A categorical column with all values as its categories, in their order, for a categorical factor; float64
+            for a continuous one.
+
+        Raises
+        ------
+        InputError, InputTypeError
+        """
+        import pandas as pd
+
+        positions = self.positions(np.arange(len(self)) if rows is None else rows)
+        columns: dict[str, Any] = {}
+        for name, values, kind, place in zip(self.names, self.values, self.kinds, positions.T, strict=True):
+            if kind == "categorical":
+                columns[name] = pd.Categorical.from_codes(place, categories=pd.Index(values))
+            else:
+                columns[name] = np.array(values, dtype=np.float64)[place]
+        return pd.DataFrame(columns)
+
+    def rows(self, factors: Mapping[str, Any] | pd.DataFrame) -> NDArray[np.int64]:
+        """Return the rows that hold some values of the factors: what :meth:`factors` undoes.
+
+        Parameters
+        ----------
+        factors : DataFrame or mapping of name to array-like, with n values each
+            At least the factors of this space; other columns are not looked at. Values must be those of the space, to
+            the last digit.
+
+        Returns
+        -------
+        array of int64 of shape (n,)
+
+        Raises
+        ------
+        InputError, InputTypeError
+            Naming the factor that is missing, or the value that is not in the space with its row.
+        """
+        import pandas as pd
+
+        columns: dict[str, NDArray[Any]] = {}
+        for name in self.names:
+            if name not in factors:
+                raise InputError(f"factors: expected a column {quoted(name)}, got {_listed(tuple(factors))}")
+            columns[name] = as_column(factors[name], f"factors, column {quoted(name)}")
+        lengths = {name: column.shape for name, column in columns.items()}
+        if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
+            raise InputError(f"factors: expected one value of each factor per row, got shapes {lengths}")
+        places = []
+        for (name, column), values in zip(columns.items(), self.values, strict=True):
+            place = pd.Index(list(values)).get_indexer(pd.Index(column))
+            if (place < 0).any():
+                row = int(np.flatnonzero(place < 0)[0])
+                raise InputError(
+                    f"factors: {quoted(column[row : row + 1].tolist()[0])} at row {row} is no value of factor "
+                    f"{quoted(name)}; its values are {_listed(values)}"
+                )
+            places.append(place)
+        return self.index(np.stack(places, axis=-1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values that JSON can hold."""
+        return {
+            "kind": "factor space",
+            "values": {name: list(values) for name, values in zip(self.names, self.values, strict=True)},
+            "kinds": list(self.kinds),
+            "period": {name: held for name, held in zip(self.names, self.period, strict=True) if held is not None},
+            "symmetric": [list(one) for one in self.symmetric],
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text); :meth:`from_json` reads it."""
+        return as_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, text: str) -> FactorSpace:
+        """Return the space that :meth:`to_json` wrote.
+
+        Raises
+        ------
+        FormatError
+            If the text is no JSON, or no factor space.
+
+        Examples
+        --------
+        >>> space = FactorSpace({"x": 4, "hue": [0.0, 0.5]}, period={"hue": 1.0})
+        >>> FactorSpace.from_json(space.to_json()) == space
+        True
+        """
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"factor space: expected JSON, got something else: {error}") from error
+        if not isinstance(data, dict) or data.get("kind") != "factor space":
+            raise FormatError("factor space: expected what FactorSpace.to_json wrote, got other JSON")
+        try:
+            return cls(data["values"], kinds=data["kinds"], period=data["period"], symmetric=data["symmetric"])
+        except KeyError as error:
+            raise FormatError(f"factor space: {error} is missing") from error
+
+    def _read_period(self, given: Any) -> tuple[float | None, ...]:
+        if not isinstance(given, Mapping):
+            raise InputTypeError(f"period: expected a mapping of names to numbers, got {type(given).__name__}")
+        for name, period in given.items():
+            self._check_period(name, period, "period")
+        return tuple(float(given[name]) if name in given else None for name in self.names)
+
+    def _check_period(self, name: object, period: object, argument: str) -> None:
+        """Refuse a period that is no positive number, or of a factor without numbers."""
+        values = self._values_of(name, argument)
+        if not _numbers(values):
+            raise InputError(f"{argument}: factor {quoted(name)} holds {quoted(values[0])}; only numbers begin again")
+        if isinstance(period, bool) or not isinstance(period, int | float | np.number) or not 0 < period < math.inf:
+            raise InputError(f"{argument}: expected a number above 0 for factor {quoted(name)}, got {quoted(period)}")
+        width = max(values) - min(values)  # type: ignore[operator]
+        if argument == "period" and period <= width:
+            raise InputError(
+                f"period: the values of factor {quoted(name)} are {width:g} apart, and begin again after {period:g}; "
+                "leave out those that are the same, such as the last of 0 to 360 degrees"
+            )
+
+    def _read_symmetry(self, given: Any) -> Symmetry:
+        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 4:
+            raise InputTypeError(f"symmetric: expected (factor, other, value, period), got {quoted(given)}")
+        factor, other, value, period = given
+        self._check_period(factor, period, "symmetric")
+        if self.period[self.names.index(factor)] is None:
+            raise InputError(f"symmetric: factor {quoted(factor)} is not cyclic; give its period= too")
+        if value not in self._values_of(other, "symmetric"):
+            raise InputError(f"symmetric: factor {quoted(other)} has no value {quoted(value)}")
+        return Symmetry(factor, other, value, float(period))
+
+    def _values_of(self, name: object, argument: str) -> tuple[float | int | str, ...]:
+        if name not in self.names:
+            raise InputError(
+                f"{argument}: no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, self.names))}"
+            )
+        return self.values[self.names.index(name)]
+
+
+def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
+    """Return the values of a factor as plain numbers or texts."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        given = range(min(int(given), MOST_VALUES + 1))
+    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
+        raise InputTypeError(
+            f"values: expected the values of factor {quoted(name)}, or their number, got {quoted(given)}"
+        )
+    values = tuple(value.item() if isinstance(value, np.generic) else value for value in given)
+    if len(values) < 2:
+        raise InputError(
+            f"values: expected at least 2 values of factor {quoted(name)}, got {len(values)}; leave it out"
+        )
+    if len(values) > MOST_VALUES:
+        raise InputError(f"values: expected at most {MOST_VALUES} values of factor {quoted(name)}, got more")
+    texts = [isinstance(value, str) for value in values]
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise InputTypeError(f"values: expected texts or numbers for factor {quoted(name)}, got {quoted(value)}")
+        if isinstance(value, float | int) and not abs(value) <= MOST_ROWS:
+            raise InputError(
+                f"values: expected finite numbers below 2^63 for factor {quoted(name)}, got {quoted(value)}"
+            )
+    if any(texts) and not all(texts):
+        raise InputTypeError(f"values: factor {quoted(name)} holds texts beside numbers; write all of them as texts")
+    if len(set(values)) < len(values):
+        twice = next(value for value, count in Counter(values).items() if count > 1)
+        raise InputError(f"values: factor {quoted(name)} holds {quoted(twice)} twice")
+    return values if all(isinstance(value, int | str) for value in values) else tuple(float(value) for value in values)
+
+
+def _numbers(values: Sequence[object]) -> bool:
+    return not isinstance(values[0], str)
+
+
+def _detected(values: Sequence[object]) -> Kind:
+    return "continuous" if isinstance(values[0], float) else "categorical"
+
+
+def _listed(values: Sequence[object]) -> str:
+    return ", ".join(map(quoted, values[:6])) + (", ..." if len(values) > 6 else "")
+
+
+def _whole(given: ArrayLike, argument: str, *, dimensions: int) -> NDArray[np.int64]:
+    array = np.asarray(given)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise InputTypeError(f"{argument}: expected whole numbers, got {array.dtype}")
+    if array.ndim != dimensions:
+        raise InputError(f"{argument}: expected {dimensions} dimensions, got shape {array.shape}")
+    return array.astype(np.int64)
+
+
+def _refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:
+    wrong = np.flatnonzero((held < 0) | (held >= size))
+    if wrong.size:
+        raise InputError(f"{argument}: expected 0 to {size - 1}, got {held[wrong[0]]} at row {wrong[0]}")
