@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted, shortened, warn_user
+from demele.core.sentences import give, setting
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
@@ -770,7 +771,7 @@ def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *
     other, what = ("continuous", "a quantity") if kind == "categorical" else ("categorical", "classes")
     return (
         f"factor {quoted(name)} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
-        f"{kind}; pass kinds={{{quoted(name)}: {quoted(other)}}} if it holds {what}"
+        f"{kind}; {give(kinds={name: other})} if it holds {what}"
     )
 
 
@@ -843,6 +844,6 @@ def _raise_missing(columns: tuple[Factor, ...]) -> None:
     raise InputError(
         "factors",
         f"{len(first.values) - first.n_annotated} missing annotations in column "
-        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass missing='omit' to score "
-        "each factor on the rows annotated for it",
+        f"{quoted(first.name)}{others}, first at row {row}; drop those rows, or pass {setting(missing='omit')} to "
+        "score each factor on the rows annotated for it",
     )

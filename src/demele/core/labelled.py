@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
+from demele.core.sentences import in_code, setting
 
 __all__ = [
     "Indices",
@@ -29,6 +30,10 @@ Indices = NDArray[np.int32]
 LARGEST = 2**63 - 1
 LARGEST_FLOAT = 2**53
 DECODE = "numpy.char.decode(values, 'utf-8')"
+_TO_CLASSES = in_code(
+    "pass (probabilities >= 0.5).astype(int)",
+    otherwise="write the class, such as 1 where the probability is 0.5 or more",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +300,7 @@ def refuse_unjudged(
             argument,
             f"{unjudged.size} of {true.size} values are -1, first at row {unjudged[0]}, which is none of "
             f"the given labels; if it stands for rows that nobody judged, {remedy}; if it is a class, give all classes "
-            "with classes=[...]",
+            f"with {setting(classes=[...])}",
         )
 
 
@@ -316,7 +321,7 @@ def _unseen_hint(values: NDArray[Any], words: Vocabulary) -> str:
             if value.strip().casefold() in alike:
                 other = alike[value.strip().casefold()]
                 return f"{value!r} and {other!r} differ by case or blanks only: write both in one way"
-    return "if they are classes, give all classes with classes=[...]"
+    return f"if they are classes, give all classes with {setting(classes=[...])}"
 
 
 def _table(array: NDArray[Any]) -> bool:
@@ -335,7 +340,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
         raise InputError(
             argument,
             f"{bad.size} missing or infinite values, first at row {bad[0]}; "
-            "drop those rows, or write a class of its own for them and give classes=[...]",
+            f"drop those rows, or write a class of its own for them and give {setting(classes=[...])}",
         )
     odd = np.flatnonzero(array != np.floor(array))
     if odd.size:
@@ -343,7 +348,7 @@ def _whole(array: NDArray[Any], argument: str) -> NDArray[Any]:
         raise InputError(
             argument,
             f"expected classes, got {odd.size} numbers that are not whole, first {array[odd[0]]} at row "
-            f"{odd[0]}" + ("; these look like probabilities: pass (probabilities >= 0.5).astype(int)" if looks else ""),
+            f"{odd[0]}" + (f"; these look like probabilities: {_TO_CLASSES}" if looks else ""),
         )
     large = np.flatnonzero(np.abs(array) > LARGEST_FLOAT)
     if large.size:
@@ -363,7 +368,7 @@ def _objects(array: NDArray[Any], argument: str) -> NDArray[Any]:
         raise InputError(
             argument,
             f"{missing.size} missing values, first at row {missing[0]}; "
-            "drop those rows, or write a class of its own for them and give classes=[...]",
+            f"drop those rows, or write a class of its own for them and give {setting(classes=[...])}",
         )
     kinds = [isinstance(value, str) for value in array]
     if all(kinds):

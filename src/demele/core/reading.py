@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
+from demele.core.sentences import give
 
 __all__ = [
     "BYTES_PER_COLUMN",
@@ -126,7 +127,7 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
         raise FormatError(
             what,
             f"its {size_text(stored)} declare {size_text(size)} of data, more than the {size_text(most)} that "
-            f"are allowed; if it is meant to be so large, pass max_bytes={_rounded_up(size)}",
+            f"are allowed; if it is meant to be so large, {give(max_bytes=_rounded_up(size))}",
         )
 
 

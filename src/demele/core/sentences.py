@@ -22,6 +22,7 @@ __all__ = [
     "Words",
     "arg",
     "clauses",
+    "give",
     "in_code",
     "marked",
     "sentence",
@@ -69,25 +70,33 @@ class Words(str):
 # In messages ---------------------------------------------------------------------------------------------------------
 
 
-def arg(name: str) -> str:
-    """Name an argument."""
-    return _mark(name, [name])
+def arg(name: str, *, code: str | None = None) -> str:
+    """Name an argument; ``code`` is what Python says, where it is not the name."""
+    return _mark(code or name, [name])
 
 
-def setting(**given: Any) -> str:
+def setting(code: str | None = None, /, **given: Any) -> str:
     """Name an argument with the value to give it; ``...`` and ``[...]`` are any value, and any sequence.
 
     Examples
     --------
-    >>> str(sentence(f"needs {setting(noise=...)} or {setting(classes=[...])}, not {setting(kind='features')}"))
+    >>> sentence(f"needs {setting(noise=...)} or {setting(classes=[...])}, not {setting(kind='features')}")
     "needs noise= or classes=[...], not kind='features'"
     """
     ((name, value),) = given.items()
-    if value is ...:
-        return _mark(f"{name}=", [name, None])
-    if value == [...]:
-        return _mark(f"{name}=[...]", [name, None])
-    return _mark(f"{name}={value!r}", [name, value])
+    shown = "" if value is ... else "[...]" if value == [...] else repr(value)
+    return _mark(code or f"{name}={shown}", [name, None if value in (..., [...]) else value])
+
+
+def give(code: str | None = None, /, **given: Any) -> str:
+    """Say what to pass in Python, and to give elsewhere; see :func:`setting`.
+
+    Examples
+    --------
+    >>> told(give(missing="omit"), lambda it: f"--{it.name} {it.value}")
+    'give --missing omit'
+    """
+    return f"{in_code('pass', otherwise='give')} {setting(code, **given)}"
 
 
 def in_code(text: str, *, otherwise: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
+from demele.core.sentences import give, in_code, setting
 
 __all__ = ["decimal_commas", "number_hint", "refuse_names_of_rows", "refuse_written_numbers", "separated", "thousands"]
 
@@ -22,7 +23,7 @@ _SEPARATED = re.compile(
     rf"[+\-−]?(?:\d*,\d+{_EXPONENT}|\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+|"
     rf"\d{{1,3}}(?:\.\d{{3}}){{2,}}|\d{{1,3}}(?:{_SPACE}\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?%)"
 )
-_OR_COMMA = ", or read the file with decimal=','"
+_OR_COMMA = f", or {in_code('read the file with', otherwise='give')} {setting(decimal=',')}"
 _DECIMAL_COMMA = re.compile(rf"[+\-−]?\d*,\d+{_EXPONENT}")
 _THOUSANDS = re.compile(r"[+\-−]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 #: Strings with more different values than this, and fewer rows each than the second number, name their rows.
@@ -74,7 +75,7 @@ def number_hint(value: object, column: Iterable[object]) -> str:
 
     Examples
     --------
-    >>> number_hint("0,5", ["0,5", "1"])
+    >>> str(sentence(number_hint("0,5", ["0,5", "1"])))
     "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
     >>> number_hint("1,234", ["1,234", "500"])
     '; write numbers with a decimal point and no other separator'
@@ -128,7 +129,7 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
     raise InputError(
         "factors",
         f"column {quoted(name)} holds {what}, first {quoted(levels[first])}{where}, which would be read "
-        f"as classes; {remedy}; if they are classes, pass kinds={{{quoted(name)}: 'categorical'}}",
+        f"as classes; {remedy}; if they are classes, {give(kinds={name: 'categorical'})}",
     )
 
 
@@ -148,5 +149,5 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
         "factors",
         f"column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: almost "
         "every value is different: text that is neither a number nor a class; leave it out; if they are classes, "
-        f"pass kinds={{{quoted(name)}: 'categorical'}}",
+        f"{give(kinds={name: 'categorical'})}",
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import plain_text
 from demele.core.results import Note
+from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
 
 __all__ = [
@@ -52,7 +53,8 @@ def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, Expert
         raise InputError("expert_error", f"expected a share of the rows in [0, 1], got {plain_text(error)}{percent}")
     if errors == "random" and not share:
         raise InputError(
-            "expert_errors", "'random' says how the expert errs, and needs expert_error=, how often; give both"
+            "expert_errors",
+            f"'random' says how the expert errs, and needs {setting(expert_error=...)}, how often; give both",
         )
     if errors == "random" and share >= (k - 1) / k:
         raise InputError(

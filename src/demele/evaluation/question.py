@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
+from demele.core.sentences import arg
 
 if TYPE_CHECKING:
     from demele.noise.audit import CodedAudit
@@ -269,5 +270,5 @@ def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
         return None
     read = read_labels(values, argument)
     if read.size != data.n:
-        raise InputError(argument, f"expected {data.n} rows, as many as labels, got {read.size}")
+        raise InputError(argument, f"expected {data.n} rows, as many as {arg('labels')}, got {read.size}")
     return data.vocabulary.encode(read, argument)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from demele.core.results import Note, Severity
+from demele.core.sentences import setting
 from demele.estimation.independence import Finding, dependence
 from demele.metrics.data import Data
 from demele.metrics.fragility import FRAGILE
@@ -24,7 +25,7 @@ __all__ = [
 FEW_ROWS_PER_CODE = 20
 #: Predictors explain next to nothing below this explicitness: on enough rows, and where the codes are many for them.
 UNEXPLAINED, UNEXPLAINED_BY_MANY = 0.05, 0.2
-ASK = "demele.evaluate(..., chance=20) gives the level of chance"
+ASK = f"{setting('demele.evaluate(..., chance=20)', chance=20)} gives the level of chance"
 
 
 def many_codes(n: int, d: int) -> bool:

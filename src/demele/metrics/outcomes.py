@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from demele.core.results import Note
+from demele.core.sentences import marked
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data
@@ -116,7 +117,9 @@ def assumed_codes(request: Request, table: InformationTable) -> tuple[Note, ...]
     other = int((table.information.argmax(axis=0) != request.reg_dim).sum())
     if not other:
         return request.notes
-    text = f"{request.notes[0].message}; for {other} of {len(request.reg_dim)} factors another code informs more"
+    text = (
+        f"{marked(request.notes[0].message)}; for {other} of {len(request.reg_dim)} factors another code informs more"
+    )
     return tuple(replace(note, message=text, severity="warning") for note in request.notes)
 
 

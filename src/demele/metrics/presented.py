@@ -6,6 +6,7 @@ import numpy as np
 
 from demele.core.errors import FragileScoreWarning, warn_user
 from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
+from demele.core.sentences import marked
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.native import Array, Native
@@ -147,4 +148,4 @@ def warn_of_fragile(scores: Sequence[Score]) -> None:
                 told.setdefault(note.code, []).append((score.metric, note.message))
     for (metric, message), *others in told.values():
         likewise = "; likewise " + ", ".join(dict.fromkeys(name for name, _ in others)) if others else ""
-        warn_user(f"fragile: {metric}: {message}{likewise}", FragileScoreWarning)
+        warn_user(f"fragile: {metric}: {marked(message)}{likewise}", FragileScoreWarning)

@@ -17,6 +17,7 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Codes, Factors, Missing, read_codes
 from demele.core.results import Note
+from demele.core.sentences import arg, give
 from demele.core.spec import MetricSpec
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.data import Data
@@ -246,7 +247,9 @@ def request_for(spec: MetricSpec, options: dict[str, Any], subject: Subject, reg
     if m < spec.needs_factors:
         raise NotEnoughData("factors", f"{spec.name} needs at least {spec.needs_factors} factors that vary, got {m}")
     if spec.needs_codes_std and subject.data.codes_std is None:
-        raise NotEnoughData("codes_std", f"{spec.name} needs the standard deviations of the codes; pass codes_std")
+        raise NotEnoughData(
+            "codes_std", f"{spec.name} needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
+        )
     if spec.group != "information":
         return Request(spec.name, spec=spec, options=options)
     mapping, notes = _reg_dim(spec, options, subject, reg_dim)
@@ -282,5 +285,5 @@ def _reg_dim(
 
 _ASSUMED_ORDER = Note(
     code="assumed-reg-dim",
-    message="code i was taken to regularise factor i, in the order of the columns; name others with reg_dim",
+    message=f"code i was taken to regularise factor i, in the order of the columns; name others with {arg('reg_dim')}",
 )

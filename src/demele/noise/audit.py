@@ -12,6 +12,7 @@ from demele.core.inputs import as_column
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, read_models, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.sentences import arg
 from demele.noise.transition import digest
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ Design = Literal["uniform", "weighted", "selective"]
 
 _DESIGNS = (
     "'uniform': a simple random sample of all rows, without replacement; "
-    "'weighted': a random sample in which each row had a known probability to be drawn (give probabilities=); "
+    "'weighted': a random sample in which each row had a known probability to be drawn (give "
+    f"{arg('probabilities', code='probabilities=')}); "
     "'selective': rows chosen for a reason, such as those that models disagree on"
 )
 #: Of fewer rows, most may well be wrong.

@@ -12,6 +12,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval
+from demele.core.sentences import in_code, setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,12 +94,16 @@ class TransitionMatrix:
 
     @staticmethod
     def _refuse_sums(table: Floats, sums: Floats, row: int, n_off: int) -> None:
-        told = f"probabilities: expected rows that sum to 1, {n_off} do not, first row {row} with sum {sums[row]:g}"
+        told = f"expected rows that sum to 1, {n_off} do not, first row {row} with sum {sums[row]:g}"
         if (np.abs(table.sum(axis=0) - 1) <= SUM_TOLERANCE).all():
-            raise InputError(f"{told}; its columns do: it looks transposed: rows are true classes; pass matrix.T")
+            turned = in_code("pass matrix.T", otherwise="transpose the file")
+            raise InputError(
+                "probabilities", f"{told}; its columns do: it looks transposed: rows are true classes; {turned}"
+            )
         if (table == np.floor(table)).all():
-            raise InputError(f"{told}; these look like counts: use TransitionCounts")
-        raise InputError(f"{told}; if that is rounding, pass matrix / matrix.sum(axis=1, keepdims=True)")
+            raise InputError("probabilities", f"{told}; these look like counts: use TransitionCounts")
+        divided = in_code("pass matrix / matrix.sum(axis=1, keepdims=True)", otherwise="divide each row by its sum")
+        raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 
     def __repr__(self) -> str:
         return f"TransitionMatrix(k={self.k}, digest={_digest(self.probabilities, self.classes)!r})"
@@ -394,7 +399,10 @@ def estimate_transition(
             "row r of both must be the same instance",
         )
     check_same_order(true_labels, given_labels, ("true_labels", "given_labels"))
-    remedy = "keep = true_labels != -1 and pass true_labels[keep] and given_labels[keep]"
+    remedy = in_code(
+        "keep = true_labels != -1 and pass true_labels[keep] and given_labels[keep]",
+        otherwise="leave these rows out of all files",
+    )
     refuse_unjudged(true, given, "true_labels", remedy, classes=classes)
     both = np.concatenate([true, given]) if true.dtype == given.dtype else given
     words = vocabulary(both, classes=classes)
@@ -404,7 +412,8 @@ def estimate_transition(
     if k < 2:
         raise NotEnoughData(
             ("true_labels", "given_labels"),
-            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with classes=[...]",
+            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with "
+            f"{setting(classes=[...])}",
         )
     return TransitionCounts(table, words.classes, sample_of=sample_of)
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from demele.core.errors import WorkerError
+from demele.core.sentences import arg
 
 __all__ = ["Watched", "end_with", "lost_workers_told"]
 
@@ -19,7 +20,7 @@ _BETWEEN_LOOKS = 1.0
 
 #: What to do, by what started the processes.
 _ADVICE = {
-    "n_jobs": "give fewer n_jobs, or fewer rows",
+    "n_jobs": f"give fewer {arg('n_jobs')}, or fewer rows",
     "executor": "give the executor fewer processes or more memory, and make a new one",
     "dask": "make partitions smaller, or give the workers more memory",
 }

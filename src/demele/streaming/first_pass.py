@@ -24,6 +24,7 @@ from demele.core.inputs import (
     series_to_numpy,
     whole_number_doubt,
 )
+from demele.core.sentences import give
 from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
 
 __all__ = ["Seen", "SeenCode", "SeenFactor", "look", "merged"]
@@ -209,7 +210,7 @@ def _kept(seen: SeenFactor, name: str, given: Kind | None) -> SeenFactor:
         raise InputError(
             "factors",
             f"column {name!r} was declared categorical and holds more than {MOST_CLASSES:,} different values; "
-            f"pass kinds={{{name!r}: 'continuous'}}, or leave it out",
+            f"{give(kinds={name: 'continuous'})}, or leave it out",
         )
     return seen
 

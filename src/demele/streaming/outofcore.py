@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UndefinedFactorWarning
 from demele.core.inputs import Missing
 from demele.core.results import Evaluation, FactorSummary, LeftOut, Note, Score
+from demele.core.sentences import marked
 from demele.core.signature import Signature
 from demele.core.spec import MetricSpec
 from demele.core.version import __version__
@@ -206,7 +207,7 @@ def _requests(
                 raise
             left_out.append(LeftOut(metric=metric, reason=str(error)))
     if not requests:
-        raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {left_out[0].reason}")
+        raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {marked(left_out[0].reason)}")
     return requests, left_out
 
 
@@ -308,7 +309,9 @@ def _checked(score: Score, of_sample: Score | None, rows: WholeRows) -> Score:
     told = "" if whole else f" (seen in a random sample of {rows.sample:,} rows)"
     if any(note.code == "edges-of-sample" for note in score.notes):
         score = replace(score, signature=_signed(score.signature, rows))
-    return replace(score, notes=(*score.notes, *(replace(note, message=note.message + told) for note in fragile)))
+    return replace(
+        score, notes=(*score.notes, *(replace(note, message=f"{marked(note.message)}{told}") for note in fragile))
+    )
 
 
 def _told(score: Score, rows: WholeRows) -> Score:

@@ -20,6 +20,7 @@ from demele.core.inputs import (
     split_columns,
 )
 from demele.core.results import LeftOut, Note, Score
+from demele.core.sentences import give, setting
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.requests import Subject, checked_std, request_for
@@ -74,7 +75,7 @@ def read_rows(
             raise InputError(
                 "factors",
                 f"{n - factor.n_annotated} missing annotations in column {name!r}, first at row {row} of "
-                "this batch; drop those rows, or pass missing='omit'",
+                f"this batch; drop those rows, or pass {setting(missing='omit')}",
             )
         if before and mixed(before[index], column):
             told = ("numbers", "text") if storage(column) else ("text", "numbers")
@@ -91,7 +92,9 @@ def read_deviations(codes_std: object, names: tuple[str, ...], n: int) -> list[N
     InputError, InputTypeError, NotEnoughData
     """
     if codes_std is None:
-        raise NotEnoughData("codes_std", "rmig needs the standard deviations of the codes; pass codes_std")
+        raise NotEnoughData(
+            "codes_std", f"rmig needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
+        )
     table, own = split_columns(codes_std, "codes_std", default="z")
     if (n_rows(table), len(own)) != (n, len(names)):
         raise InputError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Kind, Missing, check_pair, given_kinds
+from demele.core.sentences import setting
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.metrics.requests import Subject
 from demele.runtime.progress import Report
@@ -93,8 +94,8 @@ def first_pass(
             raise InputError(
                 "factors",
                 f"{seen.n - factor.n_annotated} missing annotations in column {name!r}{others}, first at row "
-                f"{factor.first_missing}; drop those rows, or pass missing='omit' to score each factor on the rows "
-                "annotated for it",
+                f"{factor.first_missing}; drop those rows, or pass {setting(missing='omit')} to score each factor on "
+                "the rows annotated for it",
             )
     low, high = (np.array([getattr(code, end) for code in seen.codes]) for end in ("low", "high"))
     frame = Frame(tuple(names), low, high, tuple(columns), missing)

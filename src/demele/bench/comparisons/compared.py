@@ -16,6 +16,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
 from demele.core.results import Note
 from demele.core.seeds import checked_seed
+from demele.core.sentences import in_code, setting
 from demele.core.store import Store
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
@@ -317,7 +318,9 @@ def _versions(
         raise InputError("noise", f"expected 'feature', 'uniform' or a callable, got {noise!r}")
     if noise == "uniform":
         if annotations is not None:
-            raise InputError("annotations", "only noise='feature' uses them; drop them, or ask for that noise")
+            raise InputError(
+                "annotations", f"only {setting(noise='feature')} uses them; drop them, or ask for that noise"
+            )
         versions = [
             _version(add_uniform_noise(truth, rate, classes=data.vocabulary.classes, seed=seed), rate, data)
             for rate in rates
@@ -419,7 +422,10 @@ def read_measures(measures: Any, words: Vocabulary) -> tuple[Asked, ...]:
             found = Asked("accuracy", None, "accuracy")
         elif of is None:
             raise InputError(
-                "measures", f"{name} is of one class; ask for ({name!r}, cls), cls one of {shown(words.classes)}"
+                "measures",
+                f"{name} is of one class; "
+                + in_code(f"ask for ({name!r}, cls), cls", otherwise=f"write {name}:CLASS, CLASS")
+                + f" one of {shown(words.classes)}",
             )
         else:
             index = words.index(of, "measures")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.results import Note
+from demele.core.sentences import arg, in_code
 from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, claims_of, margins
 from demele.evaluation.comparison.audit_views import View, view_of
@@ -176,9 +177,9 @@ def _selective(question: Question) -> Outcomes:
         raise InputError(
             "audit",
             "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
-            "draw rows at random (demele.labels.draw_audit)"
+            f"draw rows at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})"
             + (
-                ", or bound the labels left with noise=, a rate of wrong labels"
+                f", or bound the labels left with {arg('noise', code='noise=')}, a rate of wrong labels"
                 if question.measure == "accuracy"
                 else ""
             ),

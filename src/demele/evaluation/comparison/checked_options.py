@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
+from demele.core.sentences import arg, setting
 from demele.evaluation.comparison.methods import MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
@@ -86,7 +87,7 @@ def ask(
     noise, audit = knowledge.noise, knowledge.audit
     if isinstance(noise, Audit):  # an audit can be given as what is known of the noise
         if audit is not None:
-            raise InputError(("noise", "audit"), "both are audits; give one of them, as audit=")
+            raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
         noise, audit = None, noise
     noise = read_noise(noise)
     given = (knowledge.given() - {"noise", "audit"}) | ({"noise"} if noise is not None else set())
@@ -114,7 +115,9 @@ def ask(
             raise InputError("of", f"{measure} is of all classes; leave it out, or ask for precision, recall or f1")
         index = None
     elif of is None:
-        raise InputError("of", f"{measure} is compared for one class; give of=, one of {shown(words.classes)}")
+        raise InputError(
+            "of", f"{measure} is compared for one class; give {arg('of', code='of=')}, one of {shown(words.classes)}"
+        )
     else:
         index = words.index(of)
     _check_audited(spec, inner, audit, exact=exact, errors=knowledge.errors)
@@ -192,7 +195,8 @@ def _refuse_unused(knowledge: Knowledge) -> None:
     for name, method in _ONLY_FOR.items():
         if getattr(knowledge, name) is not None:
             raise InputError(
-                name, f"only method {method!r} uses it, and no method was named; add method={method!r}, or drop it"
+                name,
+                f"only method {method!r} uses it, and no method was named; add {setting(method=method)}, or drop it",
             )
 
 

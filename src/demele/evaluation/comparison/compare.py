@@ -10,6 +10,7 @@ import numpy as np
 from demele.core.errors import InputError
 from demele.core.labelled import Labelled
 from demele.core.results import Interval, Note
+from demele.core.sentences import in_code, setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
@@ -149,7 +150,8 @@ def compare(
     if method is None and true_labels is not None:
         raise InputError(
             "true_labels",
-            "only method 'reference' uses them, and no method was named; add method='reference', or drop them",
+            "only method 'reference' uses them, and no method was named; "
+            f"add {setting(method='reference')}, or drop them",
         )
     knowledge = Knowledge(
         noise=noise,
@@ -411,7 +413,8 @@ def _open_audit(spec: MethodSpec, question: Question, pair: int, verdict: Verdic
     message = (
         f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
         f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
-        "leaves less open: draw rows more often where classifiers disagree (demele.labels.draw_audit with doubt=)"
+        "leaves less open: draw rows more often where classifiers disagree "
+        f"({in_code('demele.labels.draw_audit with doubt=', otherwise='demele audit --doubt')})"
     )
     return (Note(code="weighted-audit", message=message),)
 
@@ -421,7 +424,8 @@ def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tup
     if spec.name != "classic" or verdict != "undecided" or question.measure != "accuracy" or question.noise is not None:
         return ()
     message = (
-        "noise=0 believes every label too, and uses that both classifiers saw the same instances: it is sharper than "
+        f"{setting(noise=0)} believes every label too, and uses that both classifiers saw the same instances: it is "
+        "sharper than "
         "the overlap of two intervals"
     )
     return (Note(code="paired-is-sharper", message=message),)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from demele.core.errors import InputError, UnknownNameError
+from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
 
 __all__ = ["METHODS", "RANDOM_INSTANCES", "MethodSpec", "method_names", "resolved"]
@@ -136,11 +137,11 @@ METHODS: dict[str, MethodSpec] = {
 }
 
 _ARGUMENT: dict[str, str] = {
-    "noise": "noise=, a rate, a transition matrix or transition counts",
-    "audit": "audit=, expert labels of a random sample of rows",
-    "true_labels": "true_labels=",
-    "cleaning": "cleaning=, the suspects that a cleaning found",
-    "reference": "reference=, the predictions of a third classifier",
+    "noise": setting("noise=, a rate, a transition matrix or transition counts", noise=...),
+    "audit": f"{setting(audit=...)}, expert labels of a random sample of rows",
+    "true_labels": setting(true_labels=...),
+    "cleaning": f"{setting(cleaning=...)}, the suspects that a cleaning found",
+    "reference": f"{setting(reference=...)}, the predictions of a third classifier",
 }
 
 

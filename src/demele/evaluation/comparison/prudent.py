@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.results import Note
+from demele.core.sentences import setting
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Outcomes, Question, Sides, as_value, mirror, pair_counts
 
@@ -116,7 +117,7 @@ def hardest(difficulty: Floats | None, prudence: float, n: int) -> tuple[NDArray
             "difficulty",
             f"method 'prudent-v2' needs it to tell the hardest {prudence:.1%} of the instances; give one "
             "number per instance, larger is harder, such as how many of several classifiers contradict the label; "
-            "or prudence=1, for all instances, or prudence=0, which is 'classic'",
+            f"or {setting(prudence=1)}, for all instances, or {setting(prudence=0)}, which is 'classic'",
         )
     order = np.argsort(-difficulty, kind="stable")
     at_the_limit = difficulty[order[size - 1]]

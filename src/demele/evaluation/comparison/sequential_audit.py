@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.sentences import arg
 from demele.evaluation.comparison.betting import Draws, Stakes, enough, stakes
 from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
 from demele.evaluation.expert_errors import expert_assumption, with_expert_errors
@@ -69,7 +70,7 @@ def sequential(question: Question) -> Outcomes:
         raise InputError(
             "audit",
             f"method 'sequential' needs a uniform random sample of all rows, got {got}; with a weighted one use "
-            "method 'audited', or ask rows one at a time with SequentialComparison",
+            f"method 'audited', or ask rows one at a time with {arg('ask', code='SequentialComparison')}",
         )
     audit, notes = _in_order(audit, question.seed)
     question = replace(question, audit=audit)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
 from demele.core.results import Interval
+from demele.core.sentences import in_code
 from demele.evaluation.intervals import checked_level
 from demele.evaluation.measures.audit_cells import (
     AuditTarget,
@@ -195,7 +196,8 @@ def audited_estimate(
         raise InputError(
             "audit",
             "its rows were chosen for a reason (design 'selective'), so they say nothing of the other rows; "
-            "give an audit of rows drawn at random (demele.labels.draw_audit)",
+            "give an audit of rows drawn at random "
+            f"({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
     kind = "sampling" if target == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled
 from demele.core.results import Note
+from demele.core.sentences import setting
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def audit_notes(data: Labelled, audit: "CodedAudit") -> tuple[Note, ...]:
     }[audit.design]
     message = (
         f"the audit is declared {declared}, which it can hardly be: {'; '.join(check.message for check in found)}. If "
-        "its rows were chosen for a reason, say so (design='selective'): nothing then follows for the other rows"
+        f"its rows were chosen for a reason, say so ({setting(design='selective')}): nothing then follows for the "
+        "other rows"
     )
     return (
         Note(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Labelled
 from demele.core.results import Note
+from demele.core.sentences import arg, in_code, setting
 from demele.evaluation.expert_errors import ExpertErrors, expert_words, moved_ends
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.audit_cells import AuditTarget
@@ -35,6 +36,8 @@ Counts = NDArray[np.int64]
 UNLIKELY = 0.01
 #: Values at which the width of an interval is looked at, between two bounds.
 STEPS = 33
+#: What a message calls what is known of the noise, for who did not make the object.
+_TOLD = {"TransitionMatrix": "transition probabilities", "TransitionCounts": "transition counts", "float": "a rate"}
 
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
@@ -43,7 +46,7 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
 
     if isinstance(noise, Audit):
         if audit is not None:
-            raise InputError(("noise", "audit"), "both are audits; give one of them, as audit=")
+            raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
         noise, audit = None, noise
     if audit is not None and not isinstance(audit, Audit):
         raise InputTypeError(
@@ -54,21 +57,22 @@ def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     if true_labels is not None and (noise is not None or audit is not None):
         other = "noise" if noise is not None else "audit"
         raise InputError(
-            f"true_labels and {other}: true labels of every row say all about the noise; leave out {other}"
+            ("true_labels", other), f"true labels of every row say all about the noise; leave out {arg(other)}"
         )
     selective = audit is not None and audit.design == "selective"
     if selective and noise is None:
         raise InputError(
             "audit",
-            "its rows were chosen for a reason (design='selective'), so it says nothing of the other rows; give "
-            "noise= as well, a rate that bounds these, or an audit of rows drawn at random (demele.labels.draw_audit)",
+            f"its rows were chosen for a reason ({setting(design='selective')}), so it says nothing of the other rows; "
+            f"give {arg('noise', code='noise=')} as well, {in_code('a rate that', otherwise='which')} bounds these, or "
+            f"an audit of rows drawn at random ({in_code('demele.labels.draw_audit', otherwise='demele audit')})",
         )
     known = read_noise(noise)
     if audit is not None and known is not None and not selective and not isinstance(known, float):
         raise InputError(
             ("noise", "audit"),
             "beside a random audit, only a rate that the noise does not exceed can be used, got "
-            f"{type(known).__name__}; leave one of them out",
+            f"{in_code(type(known).__name__, otherwise=_TOLD[type(known).__name__])}; leave one of them out",
         )
     return known, audit
 
@@ -86,7 +90,7 @@ def knowledge_of(
     if errs[0] and (audit is None or audit.design == "selective"):
         raise InputError(
             "expert_error",
-            "says how often the expert of a random audit is wrong; give audit=, expert labels of rows "
+            f"says how often the expert of a random audit is wrong; give {setting(audit=...)}, expert labels of rows "
             "drawn at random, or drop it",
         )
     if true_labels is not None:
@@ -154,7 +158,8 @@ class _TrueLabels(LabelKnowledge):
             "apparent one.",
         )
         message = f"{self.counts.rate:.2%} of the given labels are wrong; with true labels for every row, a classifier "
-        message += "is best assessed against these directly: assess(predictions, true_labels)"
+        call = in_code("assess(predictions, true_labels)", otherwise="demele assess PREDICTIONS TRUE_LABELS")
+        message += f"is best assessed against these directly: {call}"
         self.notes = (Note(code="true-labels", message=message),)
 
     def bias(self, measure: str) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ from demele.core.extras import require
 from demele.core.inputs import Codes, check_same_order, read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
+from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.cleaned import filter_methods as methods
@@ -227,8 +228,8 @@ def _run(method: Method, task: _Task) -> tuple[Found, dict[str, Any]]:
                 if options[name] != _OPTIONS[method][name]:
                     raise InputError(
                         name,
-                        f"nothing is trained, since features_or_probabilities was read as probabilities; drop "
-                        f"{name}, or pass kind='features'",
+                        f"nothing is trained, since {arg('features_or_probabilities')} was read as probabilities; drop "
+                        f"{arg(name)}, or {give(kind='features')}",
                     )
             found = _from_probabilities(method, read, labels, options)
             return replace(found, notes=found.notes + notes), {**used, "kind": "probabilities"}
@@ -269,7 +270,7 @@ def _with_threshold(
             code="threshold-from-data",
             message=f"The probabilities are seldom sure, so that the threshold is {limit:g} and not "
             f"{methods.LEAST_SURE:g}: the mean entropy of the rows whose label is the most probable class. "
-            f"threshold={methods.LEAST_SURE:g} suspects fewer.",
+            f"{setting(threshold=methods.LEAST_SURE)} suspects fewer.",
         ),
     )
 
@@ -347,8 +348,8 @@ def _mostly_suspected(task: _Task, found: Found, *, probable: bool) -> list[Note
     if probable:
         look = (
             f"Look whether the columns of the probabilities are in the order of the classes, here "
-            f"{shown(task.words.classes)} (another order: classes=[...]), whether the labels count the classes from "
-            "another number than the columns do, and whether row r of both is the same instance"
+            f"{shown(task.words.classes)} (another order: {setting(classes=[...])}), whether the labels count the "
+            "classes from another number than the columns do, and whether row r of both is the same instance"
         )
     return [
         Note(
@@ -379,7 +380,10 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if value is not None and name not in known:
             users = [repr(other) for other, options in _OPTIONS.items() if name in options]
-            raise InputError(name, f"method {method!r} does not use it, only {', '.join(users)}; drop it")
+            raise InputError(
+                name,
+                f"{setting(f'method {method!r}', method=method)} does not use it, only {', '.join(users)}; drop it",
+            )
     options = {name: known[name] if given[name] is None else given[name] for name in known}
     for name, least in (("k", 1), ("folds", 2), ("rounds", 1)):
         if name in options:

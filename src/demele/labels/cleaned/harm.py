@@ -14,6 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval, Note, as_json, plain
+from demele.core.sentences import in_code
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ __all__ = ["ClassHarm", "Harm", "cleaning_harm"]
 Grouping = Literal["given", "true", "overall"]
 
 #: What to do with rows whose true label is -1.
-_WITHOUT_UNJUDGED = "keep = true_labels != -1 and pass cleaning.take(keep), y[keep] and true_labels[keep]"
+_WITHOUT_UNJUDGED = in_code(
+    "keep = true_labels != -1 and pass cleaning.take(keep), y[keep] and true_labels[keep]",
+    otherwise="leave these rows out of all files",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from demele.core.errors import InputError
 from demele.core.inputs import Codes
 from demele.core.labelled import Vocabulary, shown
 from demele.core.results import Note
+from demele.core.sentences import give, setting
 
 __all__ = ["read_probabilities", "unread_probabilities"]
 
@@ -60,15 +61,17 @@ def read_probabilities(table: Codes, words: Vocabulary, kind: Kind | None) -> tu
         return None, _read_as_features(values.shape[1], words)
     if off.size:
         raise InputError(
-            f"{_ARGUMENT}: {off.size} of {len(values)} rows are no probabilities (in [0, 1], sum 1 within {WRITTEN:g}),"
+            _ARGUMENT,
+            f"{off.size} of {len(values)} rows are no probabilities (in [0, 1], sum 1 within {WRITTEN:g}),"
             f" first row {off[0]}, which adds up to {sums[off[0]]:g}; for scores of the classes pass their softmax, "
-            "for features kind='features'"
+            f"for features {setting(kind='features')}",
         )
     if values.shape[1] != k:
         raise InputError(
-            f"{_ARGUMENT}: expected a column of probabilities for each of the {k} classes {shown(words.classes)}, got "
-            f"{values.shape[1]} columns; give all classes, in their order, with classes=[...]"
-            + ("" if kind else ", or pass kind='features'")
+            _ARGUMENT,
+            f"expected a column of probabilities for each of the {k} classes {shown(words.classes)}, got "
+            f"{values.shape[1]} columns; give all classes, in their order, with {setting(classes=[...])}"
+            + ("" if kind else f", or {give(kind='features')}"),
         )
     columns = list(range(k))
     if isinstance(words.classes[0], str) and set(table.names) == set(words.classes):
@@ -116,23 +119,25 @@ def _refuse_other_scales(values: NDArray[np.floating], sums: Floats, kind: Kind 
     """Refuse probabilities in percent, counts of equally many votes, and logarithms."""
     if len(values) < _FEWEST:
         return
-    other = "" if kind else "; if these are features, pass kind='features'"
+    other = "" if kind else f"; if these are features, {give(kind='features')}"
     total = float(np.median(sums))
     if (values >= 0).all() and total > 0:
         percent = abs(total - 100) <= 100 * WRITTEN
         if (np.abs(sums - total) <= total * (WRITTEN if percent else ARITHMETIC)).all():
             shown_total = 100 if percent else total
             raise InputError(
-                f"{_ARGUMENT}: every row adds up to {shown_total:g}, not to 1; if these are probabilities"
-                f"{' in percent' if percent else ', or counts of votes'}, divide them by {shown_total:g}" + other
+                _ARGUMENT,
+                f"every row adds up to {shown_total:g}, not to 1; if these are probabilities"
+                f"{' in percent' if percent else ', or counts of votes'}, divide them by {shown_total:g}" + other,
             )
     if (values <= 0).all():
         with np.errstate(under="ignore"):
             exponentials = np.exp(np.asarray(values, dtype=np.float64)).sum(axis=1)
         if (np.abs(exponentials - 1) <= WRITTEN).all():
             raise InputError(
-                f"{_ARGUMENT}: these look like logarithms of probabilities: no number is above 0, and the exponentials "
-                "of every row add up to 1; pass numpy.exp of them" + other
+                _ARGUMENT,
+                "these look like logarithms of probabilities: no number is above 0, and the exponentials "
+                "of every row add up to 1; pass numpy.exp of them" + other,
             )
 
 
@@ -144,7 +149,8 @@ def _read_as_features(columns: int, words: Vocabulary) -> tuple[Note, ...]:
             code="read-as-features",
             message=f"The {columns} columns were read as features, from which a model was trained, and not as "
             f"probabilities of the {columns} classes: their rows do not add up to 1. If they are scores of the "
-            "classes, pass probabilities, such as their softmax; if they are features, kind='features' says so.",
+            "classes, pass probabilities, such as their softmax; "
+            f"if they are features, {setting(kind='features')} says so.",
             severity="warning",
         ),
     )

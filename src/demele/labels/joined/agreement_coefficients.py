@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note, as_json, plain
+from demele.core.sentences import setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
@@ -308,7 +309,7 @@ def _values(classes: tuple[int | str, ...], scale: Scale) -> Floats:
         raise InputError(
             "classes",
             f"expected numbers on a scale of kind {scale!r}, got {shown(classes)}; write numbers for the "
-            "classes, or use scale='ordinal' with classes=[...] in their order",
+            f"classes, or use {setting(scale='ordinal')} with {setting(classes=[...])} in their order",
         )
     if scale == "ratio" and values.min() < 0:
         raise InputError("classes", f"expected no negative number on a ratio scale, got {shown(classes)}")
@@ -405,7 +406,7 @@ def _notes(
     if scale == "ordinal" and named and list(table.classes) == sorted(map(str, table.classes)):
         text = (
             f"The classes are in alphabetical order, {shown(table.classes)}: if that is not their order on the scale, "
-            "give classes=[...]."
+            f"give {setting(classes=[...])}."
         )
         notes.append(Note(code="alphabetical-scale", message=text, severity="warning"))
     return tuple(notes)

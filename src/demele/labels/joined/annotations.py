@@ -277,8 +277,8 @@ def _rows_of(matrix: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     for name, row in rows.items():
         if row.ndim != 1:
             raise InputError(
-                f"annotations, annotator {plain_text(name)}: expected one answer per item, got shape {row.shape}; an "
-                "array is of shape (n_annotators, n_items)"
+                f"annotations, annotator {plain_text(name)}",
+                f"expected one answer per item, got shape {row.shape}; an array is of shape (n_annotators, n_items)",
             )
     return list(rows), list(rows.values())
 

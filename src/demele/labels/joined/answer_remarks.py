@@ -3,9 +3,15 @@
 import numpy as np
 
 from demele.core.results import Note
+from demele.core.sentences import give, in_code, setting
 from demele.labels.joined.answer_table import AnswerTable
 
 __all__ = ["remarks"]
+
+_FROM_MATRIX = in_code(
+    ", as in Annotations.from_matrix(answers, missing=-1)",
+    otherwise=" (of a table with a column per annotator), or leave these rows out",
+)
 
 
 def remarks(table: AnswerTable) -> tuple[Note, ...]:
@@ -84,8 +90,8 @@ def _negative_class(table: AnswerTable) -> tuple[Note, ...]:
         Note(
             code="negative-class",
             message=f"-1 is among the classes: it is {count} of the {table.n_answers} answers. If it stands for no "
-            "answer, pass missing=-1, as in Annotations.from_matrix(answers, missing=-1): the results are of no "
-            "use with it. If it is a class, classes=[...] says so.",
+            f"answer, {give(missing=-1)}{_FROM_MATRIX}: the results are of no use with it. "
+            f"If it is a class, {setting(classes=[...])} says so.",
             severity="warning",
         ),
     )

@@ -11,6 +11,7 @@ from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, 
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
+from demele.core.sentences import arg
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
@@ -211,7 +212,8 @@ def _consensus(
     if worst is not None:
         warn_user(
             f"the Bayesian consensus had not converged after {asked.n_warmup} + {asked.n_samples} sweeps of "
-            f"{asked.n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher n_warmup and n_samples, and if "
+            f"{asked.n_chains} chains: {worst}, above {R_HAT_LIMIT}; give a higher {arg('n_warmup')} and "
+            f"{arg('n_samples')}, and if "
             "that does not help, the answers have several explanations that the chains do not move between",
             NotConvergedWarning,
         )
@@ -371,7 +373,7 @@ def _few_draws(effective: dict[str, Floats], asked: _Settings) -> tuple[Note, ..
     text = (
         f"{few} of {found.size} quantities have fewer than {FEW_DRAWS} effective draws (least: "
         f"{float(np.nanmin(found)):.0f} of {asked.n_chains * asked.n_samples}): the ends of intervals are uncertain; "
-        "give a higher n_samples."
+        f"give a higher {arg('n_samples')}."
     )
     return (Note(code="few-effective-draws", message=text),)
 

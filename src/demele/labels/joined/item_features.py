@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.inputs import read_codes
 from demele.core.labelled import plain_text, shown
+from demele.core.sentences import setting
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.gibbs import CountFeatures, FeatureModel, NormalFeatures
 from demele.noise.transition import digest
@@ -78,7 +79,7 @@ def _counts(features: Any, annotations: Annotations, prior: float) -> ItemFeatur
             "features",
             f"expected counts, whole numbers of 0 or more, got {wrong.size} others, first "
             f"{table.data[wrong[0]]:g} at row {row}, column {table.indices[wrong[0]]}; for measurements pass "
-            "feature_model='normal'",
+            f"{setting(feature_model='normal')}",
         )
     if not table.data.any():
         raise NotEnoughData("features", "expected at least 1 count above 0, got none")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
+from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
@@ -37,6 +38,7 @@ _LEAST = 1e-10
 STRENGTH = 5.0
 SETTLED = 1e-6
 MAX_ITERATIONS = 5000
+_LONGER = in_code("give a higher max_iterations or tolerance", otherwise="its labels may still change")
 
 
 def dawid_skene(
@@ -148,7 +150,7 @@ def dawid_skene(
         gain = (fit.trace[-1] - ([fit.start, *fit.trace])[-2]) / table.n_answers
         warn_user(
             f"Dawid-Skene had not converged after {max_iterations} iterations: the last one still raised the objective "
-            f"by {gain:.1e} nats per answer, above tolerance={least}; give a higher max_iterations or tolerance",
+            f"by {gain:.1e} nats per answer, above tolerance={least}; {_LONGER}",
             NotConvergedWarning,
         )
     return Consensus(
@@ -290,7 +292,7 @@ def warn_unsettled(drawn: Shrunken, name: str, tolerance: float) -> None:
     if drawn.converged is False:
         warn_user(
             f"{name} had not converged after {drawn.iterations} iterations: the last one still moved a posterior by "
-            f"{drawn.change:.1e}, above tolerance={tolerance}; give a higher max_iterations or tolerance",
+            f"{drawn.change:.1e}, above tolerance={tolerance}; {_LONGER}",
             NotConvergedWarning,
         )
 

@@ -13,6 +13,7 @@ from demele.core.inputs import check_same_order, read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.varied_models import (
@@ -184,13 +185,17 @@ def artificial_annotators(
     kept = group.chosen(even=own is None)
     if not kept:
         raise NotEnoughData(
-            f"{'features' if own is None else 'models'}: none of {group.tried} models has an error under {highest:g} "
+            "features" if own is None else "models",
+            f"none of {group.tried} models has an error under {highest:g} "
             f"and within {near:g} of a multiple of {apart:g}; "
             + (
-                "give a larger tolerance or highest_error"
+                in_code(
+                    "give a larger tolerance or highest_error",
+                    otherwise="features that tell the classes apart better are needed",
+                )
                 if not group.errors
                 else f"their errors go from {min(group.errors):.4g} to {max(group.errors):.4g}"
-            )
+            ),
         )
     predictions = np.stack([group.kept[index][1] for index in kept])
     errors = np.array([group.kept[index][2] for index in kept])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.sentences import arg, in_code, marked, setting
 from demele.labels.made.noise import NoisyLabels, noisy_labels, read_rate
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -21,6 +22,8 @@ Counts = NDArray[np.int64]
 DECIMALS = 9
 #: A message lists so many classes at most.
 _MOST_NAMED = 12
+_WITH_NAMES = in_code("with TransitionMatrix(matrix, classes=[...])", otherwise="in the first line of the file")
+_AS_RIGHT = in_code("pass counts.to_matrix(empty='right')", otherwise="write 1 on the diagonal of their rows")
 #: Confusions of one class may sum to so much more than 1, by rounding.
 SUM_TOLERANCE = 1e-9
 
@@ -74,7 +77,9 @@ def add_uniform_noise(
     coded = words.encode(true, "y")
     if len(words) < 2:
         raise NotEnoughData(
-            "y", f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with classes=[...]"
+            "y",
+            f"expected at least 2 classes, got only {words.classes[0]!r}; give all classes with "
+            f"{setting(classes=[...])}",
         )
     draws = rng_for(seed, "add_uniform_noise", "wrong").random(true.size)
     shifts = rng_for(seed, "add_uniform_noise", "which").integers(1, len(words), true.size, dtype=np.int32)
@@ -312,27 +317,27 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
         if (transition.counts.sum(axis=1) == 0).any():
             raise NotEnoughData(
                 "transition",
-                "some true classes were never counted, so how they are labelled is unknown; pass "
-                "counts.to_matrix(empty='right') to suppose that they are labelled right",
+                "some true classes were never counted, so how they are labelled is unknown; "
+                f"{_AS_RIGHT} to suppose that they are labelled right",
             )
         matrix = transition.to_matrix()
     else:
         try:
             matrix = TransitionMatrix(transition)
         except InputError as error:
-            raise type(error)(f"transition: {error}") from error
+            raise type(error)("transition", marked(error)) from error
     if matrix.classes is None:
         if matrix.k != len(own):
             raise InputError(
                 "transition",
-                f"its {matrix.k} classes have no names, and y has {len(own)} classes: "
-                f"{shown(own.classes)}; name them with TransitionMatrix(matrix, classes=[...])",
+                f"its {matrix.k} classes have no names, and {arg('y')} has {len(own)} classes: "
+                f"{shown(own.classes)}; name them {_WITH_NAMES}",
             )
         if isinstance(own.classes[0], str):
             raise InputError(
                 "transition",
-                "its classes have no names, and those of y have, so that its rows may be in any order; "
-                "name them with TransitionMatrix(matrix, classes=[...]); in sorted order they are "
+                f"its classes have no names, and those of {arg('y')} have, so that its rows may be in any order; "
+                f"name them {_WITH_NAMES}; in sorted order they are "
                 f"{shown(own.classes, _MOST_NAMED)}",
             )
         return matrix, own
@@ -341,8 +346,8 @@ def _read_transition(transition: Any, own: Vocabulary) -> tuple[TransitionMatrix
     if missing:
         raise InputError(
             "transition",
-            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which y has; "
-            "name the classes of the matrix as y does",
+            f"its classes {shown(matrix.classes)} lack {shown(missing)}, which {arg('y')} has; "
+            f"name {in_code('the classes of the matrix', otherwise='them')} as {arg('y')} does",
         )
     return matrix, Vocabulary(matrix.classes)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
+from demele.core.sentences import arg
 from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
 
 if TYPE_CHECKING:
@@ -283,7 +284,9 @@ def _common_vocabulary(true: NDArray[Any], rows: list[NDArray[Any]], argument: s
     same = all(row.dtype == true.dtype for row in rows)
     words = vocabulary(np.concatenate([true, *rows]) if same else true)
     if same and len(words) < 2:
-        raise NotEnoughData("y", f"expected at least 2 classes among y and {argument}, got only {words.classes[0]!r}")
+        raise NotEnoughData(
+            "y", f"expected at least 2 classes among {arg('y')} and {arg(argument)}, got only {words.classes[0]!r}"
+        )
     return words
 
 
@@ -311,7 +314,7 @@ def _read_annotations(values: Any, y: object, n: int, argument: str, one: str) -
             turned = len(rows) == n and not named
             raise InputError(
                 argument,
-                f"expected {n} labels of each {one}, as many as y has, got {rows[name].size} of {one} "
+                f"expected {n} labels of each {one}, as many as {arg('y')} has, got {rows[name].size} of {one} "
                 f"{plain_text(name)}" + (f"; pass {argument}.T" if turned else ""),
             )
         check_same_order(row, y, (f"{argument}, {one} {plain_text(name)}", "y"))
