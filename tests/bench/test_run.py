@@ -14,12 +14,13 @@ import pytest
 
 import demele
 from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.run import Plan, declined, drawn, record_key, run_plan
+from demele.bench.run import Plan, declined, drawn, measured, record_key
 from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios import SCENARIOS, scenario
 from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.core.store import Key, Store
+from demele.runtime.sweep import Sweep
 from tests.tolerances import assert_exact
 
 IDENTITY: dict[str, str | int] = {"demele": "0.1.0"}
@@ -47,11 +48,16 @@ def plan_of(metrics: Any, scenarios: Any, seeds: int = 2, n_samples: int = N) ->
     )
 
 
-def records_of(plan: Plan, **keywords: Any) -> dict[Key, dict[str, Any]]:
+def run(plan: Plan, sweep: Sweep | None = None, **given: Any) -> Store:
+    """Return the records of a run, or of one more run of a sweep."""
+    sweep = sweep or Sweep(IDENTITY, **given)
+    sweep.run(measured, plan.tasks(), what="representations to measure")
+    return sweep.records
+
+
+def records_of(plan: Plan, **given: Any) -> dict[Key, dict[str, Any]]:
     """Return the records of a run without their seconds."""
-    store = Store(None, IDENTITY)
-    run_plan(plan, store, **keywords)
-    return without_seconds(store)
+    return without_seconds(run(plan, **given))
 
 
 def without_seconds(store: Store) -> dict[Key, dict[str, Any]]:
@@ -75,8 +81,7 @@ def sometimes(codes: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> flo
 
 def test_a_record_holds_the_values_of_evaluate() -> None:
     plan = plan_of(["mig", "sap", correlation], ["mixing"], seeds=1)
-    store = Store(None, IDENTITY)
-    run_plan(plan, store)
+    store = run(plan)
     mixing = scenario("mixing")
     assert len(store) == len(mixing.severities) * 3
     for severity in mixing.severities:
@@ -105,8 +110,7 @@ def test_a_name_of_its_own_is_what_values_and_reasons_are_under() -> None:
 
 def test_a_metric_that_fails_is_recorded_and_the_run_goes_on() -> None:
     plan = plan_of([sometimes, "mig"], ["noise"], seeds=5)
-    store = Store(None, IDENTITY)
-    run_plan(plan, store)
+    store = run(plan)
     assert len(store) == 2 * 5 * len(scenario("noise").severities)
     told = set()
     for severity in scenario("noise").severities:
@@ -124,8 +128,7 @@ def test_a_metric_that_fails_is_recorded_and_the_run_goes_on() -> None:
 
 
 def test_every_first_seed_comes_before_the_second_ones() -> None:
-    store = Store(None, IDENTITY)
-    run_plan(plan_of(["mig"], ["noise", "mixing"], seeds=3), store)
+    store = run(plan_of(["mig"], ["noise", "mixing"], seeds=3))
     seeds = [key[2] for key in store]
     assert seeds == sorted(seeds, key=int)
 
@@ -147,21 +150,21 @@ def test_a_metric_that_is_declined_takes_no_part() -> None:
 
 def test_a_group_is_measured_where_one_of_it_is_not_declined() -> None:
     own = scenario_of(declines=lambda item: "not this" if item.name == "mig" else None)
-    assert {key[3] for key in plan_of(["mig", "dmig"], [own]).keys()} == {"information"}  # noqa: SIM118
-    assert not plan_of(["mig"], [own]).keys()
+    assert {task.key[3] for task in plan_of(["mig", "dmig"], [own]).tasks()} == {"information"}
+    assert not plan_of(["mig"], [own]).tasks()
 
 
 def test_progress_reaches_the_end() -> None:
     told: list[tuple[float, float, str]] = []
     plan = plan_of(["mig"], ["mixing"], seeds=2)
-    store = Store(None, IDENTITY)
-    run_plan(plan, store, report=lambda *what: told.append(what))
+    sweep = Sweep(IDENTITY, progress=lambda *what: told.append(what))
+    run(plan, sweep)
     assert told[0] == (0.0, told[-1][1], "12 representations to measure")
     assert told[-1][0] == pytest.approx(told[-1][1])
     assert told[-1][2] == "Mixing, seed 2"
     assert [item[0] for item in told] == sorted(item[0] for item in told)
     told.clear()
-    run_plan(plan, store, report=lambda *what: told.append(what))
+    run(plan, sweep)
     assert told == []
 
 
@@ -193,14 +196,14 @@ def test_an_executor_gives_the_records_of_one(processes: Executor) -> None:
 
 
 def test_every_record_is_under_the_key_that_is_looked_for() -> None:
-    assert set(serial()) == set(grid().keys())
+    assert set(serial()) == {task.key for task in grid().tasks()}
 
 
 def test_workers_leave_nothing_to_do(processes: Executor) -> None:
-    store = Store(None, IDENTITY)
     plan = plan_of(["mig", correlation], ["noise", scenario_of()], seeds=1)
-    run_plan(plan, store, executor=processes)
-    assert plan.jobs(store) == []
+    sweep = Sweep(IDENTITY, executor=processes)
+    run(plan, sweep)
+    assert sweep.left(plan.tasks()) == []
 
 
 def test_functions_without_a_module_reach_the_workers() -> None:
@@ -237,9 +240,10 @@ WHERE = "scenario 'mine', severity 0.5, seed 0: "
 
 
 def test_a_draw_that_raises_names_its_place_and_keeps_what_is_finished() -> None:
-    store = Store(None, IDENTITY)
+    sweep = Sweep(IDENTITY)
     with pytest.raises(InputError, match=f"^{WHERE}draw raised ZeroDivisionError: by nothing$"):
-        run_plan(plan_of(["mig"], ["mixing", scenario_of(fails_late)]), store)
+        run(plan_of(["mig"], ["mixing", scenario_of(fails_late)]), sweep)
+    store = sweep.records
     assert {(str(key[0]).partition("@")[0], key[2]) for key in store} == {("mixing", 0), ("mine", 0)}
     assert len(store) == len(scenario("mixing").severities) + 1
 
@@ -247,12 +251,11 @@ def test_a_draw_that_raises_names_its_place_and_keeps_what_is_finished() -> None
 @pytest.mark.parametrize("where", ["jobs", "executor"])
 def test_a_draw_that_raises_elsewhere(where: str, processes: Executor) -> None:
     plan = plan_of(["mig"], ["mixing", scenario_of(fails_late)])
-    store = Store(None, IDENTITY)
-    given: dict[str, Any] = {"n_jobs": 2} if where == "jobs" else {"executor": processes}
+    sweep = Sweep(IDENTITY, n_jobs=2) if where == "jobs" else Sweep(IDENTITY, executor=processes)
     with pytest.raises(InputError, match=r"^scenario 'mine', severity 0\.5, seed [01]: draw raised ZeroDivisionError"):
-        run_plan(plan, store, **given)
+        run(plan, sweep)
     expected = records_of(plan_of(["mig"], ["mixing", scenario_of(severities=(0.0,))]))
-    for key, record in without_seconds(store).items():
+    for key, record in without_seconds(sweep.records).items():
         if key[0] == "mixing":
             assert record == expected[key]
 
@@ -322,9 +325,9 @@ def test_more_seeds_compute_only_the_new_ones(tmp_path: Path) -> None:
     path = tmp_path / "rows"
     counted = []
     for seeds in (2, 5, 5, 3):
-        with Store(path, IDENTITY) as store:
-            run_plan(plan_of((own,), ["mixing"], seeds=seeds), store)
-            counted.append((len(calls), len(store)))
+        with Sweep(IDENTITY, store=path) as sweep:
+            run(plan_of((own,), ["mixing"], seeds=seeds), sweep)
+            counted.append((len(calls), len(sweep.records)))
     assert counted == [(12, 12), (30, 30), (30, 30), (30, 30)]
     assert without_seconds(Store(path, IDENTITY)) == records_of(plan_of((own,), ["mixing"], seeds=5))
 
@@ -332,38 +335,38 @@ def test_more_seeds_compute_only_the_new_ones(tmp_path: Path) -> None:
 def test_what_is_new_is_drawn_again_and_what_is_there_is_not_measured_again() -> None:
     draws = Counting(draw)
     own = scenario_of(draws)
-    store = Store(None, IDENTITY)
-    run_plan(plan_of(["mig"], [own], seeds=1), store)
+    sweep = Sweep(IDENTITY)
+    store = run(plan_of(["mig"], [own], seeds=1), sweep)
     before = without_seconds(store)
-    run_plan(plan_of(["mig", "sap"], [own], seeds=1), store)
+    run(plan_of(["mig", "sap"], [own], seeds=1), sweep)
     assert draws.calls == [0.0, 0.5] * 2
     assert len(store) == 4
     assert {key: without_seconds(store)[key] for key in before} == before
-    run_plan(plan_of(["dmig"], [own], seeds=1), store)  # its group is there
+    run(plan_of(["dmig"], [own], seeds=1), sweep)  # its group is there
     assert len(draws.calls) == 4
 
 
 def test_changed_code_is_computed_again() -> None:
-    store = Store(None, IDENTITY)
+    sweep = Sweep(IDENTITY)
 
-    def run(constant: float) -> int:
-        run_plan(plan_of((candidate(lambda codes, factors: constant, name="own"),), ["mixing"], seeds=1), store)
-        return len(store)
+    def rows(constant: float) -> int:
+        return len(run(plan_of((candidate(lambda codes, factors: constant, name="own"),), ["mixing"], seeds=1), sweep))
 
-    assert [run(0.25), run(0.25), run(0.5), run(0.25)] == [6, 6, 12, 12]
-    assert sorted(record["values"]["own"] for record in without_seconds(store).values()) == [0.25] * 6 + [0.5] * 6
+    assert [rows(0.25), rows(0.25), rows(0.5), rows(0.25)] == [6, 6, 12, 12]
+    assert (
+        sorted(record["values"]["own"] for record in without_seconds(sweep.records).values()) == [0.25] * 6 + [0.5] * 6
+    )
 
 
 def test_a_changed_scenario_is_computed_again() -> None:
-    store = Store(None, IDENTITY)
+    sweep = Sweep(IDENTITY)
 
-    def run(shift: float, **given: Any) -> int:
+    def rows(shift: float, **given: Any) -> int:
         own = scenario_of(lambda rng, severity, n: (draw(rng, severity, n)[0] + shift, rng.random((n, 3))), **given)
-        run_plan(plan_of(["mig"], [own], seeds=1), store)
-        return len(store)
+        return len(run(plan_of(["mig"], [own], seeds=1), sweep))
 
-    assert [run(0.0), run(0.0), run(1.0), run(1.0, paired=True)] == [2, 2, 4, 6]
-    assert run(0.0, severities=(0.5, 0.75)) == 7  # 0.5 was there
+    assert [rows(0.0), rows(0.0), rows(1.0), rows(1.0, paired=True)] == [2, 2, 4, 6]
+    assert rows(0.0, severities=(0.5, 0.75)) == 7  # 0.5 was there
 
 
 def test_keys_of_scenarios_that_come_with_it_are_their_names() -> None:

@@ -21,7 +21,8 @@ from demele.bench.scenarios import SCENARIOS
 from demele.cli import progress
 from demele.cli.bench_tables import _blocks, _not_said, _status, verdict_tables
 from demele.core.store import Store
-from demele.runtime.progress import Report
+from demele.runtime.progress import Report, time_left, with_time_left
+from demele.runtime.sweep import Sweep
 from tests.cli.conftest import Program
 from tests.tolerances import assert_exact
 
@@ -512,13 +513,13 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 0.0, 20.0, 5.0, 30.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
     labels: list[str] = []
-    report = progress.with_time_left(lambda done, total, label: labels.append(label))
+    report = with_time_left(lambda done, total, label: labels.append(label))
     report(0, 100, "start")
     report(10, 100, "a tenth")  # 20 s for a tenth: 180 s for the rest
     report(10, 100, "too soon")
     report(90, 100, "nearly")
     assert labels == ["start", "a tenth, about 3 min left", "too soon", "nearly, less than a minute left"]
-    assert progress.time_left(7200) == "about 2.0 h"
+    assert time_left(7200) == "about 2.0 h"
 
 
 # Mistakes --------------------------------------------------------------------------------------------------------
@@ -587,7 +588,7 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_mistake_is_one_clear_line_before_any_computing(
     arguments: tuple[str, ...], message: str, demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["demele.bench.characterise"], "run_plan", _never)
+    monkeypatch.setattr(Sweep, "run", _never)
     (own / "there.html").write_text("precious", encoding="utf-8")
     run = demele("bench", "metrics", *arguments)
     assert run.status == 2

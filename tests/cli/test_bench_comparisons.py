@@ -14,6 +14,7 @@ from demele import bench
 from demele.cli import progress
 from demele.cli.bench_comparisons import outside_parentheses
 from demele.data import label_set
+from demele.runtime.sweep import Sweep
 from tests.cli.conftest import WORDS, Program
 
 _MINE = """\
@@ -447,9 +448,8 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     judged: pd.DataFrame,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys.modules["demele.bench.comparisons.compared"], "run_plan", _never)
-    for name in ("run_plan", "artificial_annotators"):
-        monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], name, _never)
+    monkeypatch.setattr(Sweep, "run", _never)
+    monkeypatch.setattr(sys.modules["demele.bench.comparisons.experiment"], "artificial_annotators", _never)
     np.save("one.npy", np.ones(600 if "--predictions" in arguments else 150, dtype=int))
     judged[["old", "new"]].head(10).to_csv("brief.csv", index=False)
     run = demele("bench", "comparisons", *arguments, "--quiet")
@@ -487,7 +487,7 @@ def test_pictures_without_matplotlib_are_refused_before_computing(
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(sys.modules["demele.bench.comparisons.compared"], "run_plan", _never)
+    monkeypatch.setattr(Sweep, "run", _never)
     run = demele(*GIVEN, "--pictures", "pictures")
     assert run.status == 2
     assert "--pictures needs matplotlib" in run.err

@@ -10,12 +10,13 @@ import numpy as np
 from demele.bench.characterisation import Characterisation
 from demele.bench.curves import Curve
 from demele.bench.planning import Seeds, checked_plan, try_functions
-from demele.bench.run import Plan, check_record, declined, record_key, run_plan
+from demele.bench.run import Plan, check_record, declined, measured, record_key
 from demele.bench.scenario import Candidate, Scenario
 from demele.core.errors import InputTypeError
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import Report
+from demele.runtime.sweep import Sweep
 
 __all__ = ["characterise"]
 
@@ -104,13 +105,11 @@ def characterise(
     if store is not None and not isinstance(store, str | os.PathLike):
         raise InputTypeError("store", f"expected the path of a file, got {store!r}")
     plan, told = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
-    with (
-        Store(None if store is None else Path(store), plan.identity) as rows,
-        reporting(progress) as report,
-    ):
-        drifting = try_functions(plan, rows)
-        run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=report)
-        return _characterised(plan, rows, level, *told, drifting)
+    path = None if store is None else Path(store)
+    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+        drifting = try_functions(plan, sweep)
+        sweep.run(measured, plan.tasks(), what="representations to measure")
+        return _characterised(plan, sweep.records, level, *told, drifting)
 
 
 def _characterised(

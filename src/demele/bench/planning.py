@@ -1,5 +1,6 @@
 """What a run is to compute: arguments checked and resolved before anything is measured."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -12,12 +13,12 @@ from demele.bench.run import Plan, measured
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import chosen_scenarios
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
-from demele.core.store import Store
 from demele.metrics.catalogue import CATALOGUE, suggestion
 from demele.metrics.options import checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.requests import merged_options
+from demele.runtime.sweep import Sweep
 
 __all__ = ["QUICK_SAMPLES", "QUICK_SEEDS", "SLOW_SEEDS", "Seeds", "checked_plan", "try_functions"]
 
@@ -69,7 +70,7 @@ def checked_plan(
     return plan, (usual, slow)
 
 
-def try_functions(plan: Plan, rows: Store) -> dict[str, str]:
+def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
     """Call each new function twice on one representation: what it cannot do, or do again, is told before a long run.
 
     Returns
@@ -78,21 +79,22 @@ def try_functions(plan: Plan, rows: Store) -> dict[str, str]:
         For each function that draws without a seed what it gave; kept with its rows, and told again with them.
     """
     drifting: dict[str, str] = {}
-    wanted = plan.keys() if any(item.function is not None for item in plan.candidates) else {}
+    rows, tasks = sweep.records, plan.tasks() if any(item.function is not None for item in plan.candidates) else []
     for item in (one for one in plan.candidates if one.function is not None):
-        own = [key for key, about in wanted.items() if about[3].name == item.name]
-        kept = next((str(rows[key]["drifts"]) for key in own if key in rows and "drifts" in rows[key]), None)
-        if kept is not None:
-            drifting[item.name] = kept
-            warn_user(f"{item.name} {kept}", DemeleWarning)
-        if not own or any(key in rows for key in own):
+        own = [task for task in tasks if task.about.group.name == item.name]
+        kept = [str(rows[task.key]["drifts"]) for task in own if task.key in rows and "drifts" in rows[task.key]]
+        if kept:
+            drifting[item.name] = kept[0]
+            warn_user(f"{item.name} {kept[0]}", DemeleWarning)
+        if not own or any(task.key in rows for task in own):
             continue
         # half way along a sweep: on a perfect representation, luck has nothing to choose from
-        scenario = wanted[own[0]][0]
+        scenario = own[0].about.scenario
         middle = scenario.severities[len(scenario.severities) // 2]
-        tried = next(key for key in own if wanted[key][:3] == (scenario, middle, 0))
+        tried = plan.task(scenario, middle, 0, item)
         where = f"on scenario {scenario.name!r} at {scenario.label(scenario.position(middle))}"
-        record, again = (measured(plan.job(scenario, middle, 0, {tried: item}))[tried] for _ in range(2))
+        with warnings.catch_warnings(action="ignore"):
+            (record,), (again,) = measured((tried.about,)), measured((tried.about,))
         first, second = _outcome(record), _outcome(again)
         if first != second:
             drifting[item.name] = record["drifts"] = (
@@ -102,7 +104,7 @@ def try_functions(plan: Plan, rows: Store) -> dict[str, str]:
             warn_user(f"{item.name} {drifting[item.name]}", DemeleWarning)
         elif isinstance(first, str):
             warn_user(f"{item.name} gives no value {where}: {first}; the run goes on", DemeleWarning)
-        rows.append([(tried, record)])
+        rows.append([(tried.key, record)])
     return drifting
 
 

@@ -1,10 +1,6 @@
-"""Metrics x scenarios x severities x seeds: what is left to compute, computing it, and keeping every row."""
+"""Metrics x scenarios x severities x seeds: what a run consists of, and measuring it."""
 
-import contextlib
-import threading
-import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,47 +8,37 @@ import numpy as np
 
 from demele.bench.facts import WITH_MODELS
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of
+from demele.bench.scenarios import SCENARIOS
 from demele.core.errors import DemeleError, FormatError, InputError, quoted
 from demele.core.seeds import rng_for
-from demele.core.store import Key, Store
+from demele.core.store import Key
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.plain import plain_scores, plain_subject
 from demele.metrics.requests import Subject
-from demele.runtime.progress import Report
-from demele.runtime.work import completed
+from demele.runtime.sweep import Record, Task
 
-__all__ = ["Plan", "drawn", "measured", "record_key", "run_plan"]
+__all__ = ["Measurement", "Plan", "declined", "drawn", "measured", "record_key"]
 
 #: Standard deviation of stochastic codes, as a share of the code's own, where a scenario says nothing of them.
 CODES_STD = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """One drawn representation and the groups of metrics to measure on it.
-
-    ``keys`` are those of the groups' records: what the parent process looks for, whatever a worker would make of
-    its copies.
-    """
+class Measurement:
+    """One group of metrics, to be measured on one representation."""
 
     scenario: Scenario
     severity: float
     seed: int
-    groups: tuple[Candidate, ...]
-    keys: tuple[Key, ...]
+    group: Candidate
     n_samples: int
     protocol: str
-
-    @property
-    def weight(self) -> float:
-        """About how long it takes, in tenths of a second."""
-        return sum(20.0 if item.group in WITH_MODELS else 0.5 for item in self.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that a run is to compute.
+    """Everything that a run is to measure.
 
     ``seeds`` is the number of seeds of a metric in a scenario: ``seeds(candidate, scenario)``.
     """
@@ -63,74 +49,43 @@ class Plan:
     n_samples: int
     protocol: str
 
-    def keys(self) -> dict[Key, tuple[Scenario, float, int, Candidate]]:
-        """Return what every record of the run is about, all first seeds before all second ones.
+    def tasks(self) -> list[Task[Measurement]]:
+        """Return the tasks of the run; those on one representation go together, which is drawn once.
 
         A record holds all metrics of a group, so one candidate stands for its group.
         """
         groups = {candidate.key: candidate for candidate in reversed(self.candidates)}
-        wanted = [
-            (seed, (scenario, severity, seed, groups[key]))
+        return [
+            self.task(scenario, severity, seed, groups[key])
             for scenario in self.scenarios
             for key in dict.fromkeys(candidate.key for candidate in self.candidates)
             if any(item.key == key and declined(item, scenario) is None for item in self.candidates)
             for severity in scenario.severities
             for seed in range(self.seeds(groups[key], scenario))
         ]
-        wanted.sort(key=lambda item: item[0])
-        return {record_key(*about): about for _, about in wanted}
 
-    def jobs(self, stored: Store) -> list[Job]:
-        """Return the work that is left: one job for each representation, with the groups that have no record of it."""
-        scenarios = {scenario.name: scenario for scenario in self.scenarios}
-        left: dict[tuple[str, float, int], dict[Key, Candidate]] = {}
-        for key, (scenario, severity, seed, group) in self.keys().items():
-            if key not in stored:
-                left.setdefault((scenario.name, severity, seed), {})[key] = group
-        return [self.job(scenarios[name], severity, seed, groups) for (name, severity, seed), groups in left.items()]
-
-    def job(self, scenario: Scenario, severity: float, seed: int, groups: Mapping[Key, Candidate]) -> Job:
-        """Return the work on one representation, for groups by the keys of their records."""
-        return Job(
-            scenario=scenario,
-            severity=severity,
+    def task(self, scenario: Scenario, severity: float, seed: int, group: Candidate) -> Task[Measurement]:
+        """Return the task of one group on one representation."""
+        return Task(
+            key=record_key(scenario, severity, seed, group),
+            about=Measurement(
+                scenario=scenario,
+                severity=severity,
+                seed=seed,
+                group=group,
+                n_samples=self.n_samples,
+                protocol=self.protocol,
+            ),
             seed=seed,
-            groups=tuple(groups.values()),
-            keys=tuple(groups),
-            n_samples=self.n_samples,
-            protocol=self.protocol,
+            together=(scenario.name, severity, seed),
+            weight=20.0 if group.group in WITH_MODELS else 0.5,
+            label=f"{scenario.title}, seed {seed + 1}",
         )
 
     @property
     def identity(self) -> dict[str, str | int]:
         """What all records of the run have in common: a store of another identity is not of this run."""
         return {"demele": __version__, "protocol": self.protocol, "n_samples": self.n_samples}
-
-
-def run_plan(
-    plan: Plan, store: Store, *, n_jobs: int = 1, executor: Executor | None = None, report: Report | None = None
-) -> None:
-    """Compute what the store does not hold yet; every job is stored as it finishes.
-
-    Raises
-    ------
-    InputError
-        If a scenario's function fails. What was finished is stored.
-    """
-    jobs = plan.jobs(store)
-    total = sum(job.weight for job in jobs)
-    done = 0.0
-    if report is not None and jobs:
-        report(0.0, total, f"{len(jobs):,} representations to measure")
-    finished = completed(_finished, jobs, n_jobs=n_jobs, executor=executor)
-    # filters belong to a whole process: threads cannot set them each for itself
-    quiet = contextlib.nullcontext() if executor is None else warnings.catch_warnings(action="ignore")
-    with quiet, contextlib.closing(finished):
-        for label, weight, records in finished:
-            store.append(records.items())
-            done += weight
-            if report is not None:
-                report(done, total, label)
 
 
 def declined(candidate: Candidate, scenario: Scenario) -> str | None:
@@ -140,8 +95,6 @@ def declined(candidate: Candidate, scenario: Scenario) -> str | None:
 
 def record_key(scenario: Scenario, severity: float, seed: int, candidate: Candidate) -> Key:
     """Return what a record is kept under; that of a user's scenario or metric changes with its code."""
-    from demele.bench.scenarios import SCENARIOS
-
     known = SCENARIOS.get(scenario.name)
     own = known is None or (known.draw, known.paired) != (scenario.draw, scenario.paired)
     name = f"{scenario.name}@{scenario.draw_fingerprint}" if own else scenario.name
@@ -169,41 +122,50 @@ def drawn(scenario: Scenario, severity: float, seed: int, n_samples: int) -> Rep
     raise InputError(f"{where}: draw must return (codes, factors) or a Representation, got {type(found).__name__}")
 
 
-def _finished(job: Job) -> tuple[str, float, dict[Key, dict[str, Any]]]:
-    """Return what a run that waits for a job is told of it, and its records."""
-    return f"{job.scenario.title}, seed {job.seed + 1}", job.weight, measured(job)
+def measured(points: tuple[Measurement, ...]) -> list[Record]:
+    """Measure groups of metrics on one representation; one that fails leaves a reason, never a number.
 
-
-def measured(job: Job) -> dict[Key, dict[str, Any]]:
-    """Measure one representation; a metric that fails leaves a reason, never a number."""
-    alone = threading.current_thread() is threading.main_thread()
-    # thousands of calls: what matters is in the records
-    with warnings.catch_warnings(action="ignore") if alone else contextlib.nullcontext():
-        representation = drawn(job.scenario, job.severity, job.seed, job.n_samples)
-        subject = _subject(job, representation)
-        records = {}
-        for key, group in zip(job.keys, job.groups, strict=True):
-            registered = [item.name for item in CATALOGUE.values() if group_of(item) == group.group]
-            try:
-                scored = plain_scores(
-                    subject,
-                    registered if group.function is None else group.function,
-                    protocol=job.protocol,
-                    seed=job.seed,
-                    options=representation.options,
-                    reg_dim=representation.reg_dim,
-                )
-            except DemeleError as error:  # not of a metric, but of what the scenario asks of all
-                raise InputError(f"{_where(job.scenario, job.severity, job.seed)}: {error}") from error
-            values, reasons = scored.values, scored.reasons
-            if group.function is not None:
-                values = dict.fromkeys([group.name] * len(values), next(iter(values.values()), 0.0))
-                reasons = dict.fromkeys([group.name] * len(reasons), next(iter(reasons.values()), ""))
-            record = {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}
-            if subject.codes.n != job.n_samples:
-                record["rows"] = subject.codes.n
-            records[key] = record
+    Raises
+    ------
+    InputError
+        If the scenario's function fails, or what it returns cannot be used.
+    """
+    first = points[0]
+    representation = drawn(first.scenario, first.severity, first.seed, first.n_samples)
+    try:
+        subject = _subject(representation, with_std=any(point.group.name == "rmig" for point in points))
+        records = [_scored(subject, representation, point) for point in points]
+    except DemeleError as error:  # not of a metric, but of what the scenario asks of all
+        raise InputError(f"{_where(first.scenario, first.severity, first.seed)}: {error}") from error
+    if subject.codes.n != first.n_samples:
+        records = [{**record, "rows": subject.codes.n} for record in records]
     return records
+
+
+def _subject(given: Representation, *, with_std: bool) -> Subject:
+    subject = plain_subject(given.codes, given.factors, kinds=given.kinds, codes_std=given.codes_std)
+    if given.codes_std is not None or not with_std:
+        return subject
+    codes = np.asarray(given.codes, dtype=float)  # what cannot be read was refused above, in words that say why
+    return Subject.of(subject.codes, subject.factors, np.broadcast_to(CODES_STD * codes.std(axis=0), codes.shape))
+
+
+def _scored(subject: Subject, given: Representation, point: Measurement) -> Record:
+    """Return the bare values of a group of metrics, or of one function, under the name that it has here."""
+    own = point.group.function
+    scored = plain_scores(
+        subject,
+        own or [item.name for item in CATALOGUE.values() if group_of(item) == point.group.group],
+        protocol=point.protocol,
+        seed=point.seed,
+        options=given.options,
+        reg_dim=given.reg_dim,
+    )
+    values, reasons = scored.values, scored.reasons
+    if own is not None:  # one value, or one reason
+        values = dict.fromkeys([point.group.name] * len(values), next(iter(values.values()), 0.0))
+        reasons = dict.fromkeys([point.group.name] * len(reasons), next(iter(reasons.values()), ""))
+    return {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}
 
 
 def check_record(record: Mapping[str, Any]) -> None:
@@ -227,20 +189,6 @@ def check_record(record: Mapping[str, Any]) -> None:
 
 def _finite(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-
-
-def _subject(job: Job, representation: Representation) -> Subject:
-    given = representation
-    try:
-        subject = plain_subject(given.codes, given.factors, kinds=given.kinds, codes_std=given.codes_std)
-        if given.codes_std is None and any(item.name == "rmig" for item in job.groups):
-            # only now: what cannot be read was refused above, in words that say why
-            codes = np.asarray(given.codes, dtype=float)
-            codes_std = np.broadcast_to(CODES_STD * codes.std(axis=0), codes.shape)
-            subject = Subject.of(subject.codes, subject.factors, codes_std)
-    except DemeleError as error:
-        raise InputError(f"{_where(job.scenario, job.severity, job.seed)}: {error}") from error
-    return subject
 
 
 def _where(scenario: Scenario, severity: float, seed: int) -> str:

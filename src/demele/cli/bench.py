@@ -233,7 +233,7 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
     plan, _ = checked_plan(**{name: asked.arguments[name] for name in inspect.signature(checked_plan).parameters})
     identity, records = Store.read(path)
     if all(identity.get(what) == value for what, value in plan.identity.items()):
-        keys = plan.keys()
+        keys = {task.key for task in plan.tasks()}
         there = sum(key in records for key in keys)
         log(f"demele: {path} holds {there:,} of {len(keys):,} records of this run")
 

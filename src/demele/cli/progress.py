@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from demele.cli.output import log
-from demele.runtime.progress import Report, progress_bar
+from demele.runtime.progress import Report, progress_bar, with_time_left
 
-__all__ = ["reporting", "saying_where_it_stopped", "time_left", "with_time_left"]
+__all__ = ["reporting", "saying_where_it_stopped"]
 
-#: Seconds between two lines of progress where no bar can be shown, and before the time that is left can be told.
+#: Seconds between two lines of progress where no bar can be shown.
 _SECONDS_BETWEEN_LINES = 30.0
-_SECONDS_BEFORE_FORECAST = 10.0
 
 
 @contextmanager
@@ -23,7 +22,7 @@ def reporting(quiet: bool) -> Iterator[Report | None]:
         yield None
     elif sys.stderr.isatty():
         with progress_bar() as bar:
-            yield with_time_left(bar)
+            yield bar
     else:
         yield with_time_left(_in_lines())
 
@@ -54,22 +53,3 @@ def _in_lines() -> Report:
             log(f"demele: {done / total:.0%}{of}, {label}")
 
     return report
-
-
-def with_time_left(report: Report) -> Report:
-    """Return a report that also forecasts, once there is something to forecast from."""
-    started = time.monotonic()
-
-    def told(done: float, total: float, label: str) -> None:
-        elapsed = time.monotonic() - started
-        forecast = f", {time_left(elapsed * (total - done) / done)} left" if done else ""
-        report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
-
-    return told
-
-
-def time_left(seconds: float) -> str:
-    """Write a forecast as roughly as it is known."""
-    if seconds < 60:
-        return "less than a minute"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
@@ -9,17 +10,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["progress_bar", "reporting"]
+__all__ = ["progress_bar", "reporting", "time_left", "with_time_left"]
 
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]
 
 SECONDS_UNTIL_SHOWN = 1.0
+_SECONDS_BEFORE_FORECAST = 10.0
 
 
 @contextmanager
 def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN) -> Iterator[Report]:
     """Show a progress bar on stderr, if stderr is a terminal, for anything that takes longer than ``delay``.
+
+    From ten seconds on it says about how long it still takes.
 
     Parameters
     ----------
@@ -46,7 +50,7 @@ def progress_bar(*, delay: float = SECONDS_UNTIL_SHOWN) -> Iterator[Report]:
     timer.daemon = True
     timer.start()
     try:
-        yield bar.report
+        yield with_time_left(bar.report)
     finally:
         timer.cancel()
         bar.close()
@@ -74,6 +78,25 @@ def reporting(progress: bool | Report) -> AbstractContextManager[Report | None]:
     if callable(progress):
         return nullcontext(progress)
     return progress_bar() if progress else nullcontext(None)
+
+
+def with_time_left(report: Report) -> Report:
+    """Return a report that also forecasts, once there is something to forecast from."""
+    started = time.monotonic()
+
+    def told(done: float, total: float, label: str) -> None:
+        elapsed = time.monotonic() - started
+        forecast = f", {time_left(elapsed * (total - done) / done)} left" if done else ""
+        report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
+
+    return told
+
+
+def time_left(seconds: float) -> str:
+    """Write a forecast as roughly as it is known."""
+    if seconds < 60:
+        return "less than a minute"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
 
 
 class _Bar:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
-from demele.bench.comparisons.run import Plan, Version, decision_key, decisions, run_plan
+from demele.bench.comparisons.run import Plan, Version, decided, decision_key, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
@@ -22,7 +22,8 @@ from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
 from demele.labels.made.class_noise import add_uniform_noise
 from demele.labels.made.noise import NoisyLabels, add_feature_noise
-from demele.runtime.progress import Report, reporting
+from demele.runtime.progress import Report
+from demele.runtime.sweep import Sweep
 
 __all__ = [
     "NOISE_RATES",
@@ -161,9 +162,9 @@ def compare_methods(
         seed=asked_seed,
     )
     path = None if store is None else Path(store)
-    with Store(path, plan.identity) as rows, reporting(progress) as report:
-        run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=report)
-        return concluded(plan, rows, notes=notes, noise=kind, title=title)
+    with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+        sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
+        return concluded(plan, sweep.records, notes=notes, noise=kind, title=title)
 
 
 def planned(

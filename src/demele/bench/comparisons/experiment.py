@@ -23,14 +23,14 @@ from demele.bench.comparisons.compared import (
 )
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
-from demele.bench.comparisons.run import run_plan
+from demele.bench.comparisons.run import decided
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import check_same_order, read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg
-from demele.core.store import Key, Store, reading_record
+from demele.core.store import Key, reading_record
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
 from demele.labels.cleaned.out_of_fold import dealt
@@ -38,15 +38,15 @@ from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
 from demele.labels.varied_models import checked_count
 from demele.noise.transition import digest
-from demele.runtime.progress import Report, reporting
-from demele.runtime.work import completed
+from demele.runtime.progress import Report
+from demele.runtime.sweep import Record, Sweep, Task
 
 __all__ = ["TRAINING_RATES", "noise_experiment"]
 
 #: On labels of these rates the source's classifiers were trained.
 TRAINING_RATES = (0.01, 0.05, 0.1, 0.2, 0.3)
-#: Shares of the work, about: annotators, classifiers, decisions.
-_STAGES = (0.0, 0.1, 0.75, 1.0)
+#: Parts of the whole progress, about.
+ANNOTATORS, CLASSIFIERS, DECISIONS = (0.0, 0.1), (0.1, 0.75), (0.75, 1.0)
 
 Floats = NDArray[np.float64]
 
@@ -165,10 +165,11 @@ def noise_experiment(
     wanted = (usual[:1] if reference == "paired" else usual) if measures is None else measures
     checked_reference(reference, read_measures(wanted, about.words))
     path = None if store is None else Path(store)
-    with Store(path, settings.identity(about)) as rows, reporting(progress) as report:
-        annotators = _annotators(about, settings, rows, n_jobs, _stage(report, 0))
+    identity = settings.identity(about)
+    with Sweep(identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
+        annotators = _annotators(about, settings, sweep)
         versions, notes = _training_versions(about, settings, annotators, rates)
-        models = _classifiers(about, settings, versions, rows, n_jobs, executor, _stage(report, 1))
+        models = _classifiers(about, settings, versions, sweep)
         chosen, filled = _chosen(about, settings, annotators, models)
         named = {f"{index}: {models[index].name}": about.named(models[index].predictions) for index in chosen}
         plan, more, kind = planned(
@@ -185,10 +186,10 @@ def noise_experiment(
             classes=about.words.classes,
             seed=settings.seed,
         )
-        run_plan(plan, rows, n_jobs=n_jobs, executor=executor, report=_stage(report, 2))
+        sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide", share=DECISIONS)
         return concluded(
             plan,
-            rows,
+            sweep.records,
             notes=notes + filled + more,
             noise=kind,
             title=title or f"Which comparison methods can be believed? {about.name}",
@@ -254,23 +255,23 @@ class _Classifier:
 # Stages --------------------------------------------------------------------------------------------------------------
 
 
-def _annotators(about: _Data, settings: _Settings, rows: Store, n_jobs: int, report: Report | None) -> _Annotators:
+def _annotators(about: _Data, settings: _Settings, sweep: Sweep) -> _Annotators:
     key: Key = ("annotators",)
-    if key not in rows:
+    if key not in sweep.records:
         found = artificial_annotators(
             about.features,
             about.coded,
             n_annotators=settings.n_annotators,
             seed=settings.seed,
-            n_jobs=n_jobs,
-            progress=False if report is None else report,
+            n_jobs=sweep.n_jobs,
+            progress=sweep.reporter(ANNOTATORS),
         )
         record = {
             "predictions": [_packed(row.astype(np.int32)) for row in found.predictions],
             "errors": found.errors.tolist(),
         }
-        rows.append([(key, record)])
-    stored = rows[key]
+        sweep.records.append([(key, record)])
+    stored = sweep.records[key]
     with reading_record(key):
         predictions = np.stack([_unpacked(text, about.coded.size) for text in stored["predictions"]])
         if not ((predictions >= 0) & (predictions < len(about.words))).all():
@@ -308,32 +309,18 @@ def _training_versions(
 
 
 def _classifiers(
-    about: _Data,
-    settings: _Settings,
-    versions: Mapping[float, Indices],
-    rows: Store,
-    n_jobs: int,
-    executor: Executor | None,
-    report: Report | None,
+    about: _Data, settings: _Settings, versions: Mapping[float, Indices], sweep: Sweep
 ) -> list[_Classifier]:
     """Train what the store does not hold yet; every classifier is stored as it finishes."""
-    keys: list[Key] = [("classifier", index) for index in range(settings.n_candidates)]
-    left = [index for index, key in enumerate(keys) if key not in rows]
     rates = list(versions)
-    jobs = [(index, rates[index % len(rates)]) for index in left]
-    train = partial(
-        _trained,
-        about.features,
-        dict(versions),
-        dealt(about.coded, settings.folds, rng_for(settings.seed, "experiment", "folds")),
-        settings.seed,
-    )
-    finished = completed(train, jobs, n_jobs=n_jobs, executor=executor)
-    for done, (index, record) in enumerate(finished, start=len(keys) - len(left) + 1):
-        rows.append([(keys[index], record)])
-        if report is not None:
-            report(done, len(keys), f"classifier {done} of {len(keys)} trained")
-    return [_stored_classifier(key, rows[key], about) for key in keys]
+    tasks = [
+        Task(key=("classifier", index), about=(index, rates[index % len(rates)]), label=f"classifier {index} trained")
+        for index in range(settings.n_candidates)
+    ]
+    folds = dealt(about.coded, settings.folds, rng_for(settings.seed, "experiment", "folds"))
+    train = partial(_trained, about.features, dict(versions), folds, settings.seed)
+    sweep.run(train, tasks, what="classifiers to train", share=CLASSIFIERS)
+    return [_stored_classifier(task.key, sweep.records[task.key], about) for task in tasks]
 
 
 def _stored_classifier(key: Key, record: Mapping[str, Any], about: _Data) -> "_Classifier":
@@ -345,11 +332,17 @@ def _stored_classifier(key: Key, record: Mapping[str, Any], about: _Data) -> "_C
 
 
 def _trained(
-    features: Floats, versions: Mapping[float, Indices], folds: Indices, seed: int, job: tuple[int, float]
-) -> tuple[int, dict[str, Any]]:
-    index, rate = job
-    name, predictions = candidate_classifier(features, versions[rate], folds, seed, index)
-    return index, {"name": name, "trained_on": rate, "predictions": _packed(predictions)}
+    features: Floats,
+    versions: Mapping[float, Indices],
+    folds: Indices,
+    seed: int,
+    candidates: tuple[tuple[int, float], ...],
+) -> list[Record]:
+    records = []
+    for index, rate in candidates:
+        name, predictions = candidate_classifier(features, versions[rate], folds, seed, index)
+        records.append({"name": name, "trained_on": rate, "predictions": _packed(predictions)})
+    return records
 
 
 def _chosen(
@@ -442,18 +435,6 @@ def _range(value: Any) -> tuple[float, float]:
     if not 0 <= low < high <= 1:
         raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {value!r}")
     return low, high
-
-
-def _stage(report: Report | None, stage: int) -> Report | None:
-    """Return where a stage reports: to its share of the whole."""
-    if report is None:
-        return None
-    low, high = _STAGES[stage], _STAGES[stage + 1]
-
-    def told(done: float, total: float, label: str) -> None:
-        report(low + (high - low) * done / max(total, 1e-9), 1.0, label)
-
-    return told
 
 
 def _packed(coded: Indices) -> str:

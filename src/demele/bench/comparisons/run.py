@@ -1,10 +1,8 @@
-"""Comparison methods x noise rates x measures: what is left to decide, deciding it, and keeping every decision."""
+"""Comparison methods x noise rates x measures: what a run consists of, and deciding it."""
 
 import base64
 import time
-import warnings
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +16,9 @@ from demele.core.labelled import Indices, Labelled
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.noise.transition import digest
-from demele.runtime.progress import Report
-from demele.runtime.work import completed
+from demele.runtime.sweep import Record, Task
 
-__all__ = ["Plan", "Version", "decisions", "packed", "run_plan", "unpacked"]
+__all__ = ["Plan", "Version", "decided", "decision_key", "decisions", "packed", "unpacked"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,15 +63,20 @@ class Plan:
         clean = Version(0.0, 0.0, self.clean.labels)
         return {asked.text: reference_choice(self.setting(clean, asked), self.reference) for asked in self.asked}
 
-    def pieces(self) -> dict[Key, tuple[Version, Asked, Contender]]:
-        """Return every piece of work by the key of its record."""
-        return {
-            decision_key(version, asked, contender): (version, asked, contender)
+    def tasks(self) -> "list[Task[tuple[Setting, Contender]]]":
+        """Return the rounds of the run: one method, asked about all pairs, on one noisy version, for one measure."""
+        return [
+            Task(
+                key=decision_key(version, asked, contender),
+                about=(setting, contender),
+                label=f"{contender.name} at {version.wanted:.3g} noise",
+            )
             for version in self.versions
             for asked in self.asked
+            for setting in [self.setting(version, asked)]
             for contender in self.contenders
             if asked.measure in contender.measures
-        }
+        ]
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -101,33 +103,11 @@ def decision_key(version: Version, asked: Asked, contender: Contender) -> Key:
     return ("decided", repr(version.wanted), asked.text, name)
 
 
-def run_plan(
-    plan: Plan, store: Store, *, n_jobs: int = 1, executor: Executor | None = None, report: Report | None = None
-) -> None:
-    """Decide what the store does not hold yet; every decision of a method about all pairs is stored as it finishes.
-
-    Raises
-    ------
-    InputError
-        If a method fails. What was finished is stored.
-    """
-    left = {key: piece for key, piece in plan.pieces().items() if key not in store}
-    total = len(left)
-    if report is not None and left:
-        report(0, total, f"{total:,} rounds of all pairs to decide")
-    jobs = [(key, plan.setting(version, asked), contender) for key, (version, asked, contender) in left.items()]
-    finished = completed(_decided, jobs, n_jobs=n_jobs, executor=executor)
-    for done, (key, record) in enumerate(finished, start=1):
-        store.append([(key, record)])
-        if report is not None:
-            report(done, total, f"{key[3]} at {float(key[1]):.3g} noise".partition("@")[0])
-
-
 def decisions(plan: Plan, records: Mapping[Key, Mapping[str, Any]] | Store) -> dict[Key, Decided]:
     """Return all decisions of a finished run."""
     n_pairs = len(plan.clean.names) * (len(plan.clean.names) - 1)
     found = {}
-    for key in plan.pieces():
+    for key in (task.key for task in plan.tasks()):
         record = records[key]
         with reading_record(key):
             asked = record["labels_asked"]
@@ -157,14 +137,18 @@ def unpacked(text: str, n: int) -> Flags:
     return np.unpackbits(held, count=n).astype(np.bool_)
 
 
-def _decided(job: "tuple[Key, Setting, Contender]") -> tuple[Key, dict[str, Any]]:
-    key, setting, contender = job
-    started = time.perf_counter()
-    with warnings.catch_warnings(action="ignore"):  # of single comparisons; thousands of them would drown the rest
+def decided(rounds: "tuple[tuple[Setting, Contender], ...]") -> list[Record]:
+    """Ask methods about all pairs, and return what is kept of what they say."""
+    records = []
+    for setting, contender in rounds:
+        started = time.perf_counter()
         found = contender.decide(setting)
-    return key, {
-        "candidate": packed(found.candidate),
-        "established": packed(found.established),
-        "labels_asked": found.labels_asked,
-        "seconds": round(time.perf_counter() - started, 3),
-    }
+        records.append(
+            {
+                "candidate": packed(found.candidate),
+                "established": packed(found.established),
+                "labels_asked": found.labels_asked,
+                "seconds": round(time.perf_counter() - started, 3),
+            }
+        )
+    return records
