@@ -5,8 +5,6 @@ from types import ModuleType
 
 from demele.core.errors import MissingExtraError
 
-__all__ = ["require"]
-
 _EXTRA_OF = {
     "pyarrow": "parquet",
     "cleanlab": "cleaning",

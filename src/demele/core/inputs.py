@@ -15,24 +15,6 @@ from demele.core.sentences import give, setting
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint, refuse_names_of_rows, refuse_written_numbers
 
-__all__ = [
-    "Codes",
-    "Factor",
-    "Factors",
-    "Kind",
-    "Missing",
-    "as_column",
-    "check_pair",
-    "check_same_order",
-    "given_kinds",
-    "read_codes",
-    "read_factor",
-    "read_factors",
-    "read_pair",
-    "split_columns",
-    "whole_number_doubt",
-]
-
 Kind = Literal["continuous", "categorical"]
 Missing = Literal["raise", "omit"]
 
@@ -241,10 +223,6 @@ def read_codes(codes: object, argument: str = "codes") -> Codes:
         SciPy sparse matrix.
     argument : str
         What messages call it.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
     """
     columns, names = split_columns(codes, argument, default="z")
     if not names:
@@ -349,12 +327,7 @@ def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[An
 
 
 def as_column(data: object, argument: str) -> NDArray[Any]:
-    """Return one column of anything as an array: of numbers, strings or objects (None where a value is missing).
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
+    """Return one column of anything as an array: of numbers, strings or objects (None where a value is missing)."""
     if data is None or isinstance(data, str | bytes | Mapping):
         raise InputTypeError(argument, f"expected one class per instance, got {type(data).__name__}")
     data = _from_tensor(data, argument)
@@ -599,12 +572,7 @@ def _listed(names: tuple[str, ...], indices: NDArray[np.intp]) -> str:
 
 
 def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
-    """Return the kinds that were given, by factor.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
+    """Return the kinds that were given, by factor."""
     if kinds is None:
         return {}
     if isinstance(kinds, str):
@@ -631,12 +599,7 @@ def given_kinds(kinds: object, names: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def read_factor(column: Any, name: str, given: Kind | None) -> Factor:
-    """Validate one column of factors, of a kind that is given or detected.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
+    """Validate one column of factors, of a kind that is given or detected."""
     if type(column).__module__.startswith("pandas"):
         if str(column.dtype) == "category":
             return _categorical(column, name, given)

@@ -8,21 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column, check_same_order
+from demele.core.inputs import as_column, check_same_order, split_columns
 from demele.core.sentences import in_code, setting
-
-__all__ = [
-    "Indices",
-    "Labelled",
-    "Vocabulary",
-    "plain_text",
-    "read_labelled",
-    "read_labels",
-    "read_models",
-    "refuse_unjudged",
-    "shown",
-    "vocabulary",
-]
 
 Indices = NDArray[np.int32]
 
@@ -164,14 +151,7 @@ def read_labelled(
 
 
 def read_models(predictions: object, argument: str = "predictions") -> dict[str, object]:
-    """Split the predictions of several models: a mapping, a data frame, or an array of shape (n, n_models).
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-    """
-    from demele.core.inputs import split_columns
-
+    """Split the predictions of several models: a mapping, a data frame, or an array of shape (n, n_models)."""
     if isinstance(predictions, Mapping):
         models = {str(name): values for name, values in predictions.items()}
         if len(models) < len(predictions):
@@ -287,10 +267,6 @@ def refuse_unjudged(
         What to do.
     classes : sequence, optional
         All classes, if the user gave them: -1 may be one of these.
-
-    Raises
-    ------
-    InputError
     """
     if classes is not None or true.dtype.kind != "i" or given.dtype.kind != "i":
         return

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from demele.core.errors import OutputError
 
-__all__ = ["expect_new", "new_files", "why_not_writable", "write_whole"]
-
 #: Longest name, in bytes, that is repeated in the name of the file beside: file systems allow 255 in all.
 _LONGEST = 200
 #: As many links are followed as systems do.

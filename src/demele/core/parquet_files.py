@@ -10,8 +10,6 @@ from demele.core.errors import FormatError, InputTypeError, quoted
 from demele.core.extras import require
 from demele.core.reading import BYTES_PER_COLUMN, check_unpacked, parsing, regular_file
 
-__all__ = ["ParquetFacts", "check_columns", "decoded", "facts_of", "parsing_parquet", "text_columns"]
-
 #: Rows of text that are measured at a time.
 _ROWS = 1 << 14
 #: Texts and containers in the footer of a file may take so much.
@@ -102,12 +100,7 @@ def text_columns(schema: Any, names: Sequence[str]) -> list[str]:
 
 
 def check_columns(facts: ParquetFacts, names: Sequence[str]) -> None:
-    """Refuse columns that hold lists or records, and those that would take more memory than a file may.
-
-    Raises
-    ------
-    InputTypeError, FormatError
-    """
+    """Refuse columns that hold lists or records, and those that would take more memory than a file may."""
     import pyarrow
 
     types, total = pyarrow.types, 0

@@ -4,8 +4,6 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["publish"]
-
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
 PAGES = {
     "evaluation": "demele.report.html:write_report",

@@ -19,24 +19,6 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.sentences import give
 
-__all__ = [
-    "BYTES_PER_COLUMN",
-    "BYTES_PER_VALUE",
-    "LARGEST_UNPACKED",
-    "bytes_of",
-    "check_characters",
-    "check_nesting",
-    "check_unpacked",
-    "first_line",
-    "opened",
-    "parsing",
-    "read_whole",
-    "real_path",
-    "regular_file",
-    "size_text",
-    "unpacking_at_most",
-]
-
 #: How much more than its own size a file may take once it is unpacked, unless the user says otherwise.
 LARGEST_UNPACKED = 512 << 20
 #: What a value of JSON and a column of a table take in memory beside what they hold: upper estimates.
@@ -116,10 +98,6 @@ def check_unpacked(what: object, size: int, *, stored: int) -> None:
         Bytes that it declares to take once it is unpacked.
     stored : int
         Bytes that it takes as it is.
-
-    Raises
-    ------
-    FormatError
     """
     allowed = _ALLOWED.get()
     most = stored + LARGEST_UNPACKED if allowed is None else allowed
@@ -188,12 +166,7 @@ def check_nesting(what: object, content: bytes) -> None:
 
 
 def check_characters(what: object, array: NDArray[Any]) -> None:
-    """Refuse text of NumPy with numbers that are no characters: NumPy stores any, and Python fails on them later.
-
-    Raises
-    ------
-    FormatError
-    """
+    """Refuse text of NumPy with numbers that are no characters: NumPy stores any, and Python fails on them later."""
     if array.dtype.kind != "U" or not array.size:
         return
     points = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))

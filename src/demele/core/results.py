@@ -19,21 +19,6 @@ from demele.core.signature import Signature
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DCI",
-    "Chance",
-    "Dependency",
-    "Evaluation",
-    "FactorSummary",
-    "Interval",
-    "LeftOut",
-    "Note",
-    "Score",
-    "ScoresByName",
-    "Spread",
-    "as_json",
-    "plain",
-]
 
 Severity = Literal["info", "warning", "fragile"]
 

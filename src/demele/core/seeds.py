@@ -6,8 +6,6 @@ import numpy as np
 
 from demele.core.errors import InputError
 
-__all__ = ["checked_seed", "rng_for"]
-
 
 def checked_seed(seed: object, argument: str = "seed") -> int:
     """Return a seed that a user gave, if it is one.

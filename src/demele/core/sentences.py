@@ -17,21 +17,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
-__all__ = [
-    "Mention",
-    "Words",
-    "arg",
-    "clauses",
-    "give",
-    "in_code",
-    "marked",
-    "sentence",
-    "setting",
-    "short_words",
-    "shortened",
-    "told",
-]
-
 #: Around a mark, and between what Python says and what the mark stands for: no text holds these characters, which
 #: Unicode keeps for the inside of programs.
 _BEGIN, _MIDDLE, _END = "\ufdd0", "\ufdd1", "\ufdd2"

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from demele.core.errors import FormatError, InputError, quoted
 from demele.core.reading import parsing
 
-__all__ = ["Signature"]
-
 #: A line of more characters is no signature; options may hold edges of many bins.
 LONGEST = 1_000_000
 

@@ -12,8 +12,6 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import Codes
 from demele.core.sparse_structure import checked_structure
 
-__all__ = ["SparseCodes", "read_sparse_codes"]
-
 
 @dataclass(frozen=True, slots=True)
 class SparseCodes:
@@ -103,10 +101,6 @@ def read_sparse_codes(codes: object, code_names: Sequence[str] | None = None) ->
         The matrix itself is not changed.
     code_names : sequence of str, optional
         One name per column, all different; ``z1``, ``z2``, ... by default.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
     """
     if not importlib.import_module("scipy.sparse").issparse(codes):
         raise InputTypeError(

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 
-__all__ = ["checked_structure"]
-
 _COMPRESSED = ("csr", "csc", "bsr")
 
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Family", "MetricSpec", "Property"]
-
 Family = Literal["information", "predictor", "intervention"]
 Property = Literal["modularity", "compactness", "explicitness"]
 NativeUnit = Literal["per factor", "per code", "whole"]

@@ -12,8 +12,6 @@ from typing import Any
 from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
 from demele.core.reading import check_nesting, parsing, read_whole
 
-__all__ = ["Key", "Store", "reading_record"]
-
 #: What a record is about; text and whole numbers only, so that it reads back as it was.
 Key = tuple[str | int, ...]
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, quoted
 from demele.core.sentences import give, in_code, setting
 
-__all__ = ["decimal_commas", "number_hint", "refuse_names_of_rows", "refuse_written_numbers", "separated", "thousands"]
-
 _SPACE = "[ \u00a0\u202f'’_]"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 _WHOLE = re.compile(r"[+\-−]?\d+")
@@ -102,10 +100,6 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
         For each row the position of its text, to name the first row; None if rows are not at hand.
     name : str
         The column.
-
-    Raises
-    ------
-    InputError
     """
     texts = [level.strip() for level in levels]
     other = [_SEPARATED.fullmatch(text) is not None for text in texts]
@@ -137,10 +131,6 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
     """Refuse a column of text whose values hardly repeat: names of files or rows, which no code could hold.
 
     Up to 10 different values are classes whatever the number of rows, more only with 2 rows each on average.
-
-    Raises
-    ------
-    InputError
     """
     if n_levels <= FEW_NAMES or n_annotated >= ROWS_PER_NAME * n_levels:
         return

@@ -19,7 +19,6 @@ from demele.core.errors import UnknownNameError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CrowdSet", "crowd_set", "crowd_set_names"]
 
 _NAMES = ("mozafari_1000", "hitspam_crowdflower")
 

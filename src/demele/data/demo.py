@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["FACTOR_UNITS", "demo", "demo_names", "digit_factors"]
 
 DemoName = Literal["pca", "ica", "nmf", "autoencoder"]
 Floats = NDArray[np.float64]

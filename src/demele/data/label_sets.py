@@ -18,7 +18,6 @@ from demele.core.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LabelSet", "label_set", "label_set_names"]
 
 Indices = NDArray[np.intp]
 

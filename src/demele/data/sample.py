@@ -14,8 +14,6 @@ from demele.data.space import FactorSpace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sample"]
-
 
 # Frames have no single truth value, so a generated == would fail: samples compare by identity.
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,13 +57,13 @@ class Sample:
     def __post_init__(self) -> None:
         if len(self.codes) != len(self.factors):
             raise InputError(
-                f"codes and factors: expected the same number of rows, got {len(self.codes)} and {len(self.factors)}"
+                ("codes", "factors"), f"expected the same number of rows, got {len(self.codes)} and {len(self.factors)}"
             )
         if self.images is not None:
             _check_images(self.images, len(self.codes))
         if self.space is not None:
             if not isinstance(self.space, FactorSpace):
-                raise InputTypeError(f"space: expected a FactorSpace, got {type(self.space).__name__}")
+                raise InputTypeError("space", f"expected a FactorSpace, got {type(self.space).__name__}")
             self.space.rows(self.factors)
 
     def __repr__(self) -> str:
@@ -76,11 +74,11 @@ class Sample:
 
 def _check_images(images: object, n: int) -> None:
     if not isinstance(images, np.ndarray):
-        raise InputTypeError(f"images: expected an array, got {type(images).__name__}; use numpy.asarray")
+        raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
     if images.dtype != np.uint8 and images.dtype.kind != "f":
-        raise InputTypeError(f"images: expected uint8 or floats, got {images.dtype}")
+        raise InputTypeError("images", f"expected uint8 or floats, got {images.dtype}")
     if images.ndim != 4 or 0 in images.shape[1:]:
         hint = "; grey ones have one channel: images[..., None]" if images.ndim == 3 else ""
-        raise InputError(f"images: expected shape (n_samples, height, width, channels), got {images.shape}{hint}")
+        raise InputError("images", f"expected shape (n_samples, height, width, channels), got {images.shape}{hint}")
     if len(images) != n:
-        raise InputError(f"images: expected {n}, one per row of the codes, got {len(images)}")
+        raise InputError("images", f"expected {n}, one per row of the codes, got {len(images)}")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["FactorSpace", "Symmetry"]
 
 #: Rows are counted in 64 bits.
 MOST_ROWS = 2**63 - 1
@@ -102,24 +101,26 @@ class FactorSpace:
         symmetric: Sequence[tuple[str, str, object, float]] = (),
     ) -> None:
         if not isinstance(values, Mapping):
-            raise InputTypeError(f"values: expected a mapping of names to values, got {type(values).__name__}")
+            raise InputTypeError("values", f"expected a mapping of names to values, got {type(values).__name__}")
         if not values:
-            raise InputError("values: expected at least 1 factor, got none")
+            raise InputError("values", "expected at least 1 factor, got none")
         for name in values:
             if not isinstance(name, str) or not name:
-                raise InputTypeError(f"values: expected a name for each factor, got {quoted(name)}")
+                raise InputTypeError("values", f"expected a name for each factor, got {quoted(name)}")
         names = tuple(values)
         read = tuple(_read_values(given, name) for name, given in values.items())
         sizes = tuple(len(one) for one in read)
         if math.prod(sizes) > MOST_ROWS:
             raise InputError(
-                f"values: expected at most 2^63 - 1 combinations, got {quoted(math.prod(sizes))}; leave out factors"
+                "values", f"expected at most 2^63 - 1 combinations, got {quoted(math.prod(sizes))}; leave out factors"
             )
         given = given_kinds(kinds, names)
         found = tuple(given.get(name) or _detected(one) for name, one in zip(names, read, strict=True))
         for name, one, kind in zip(names, read, found, strict=True):
             if kind == "continuous" and not _numbers(one):
-                raise InputTypeError(f"kinds: factor {quoted(name)} was declared continuous but holds {quoted(one[0])}")
+                raise InputTypeError(
+                    "kinds", f"factor {quoted(name)} was declared continuous but holds {quoted(one[0])}"
+                )
         fields = {"names": names, "sizes": sizes, "values": read, "kinds": found}
         for field, held in fields.items():
             object.__setattr__(self, field, held)
@@ -173,7 +174,7 @@ class FactorSpace:
         """
         wanted = _whole(positions, "positions", dimensions=2)
         if wanted.shape[1] != len(self.sizes):
-            raise InputError(f"positions: expected {len(self.sizes)} columns, one per factor, got {wanted.shape[1]}")
+            raise InputError("positions", f"expected {len(self.sizes)} columns, one per factor, got {wanted.shape[1]}")
         for name, size, column in zip(self.names, self.sizes, wanted.T, strict=True):
             _refuse_outside(column, size, f"positions, factor {quoted(name)}")
         return np.asarray(np.ravel_multi_index(tuple(wanted.T), self.sizes), dtype=np.int64)
@@ -229,19 +230,20 @@ class FactorSpace:
         columns: dict[str, NDArray[Any]] = {}
         for name in self.names:
             if name not in factors:
-                raise InputError(f"factors: expected a column {quoted(name)}, got {_listed(tuple(factors))}")
+                raise InputError("factors", f"expected a column {quoted(name)}, got {_listed(tuple(factors))}")
             columns[name] = as_column(factors[name], f"factors, column {quoted(name)}")
         lengths = {name: column.shape for name, column in columns.items()}
         if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
-            raise InputError(f"factors: expected one value of each factor per row, got shapes {lengths}")
+            raise InputError("factors", f"expected one value of each factor per row, got shapes {lengths}")
         places = []
         for (name, column), values in zip(columns.items(), self.values, strict=True):
             place = pd.Index(list(values)).get_indexer(pd.Index(column))
             if (place < 0).any():
                 row = int(np.flatnonzero(place < 0)[0])
                 raise InputError(
-                    f"factors: {quoted(column[row : row + 1].tolist()[0])} at row {row} is no value of factor "
-                    f"{quoted(name)}; its values are {_listed(values)}"
+                    "factors",
+                    f"{quoted(column[row : row + 1].tolist()[0])} at row {row} is no value of factor "
+                    f"{quoted(name)}; its values are {_listed(values)}",
                 )
             places.append(place)
         return self.index(np.stack(places, axis=-1))
@@ -278,17 +280,17 @@ class FactorSpace:
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"factor space: expected JSON, got something else: {error}") from error
+            raise FormatError("factor space", f"expected JSON, got something else: {error}") from error
         if not isinstance(data, dict) or data.get("kind") != "factor space":
-            raise FormatError("factor space: expected what FactorSpace.to_json wrote, got other JSON")
+            raise FormatError("factor space", "expected what FactorSpace.to_json wrote, got other JSON")
         try:
             return cls(data["values"], kinds=data["kinds"], period=data["period"], symmetric=data["symmetric"])
         except KeyError as error:
-            raise FormatError(f"factor space: {error} is missing") from error
+            raise FormatError("factor space", f"{error} is missing") from error
 
     def _read_period(self, given: Any) -> tuple[float | None, ...]:
         if not isinstance(given, Mapping):
-            raise InputTypeError(f"period: expected a mapping of names to numbers, got {type(given).__name__}")
+            raise InputTypeError("period", f"expected a mapping of names to numbers, got {type(given).__name__}")
         for name, period in given.items():
             self._check_period(name, period, "period")
         return tuple(float(given[name]) if name in given else None for name in self.names)
@@ -297,31 +299,32 @@ class FactorSpace:
         """Refuse a period that is no positive number, or of a factor without numbers."""
         values = self._values_of(name, argument)
         if not _numbers(values):
-            raise InputError(f"{argument}: factor {quoted(name)} holds {quoted(values[0])}; only numbers begin again")
+            raise InputError(argument, f"factor {quoted(name)} holds {quoted(values[0])}; only numbers begin again")
         if isinstance(period, bool) or not isinstance(period, int | float | np.number) or not 0 < period < math.inf:
-            raise InputError(f"{argument}: expected a number above 0 for factor {quoted(name)}, got {quoted(period)}")
+            raise InputError(argument, f"expected a number above 0 for factor {quoted(name)}, got {quoted(period)}")
         width = max(values) - min(values)  # type: ignore[operator]
         if argument == "period" and period <= width:
             raise InputError(
-                f"period: the values of factor {quoted(name)} are {width:g} apart, and begin again after {period:g}; "
-                "leave out those that are the same, such as the last of 0 to 360 degrees"
+                "period",
+                f"the values of factor {quoted(name)} are {width:g} apart, and begin again after {period:g}; "
+                "leave out those that are the same, such as the last of 0 to 360 degrees",
             )
 
     def _read_symmetry(self, given: Any) -> Symmetry:
         if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 4:
-            raise InputTypeError(f"symmetric: expected (factor, other, value, period), got {quoted(given)}")
+            raise InputTypeError("symmetric", f"expected (factor, other, value, period), got {quoted(given)}")
         factor, other, value, period = given
         self._check_period(factor, period, "symmetric")
         if self.period[self.names.index(factor)] is None:
-            raise InputError(f"symmetric: factor {quoted(factor)} is not cyclic; give its period= too")
+            raise InputError("symmetric", f"factor {quoted(factor)} is not cyclic; give its period= too")
         if value not in self._values_of(other, "symmetric"):
-            raise InputError(f"symmetric: factor {quoted(other)} has no value {quoted(value)}")
+            raise InputError("symmetric", f"factor {quoted(other)} has no value {quoted(value)}")
         return Symmetry(factor, other, value, float(period))
 
     def _values_of(self, name: object, argument: str) -> tuple[float | int | str, ...]:
         if name not in self.names:
             raise InputError(
-                f"{argument}: no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, self.names))}"
+                argument, f"no factor is called {quoted(name)}; the factors are {', '.join(map(quoted, self.names))}"
             )
         return self.values[self.names.index(name)]
 
@@ -332,28 +335,28 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
         given = range(min(int(given), MOST_VALUES + 1))
     if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
         raise InputTypeError(
-            f"values: expected the values of factor {quoted(name)}, or their number, got {quoted(given)}"
+            "values", f"expected the values of factor {quoted(name)}, or their number, got {quoted(given)}"
         )
     values = tuple(value.item() if isinstance(value, np.generic) else value for value in given)
     if len(values) < 2:
         raise InputError(
-            f"values: expected at least 2 values of factor {quoted(name)}, got {len(values)}; leave it out"
+            "values", f"expected at least 2 values of factor {quoted(name)}, got {len(values)}; leave it out"
         )
     if len(values) > MOST_VALUES:
-        raise InputError(f"values: expected at most {MOST_VALUES} values of factor {quoted(name)}, got more")
+        raise InputError("values", f"expected at most {MOST_VALUES} values of factor {quoted(name)}, got more")
     texts = [isinstance(value, str) for value in values]
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise InputTypeError(f"values: expected texts or numbers for factor {quoted(name)}, got {quoted(value)}")
+            raise InputTypeError("values", f"expected texts or numbers for factor {quoted(name)}, got {quoted(value)}")
         if isinstance(value, float | int) and not abs(value) <= MOST_ROWS:
             raise InputError(
-                f"values: expected finite numbers below 2^63 for factor {quoted(name)}, got {quoted(value)}"
+                "values", f"expected finite numbers below 2^63 for factor {quoted(name)}, got {quoted(value)}"
             )
     if any(texts) and not all(texts):
-        raise InputTypeError(f"values: factor {quoted(name)} holds texts beside numbers; write all of them as texts")
+        raise InputTypeError("values", f"factor {quoted(name)} holds texts beside numbers; write all of them as texts")
     if len(set(values)) < len(values):
         twice = next(value for value, count in Counter(values).items() if count > 1)
-        raise InputError(f"values: factor {quoted(name)} holds {quoted(twice)} twice")
+        raise InputError("values", f"factor {quoted(name)} holds {quoted(twice)} twice")
     return values if all(isinstance(value, int | str) for value in values) else tuple(float(value) for value in values)
 
 
@@ -374,13 +377,13 @@ def _whole(given: ArrayLike, argument: str, *, dimensions: int) -> NDArray[np.in
     if array.size == 0:
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
-        raise InputTypeError(f"{argument}: expected whole numbers, got {array.dtype}")
+        raise InputTypeError(argument, f"expected whole numbers, got {array.dtype}")
     if array.ndim != dimensions:
-        raise InputError(f"{argument}: expected {dimensions} dimensions, got shape {array.shape}")
+        raise InputError(argument, f"expected {dimensions} dimensions, got shape {array.shape}")
     return array.astype(np.int64)
 
 
 def _refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:
     wrong = np.flatnonzero((held < 0) | (held >= size))
     if wrong.size:
-        raise InputError(f"{argument}: expected 0 to {size - 1}, got {held[wrong[0]]} at row {wrong[0]}")
+        raise InputError(argument, f"expected 0 to {size - 1}, got {held[wrong[0]]} at row {wrong[0]}")

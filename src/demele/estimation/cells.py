@@ -28,16 +28,6 @@ from demele.estimation.moments import (
     smallest_unsigned,
 )
 
-__all__ = [
-    "FactorCells",
-    "GeneralIRS",
-    "disentanglement_scores",
-    "domain_shift_robustness",
-    "general_irs",
-    "general_irs_from_cells",
-    "summarise_cells",
-]
-
 #: A table with one slot for every possible cell is used up to this many slots whatever the number of rows.
 _SMALL_TABLE = 1 << 12
 

@@ -17,21 +17,6 @@ from demele.core.errors import InputError
 from demele.core.inputs import CHUNK, Codes, Factor, Factors
 from demele.estimation.discretise import Binning, ColumnBins, cut
 
-__all__ = [
-    "BinnedRows",
-    "JointCounts",
-    "PackedRows",
-    "bin_factor",
-    "bin_rows",
-    "check_size",
-    "column_bins",
-    "factor_bins",
-    "joint_counts",
-    "packed_columns",
-    "pair_marginals",
-    "soft_joint_counts",
-]
-
 #: Cells of one packed table: small enough to stay in a core's cache.
 MAX_CELLS = 1 << 17
 #: Columns of one packed table: arrays have at most 32 dimensions in NumPy 1, and two tables are counted together.

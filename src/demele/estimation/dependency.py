@@ -14,11 +14,6 @@ from demele.estimation.moments import (
     ValueOrder,
 )
 
-__all__ = [
-    "DependencyPicture",
-    "dependency_picture",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class DependencyPicture:

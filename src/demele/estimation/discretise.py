@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 
-__all__ = ["Adaptive", "Binning", "ColumnBins", "Edges", "EqualFrequency", "EqualWidth", "cut"]
-
 #: Values within this share of the column's range below an edge count as on it, so that rounding in the unit of a
 #: column cannot move them to another bin.
 EDGE_TOLERANCE = 1e-10

@@ -27,15 +27,6 @@ from demele.estimation.moments import (
     largest_distance,
 )
 
-__all__ = [
-    "CellExtremes",
-    "CrossedIRS",
-    "crossed_deviations",
-    "crossed_from_extremes",
-    "irs_score",
-    "summarise_extremes",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class CellExtremes:

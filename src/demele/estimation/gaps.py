@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["top_two"]
-
 
 def top_two(values: NDArray[Any], axis: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the largest and the second largest value along an axis.

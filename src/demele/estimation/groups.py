@@ -17,18 +17,6 @@ import numpy.typing as npt
 from demele.core.errors import NotEnoughData
 from demele.estimation.logistic import multinomial_logistic, scaled_codes
 
-__all__ = [
-    "ValueGroups",
-    "active_codes",
-    "complement_groups",
-    "majority_vote_accuracy",
-    "value_groups",
-    "z_diff_accuracy",
-    "z_diff_points",
-    "z_max_votes",
-    "z_min_votes",
-]
-
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Indexes = npt.NDArray[np.intp]

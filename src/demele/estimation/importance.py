@@ -37,8 +37,6 @@ from demele.estimation.trees import (
     presort,
 )
 
-__all__ = ["FittedImportance", "boosting_importance", "forest_importance", "lasso_importance"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from demele.core.seeds import rng_for
 from demele.estimation.counts import JointCounts
 
-__all__ = ["LEVEL", "Finding", "dependence", "dependence_of_counts"]
-
 #: Probability, at most, with which codes that tell nothing are taken to tell something.
 LEVEL = 1e-3
 #: Rows of the first look, which most informative codes pass, and of further ones.

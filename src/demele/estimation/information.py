@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from demele.estimation.counts import JointCounts
 
-__all__ = ["Correction", "InformationTable", "entropy", "information_table", "mutual_information"]
-
 Correction = Literal["none", "miller-madow", "adjusted"]
 
 

@@ -22,16 +22,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 
-__all__ = [
-    "knn_factor_information",
-    "knn_information_matrix",
-    "ksg_information",
-    "ross_information",
-    "ross_information_matrix",
-    "scikit_learn_jitter",
-    "tie_fraction",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 Distances = Literal["scikit-learn", "direct"]

@@ -15,14 +15,6 @@ import numpy.typing as npt
 
 from demele.core.errors import NotConvergedWarning, NotEnoughData
 
-__all__ = [
-    "explicitness_by_value",
-    "multinomial_logistic",
-    "one_vs_rest_logistic",
-    "rank_auc",
-    "scaled_codes",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.integer]
 

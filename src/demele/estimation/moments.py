@@ -7,20 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ROUNDING",
-    "BoolArray",
-    "CodeMoments",
-    "FloatArray",
-    "IntArray",
-    "ValueOrder",
-    "chunks",
-    "code_rows",
-    "divide",
-    "largest_distance",
-    "smallest_unsigned",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from demele.core.errors import NotConvergedWarning, warn_user
 from demele.estimation.univariate import require_two_classes
 
-__all__ = ["raw_classifier_accuracy_matrix", "raw_logistic_accuracy"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 

@@ -19,18 +19,6 @@ from demele.estimation.counts import JointCounts, bin_factor, factor_bins
 from demele.estimation.discretise import Binning, ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
 
-__all__ = [
-    "Active",
-    "Block",
-    "FactorLevels",
-    "blocks",
-    "count_block",
-    "factor_levels",
-    "nonzero_bins",
-    "number_of_bins",
-    "squared_correlation_block",
-]
-
 #: Cells of the tables of one block, and non-zeros in it: a few times 16 MiB.
 MAX_CELLS = 2_000_000
 MAX_NONZEROS = 2_000_000

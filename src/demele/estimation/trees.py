@@ -24,20 +24,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "MAX_BINS",
-    "Bins",
-    "Places",
-    "Presorted",
-    "StageTrees",
-    "Trees",
-    "boosted_stage",
-    "descend",
-    "grow_trees",
-    "importances_by_depth",
-    "presort",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Mask = NDArray[np.bool_]

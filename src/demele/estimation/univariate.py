@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotConvergedWarning, NotEnoughData
 
-__all__ = [
-    "Lines",
-    "linear_classifier_accuracies",
-    "linear_classifier_accuracy_matrix",
-    "majority_accuracies",
-    "require_two_classes",
-    "squared_correlations",
-    "svc_lines",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
 ClassWeight = Literal["balanced"] | None

@@ -13,19 +13,6 @@ from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
 
-__all__ = [
-    "ExpertErrors",
-    "allowed_rows",
-    "expert_assumption",
-    "expert_words",
-    "kept_share",
-    "largest_allowance",
-    "moved_ends",
-    "read_expert_error",
-    "refuse_without_expert",
-    "with_expert_errors",
-]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -37,12 +24,7 @@ _METHODS = ("audited", "sequential")
 
 
 def read_expert_error(error: Any, errors: Any, *, k: int) -> tuple[float, ExpertErrors]:
-    """Check how often, and in what way, the expert may be wrong among ``k`` classes.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
+    """Check how often, and in what way, the expert may be wrong among ``k`` classes."""
     if errors not in get_args(ExpertErrors):
         raise InputError("expert_errors", f"expected 'adversarial' or 'random', got {plain_text(errors)}")
     if isinstance(error, bool) or not isinstance(error, int | float | np.number):

@@ -8,16 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
 
-__all__ = [
-    "exact_interval",
-    "normal_quantile",
-    "overlap_gap",
-    "overlap_level",
-    "overlap_quantile",
-    "overlap_reach",
-    "score_interval",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -26,7 +26,6 @@ from demele.runtime.workers import Watched, lost_workers_told
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ResampledScores", "TTest", "bootstrap_632", "corrected_t_test", "repeated_scores"]
 
 Floats = NDArray[np.float64]
 Better = Literal["higher", "lower"]

@@ -16,11 +16,11 @@ from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_level, score_interval
+from demele.labels.joined.voting import majority_vote
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PseudoEvaluation", "PseudoModel", "pseudo_supervised"]
 
 Floats = NDArray[np.float64]
 
@@ -235,7 +235,6 @@ def pseudo_supervised(
     """
     level = checked_level(level)
     data, given = _read(predictions, labels, classes)
-    from demele.labels.joined.voting import majority_vote
 
     trust = _weights(weights, data.names)
     # Names as numbers: an annotator's name must not change its place.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,25 +11,8 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-__all__ = [
-    "Outcomes",
-    "PairCounts",
-    "Question",
-    "Sides",
-    "Target",
-    "as_value",
-    "classes_of",
-    "coded_like",
-    "mirror",
-    "pair_counts",
-    "read_noise",
-    "sides",
-]
+from demele.noise.audit import CodedAudit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -89,8 +72,8 @@ class Question:
     of: int | None = None
     level: float = 0.95
     target: Target = "population"
-    noise: "float | TransitionMatrix | TransitionCounts | None" = None
-    audit: "CodedAudit | None" = None
+    noise: float | TransitionMatrix | TransitionCounts | None = None
+    audit: CodedAudit | None = None
     true_labels: Indices | None = None
     difficulty: Floats | None = None
     prudence: float | None = None
@@ -226,14 +209,7 @@ def as_value(proportion: Floats, measure: str) -> Floats:
 
 
 def read_noise(noise: Any) -> Any:
-    """Check what is known of the noise: a rate in [0, 1), a transition matrix or counts.
-
-    Raises
-    ------
-    InputError, InputTypeError
-    """
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
+    """Check what is known of the noise: a rate in [0, 1), a transition matrix or counts."""
     if noise is None or isinstance(noise, TransitionCounts | TransitionMatrix):
         return noise
     if isinstance(noise, bool) or not isinstance(noise, int | float | np.number):
@@ -260,12 +236,7 @@ def classes_of(noise: Any, audit: Any, classes: Sequence[object] | None) -> Sequ
 
 
 def coded_like(values: object, data: Labelled, argument: str) -> Indices | None:
-    """Return labels of the same rows in the same vocabulary.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
-    """
+    """Return labels of the same rows in the same vocabulary."""
     if values is None:
         return None
     read = read_labels(values, argument)

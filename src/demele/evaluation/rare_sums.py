@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Guard", "SampledSum", "lower_bound", "upper_bound"]
-
 Floats = NDArray[np.float64]
 
 

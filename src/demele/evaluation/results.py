@@ -10,8 +10,6 @@ from demele.core.publish import publish
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
 
-__all__ = ["Breakdown", "Decision", "Estimate", "ExpertBreakdown", "Measure", "Verdict"]
-
 Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
 Verdict = Literal["established", "candidate", "undecided"]
 

@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.labelled import plain_text
 
-__all__ = [
-    "Eyes",
-    "VariedModel",
-    "checked_count",
-    "checked_share",
-    "draw_eyes",
-    "draw_model",
-    "fitted_predictions",
-    "seen_predictions",
-]
-
 Floats = NDArray[np.float64]
 
 #: A model sees at most so many features, which bounds what it costs.
@@ -158,24 +147,14 @@ def seen_predictions(
 
 
 def checked_count(value: Any, argument: str, least: int) -> int:
-    """Validate a whole number.
-
-    Raises
-    ------
-    InputError
-    """
+    """Validate a whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(argument, f"expected a whole number >= {least}, got {plain_text(value)}")
     return int(value)
 
 
 def checked_share(value: Any, argument: str, low: float, high: float) -> float:
-    """Validate a number in (low, high].
-
-    Raises
-    ------
-    InputError
-    """
+    """Validate a number in (low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value <= high:
         raise InputError(argument, f"expected a number in ({low:g}, {high:g}], got {plain_text(value)}")
     return float(value)

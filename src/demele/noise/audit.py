@@ -18,7 +18,6 @@ from demele.noise.transition import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "AuditPlan", "CodedAudit", "Design", "doubt", "draw_audit", "read_doubt"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

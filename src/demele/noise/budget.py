@@ -11,8 +11,6 @@ from demele.core.labelled import Indices, plain_text
 from demele.noise.limits import hypergeometric_limit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-__all__ = ["NoiseBudget", "noise_budget"]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

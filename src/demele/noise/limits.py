@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["hypergeometric_limit"]
-
 
 def hypergeometric_limit(
     size: ArrayLike, drawn: ArrayLike, seen: ArrayLike, error: float | NDArray[Any]

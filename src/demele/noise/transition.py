@@ -17,7 +17,6 @@ from demele.core.sentences import in_code, setting
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SampleOf", "TransitionCounts", "TransitionMatrix", "digest", "estimate_transition"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -11,8 +11,6 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.extras import require
 from demele.runtime.workers import Watched, lost_workers_told
 
-__all__ = ["is_collection", "mapped", "paired_partitions", "reduced"]
-
 Result = TypeVar("Result")
 
 #: Results merged at a time: a tree of merges, so that no process holds the results of all partitions.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["progress_bar", "reporting", "time_left", "with_time_left"]
 
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]

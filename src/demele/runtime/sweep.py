@@ -13,8 +13,6 @@ from demele.core.store import Key, Store
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 
-__all__ = ["Record", "Sweep", "Task", "Work"]
-
 #: What is kept of a task: numbers, text, None, and lists and dictionaries of such.
 Record = dict[str, Any]
 About = TypeVar("About")

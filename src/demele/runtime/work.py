@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from demele.runtime.workers import Watched, lost_workers_told
 
-__all__ = ["completed", "ordered"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -13,8 +13,6 @@ from typing import Any
 from demele.core.errors import WorkerError
 from demele.core.sentences import arg
 
-__all__ = ["Watched", "end_with", "lost_workers_told"]
-
 #: Seconds between two looks whether the parent is there.
 _BETWEEN_LOOKS = 1.0
 
@@ -86,10 +84,6 @@ def lost_workers_told(started_by: str) -> Iterator[None]:
     ----------
     started_by : {"n_jobs", "executor", "dask"}
         The argument that messages begin with; and with it what can be done.
-
-    Raises
-    ------
-    WorkerError
     """
     try:
         yield

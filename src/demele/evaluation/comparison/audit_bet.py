@@ -7,7 +7,6 @@ that all stayed out of the audit are too unlikely for the money to grow large.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,7 @@ from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
 from demele.evaluation.comparison.betting import FRACTIONS, enough
 from demele.evaluation.comparison.sequential_plan import terms
 from demele.evaluation.question import Outcomes, PairCounts, Question
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["product_bet", "proved"]
+from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -69,7 +64,7 @@ def product_bet(gap: Floats, losses: Counts, growth: Floats, theta: Floats) -> F
     return found
 
 
-def proved(question: Question, audit: "CodedAudit", estimated: Outcomes) -> Outcomes:
+def proved(question: Question, audit: CodedAudit, estimated: Outcomes) -> Outcomes:
     """Decide every pair by the product bet; the estimates stay those of the audited comparison.
 
     Raises
@@ -116,7 +111,7 @@ def proved(question: Question, audit: "CodedAudit", estimated: Outcomes) -> Outc
     )
 
 
-def _least(audit: "CodedAudit") -> float:
+def _least(audit: CodedAudit) -> float:
     """Return the least probability with which a row that matters was to be drawn."""
     if audit.design == "uniform":
         return audit.k / audit.n
@@ -129,7 +124,7 @@ def _least(audit: "CodedAudit") -> float:
     return audit.least
 
 
-def _drawn_as(audit: "CodedAudit", least: float) -> str:
+def _drawn_as(audit: CodedAudit, least: float) -> str:
     """Return what is assumed of the draw, in place of what the measured comparison assumes."""
     if audit.design == "uniform":
         return "The audited rows are a simple random sample of all rows."
@@ -149,7 +144,7 @@ class _Side:
 
 
 def _seen(
-    question: Question, audit: "CodedAudit", counts: PairCounts, theta: Floats, least: float, *, mirrored: bool
+    question: Question, audit: CodedAudit, counts: PairCounts, theta: Floats, least: float, *, mirrored: bool
 ) -> _Side:
     """Gather what the audit shows against "the second is better", or with ``mirrored`` against the contrary."""
     data = question.data

@@ -1,7 +1,7 @@
 """From what an audit shows of errors to how far an estimated difference, or a measure, may be off."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,7 @@ from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
 from demele.evaluation.comparison.audit_views import View
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["Claim", "Drawn", "Evidence", "claims_of", "margins"]
+from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -111,7 +107,7 @@ class Drawn:
     uniform: bool
 
     @classmethod
-    def of(cls, audit: "CodedAudit") -> "Drawn":
+    def of(cls, audit: CodedAudit) -> "Drawn":
         """Read it from an audit."""
         return cls(1 / audit.inclusion, audit.design == "uniform")
 

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from demele.evaluation.intervals import normal_quantile
 from demele.evaluation.rare_sums import SampledSum, lower_bound
 
-__all__ = ["HALF_GUARD", "UNDIRECTED", "undirected_interval"]
-
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
 

@@ -2,17 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["CELLS_AT_ONCE", "Guess", "fitted_guess"]
+from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -74,7 +69,7 @@ def _probabilities(logits: Floats) -> Floats:
     return found
 
 
-def fitted_guess(data: Labelled, audit: "CodedAudit") -> Guess:
+def fitted_guess(data: Labelled, audit: CodedAudit) -> Guess:
     """Return the guess that makes the expert's labels likeliest, by Newton's method (concave, two numbers)."""
     guess = Guess(data, _votes(data), PRESUMED)
     tables = np.stack(guess.scores(audit.rows), axis=-1)

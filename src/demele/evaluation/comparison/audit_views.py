@@ -1,7 +1,7 @@
 """Every classifier as the guess of the true classes and an audit show it: measures, and what each row can change."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.audit_guess import fitted_guess
 from demele.evaluation.question import Question
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["View", "view_of"]
+from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -69,7 +65,7 @@ class View(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class AccuracyView:
+class _AccuracyView:
     """Accuracies.
 
     ``guessed``: mean guess of the predictions of all rows, shape (m,). ``at`` and ``guess``: predictions of shape
@@ -113,7 +109,7 @@ class AccuracyView:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassView:
+class _ClassView:
     """Precisions, recalls or F1 of one class, linearised: a row adds ``effect[model, truly so, predicted so]``.
 
     ``at``: whether the audited rows are predicted so, shape (m, k); ``guess``: probability that they truly are, shape
@@ -208,13 +204,13 @@ def _effects(measure: str, value: Floats, trials: Floats) -> Floats:
     return np.where(np.isfinite(value)[:, None, None], found, 0.0)
 
 
-def view_of(question: Question, audit: "CodedAudit", models: Positions) -> View:
+def view_of(question: Question, audit: CodedAudit, models: Positions) -> View:
     """Look at some models as guess and audit show them: their accuracies, or a measure of one class."""
     seen = _accuracy_view if question.measure == "accuracy" else _class_view
     return seen(question, audit, models)
 
 
-def _accuracy_view(question: Question, audit: "CodedAudit", models: Positions) -> AccuracyView:
+def _accuracy_view(question: Question, audit: CodedAudit, models: Positions) -> _AccuracyView:
     data = question.data
     fitted = fitted_guess(data, audit)
     sums, same = np.zeros(models.size), np.zeros((models.size, models.size))
@@ -229,10 +225,10 @@ def _accuracy_view(question: Question, audit: "CodedAudit", models: Positions) -
     error = ((at == audit.labels) - own) / data.n
     guessed = sums / data.n
     value = np.clip(guessed + error @ (1 / audit.inclusion), 0, 1)
-    return AccuracyView(value, np.full(models.size, float(data.n)), error, guessed, at, own, data.n - same)
+    return _AccuracyView(value, np.full(models.size, float(data.n)), error, guessed, at, own, data.n - same)
 
 
-def _class_view(question: Question, audit: "CodedAudit", models: Positions) -> ClassView:
+def _class_view(question: Question, audit: CodedAudit, models: Positions) -> _ClassView:
     data, of = question.data, int(question.of or 0)
     q = np.concatenate([guess[:, of] for _, guess in fitted_guess(data, audit).everywhere()])
     predicted = (data.predictions[models] == of).astype(np.float64)
@@ -253,4 +249,4 @@ def _class_view(question: Question, audit: "CodedAudit", models: Positions) -> C
     sides = 1 - predicted, predicted
     rows = np.array([[a @ b.T for b in sides] for a in sides])
     truly = np.array([[(a * q) @ b.T for b in sides] for a in sides])
-    return ClassView(value, trials, error, at, q_at, effect, rows, truly, question.measure)
+    return _ClassView(value, trials, error, at, q_at, effect, rows, truly, question.measure)

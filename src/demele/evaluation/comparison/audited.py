@@ -9,7 +9,6 @@ more error of the weight that unseen errors have.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +20,12 @@ from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, claims_of, margins
 from demele.evaluation.comparison.audit_views import View, view_of
 from demele.evaluation.comparison.betting import unseen_losses
+from demele.evaluation.comparison.bounded import bounded
 from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import normal_quantile, overlap_reach
 from demele.evaluation.question import Outcomes, Question
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["audited"]
+from demele.noise.audit import CodedAudit
+from demele.noise.budget import noise_budget
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -134,7 +131,7 @@ def _careful(question: Question, distance: Floats, difference: Floats, sampling:
     return found
 
 
-def _audit(question: Question) -> "CodedAudit":
+def _audit(question: Question) -> CodedAudit:
     audit: CodedAudit = question.audit  # type: ignore[assignment]  # demanded by the catalogue of methods
     return audit
 
@@ -169,9 +166,6 @@ def _half_widths(view: View, ends: tuple[Floats, Floats], level: float) -> Float
 
 def _selective(question: Question) -> Outcomes:
     """Correct the audited labels, and bound what the errors that are left could do."""
-    from demele.evaluation.comparison.bounded import bounded
-    from demele.noise.budget import noise_budget
-
     audit, data = _audit(question), question.data
     if question.noise is None or question.measure != "accuracy":
         raise InputError(
@@ -213,7 +207,7 @@ def _selective(question: Question) -> Outcomes:
     )
 
 
-def _assumptions(question: Question, audit: "CodedAudit") -> tuple[str, ...]:
+def _assumptions(question: Question, audit: CodedAudit) -> tuple[str, ...]:
     design = {
         "uniform": "The audited rows are a simple random sample of all rows.",
         "weighted": "The audited rows were drawn at random with the probabilities supplied, and errors do not hide "
@@ -222,7 +216,7 @@ def _assumptions(question: Question, audit: "CodedAudit") -> tuple[str, ...]:
     return design, expert_assumption(question, "The expert's labels are right.")
 
 
-def _notes(audit: "CodedAudit") -> tuple[Note, ...]:
+def _notes(audit: CodedAudit) -> tuple[Note, ...]:
     if audit.k >= FEW_LABELS:
         return ()
     return (

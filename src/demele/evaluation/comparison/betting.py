@@ -14,18 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
-
-__all__ = [
-    "FRACTIONS",
-    "Draws",
-    "enough",
-    "labels_without_error",
-    "log_wealth",
-    "log_wealth_against",
-    "sampling_gap",
-    "stakes",
-    "unseen_losses",
-]
+from demele.evaluation.intervals import exact_interval
 
 Floats = NDArray[np.float64]
 
@@ -405,8 +394,6 @@ def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: int, tail: float)
     >>> unseen_losses([0, 1, 1], [0, 1, -1], 2000, 0.025).round(2)
     array([3.69, 3.69, 4.57])
     """
-    from demele.evaluation.intervals import exact_interval
-
     d = np.asarray(disagreements, dtype=np.float64)
     lost = np.clip((d - np.asarray(gap, dtype=np.float64)) / 2, 0, d)
     found: Floats = n * exact_interval(lost, np.full(lost.shape, n), level=1 - 2 * tail)[1] - lost

@@ -7,20 +7,16 @@ candidate where neither is right. Everything below counts how often that can hap
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Note
+from demele.evaluation.comparison.cleaned import after_cleaning
 from demele.evaluation.intervals import exact_interval, normal_quantile, overlap_gap, score_interval
 from demele.evaluation.question import Outcomes, PairCounts, Question, mirror
-
-if TYPE_CHECKING:
-    from demele.noise.budget import NoiseBudget
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-__all__ = ["Reach", "bounded", "breakdown", "mcnemar_p", "paired_low", "reach", "worst_counts"]
+from demele.noise.budget import NoiseBudget, noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -83,8 +79,6 @@ def bounded(question: Question) -> Outcomes:
 
     Cost: as :func:`demele.evaluation.question.pair_counts`; with a transition, 2 K products of matrices more.
     """
-    from demele.noise.budget import noise_budget
-
     tail = question.tail / 2 if question.target == "population" else question.tail
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
     budget = noise_budget(noise, question.data.labels, question.data.k, tail=tail)
@@ -167,7 +161,7 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
     return np.where(outcomes.candidate, forward, np.where(outcomes.established, backward, -1))
 
 
-def reach(question: Question, budget: "NoiseBudget") -> Reach:
+def reach(question: Question, budget: NoiseBudget) -> Reach:
     """Return how far the noise can move each pair against the claim that its candidate is better.
 
     Notes
@@ -288,7 +282,7 @@ def _overlap(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
     return low > 0, low, np.where(low > 0, noise_error, 1.0)
 
 
-def _reach_by_class(question: Question, budget: "NoiseBudget") -> Reach:
+def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:
     data = question.data
     used, positions = np.unique(np.concatenate([question.established, question.candidate]), return_inverse=True)
     pairs = positions[: question.n_pairs], positions[question.n_pairs :]
@@ -329,7 +323,7 @@ def _reach_by_class(question: Question, budget: "NoiseBudget") -> Reach:
     return Reach(exchange, grant, fall, np.full(question.n_pairs, budget.wrong, dtype=np.int64))
 
 
-def _moved_interval(successes: Floats, question: Question, budget: "NoiseBudget") -> tuple[Floats, Floats]:
+def _moved_interval(successes: Floats, question: Question, budget: NoiseBudget) -> tuple[Floats, Floats]:
     """Union of the score intervals over the numbers right that the noise allows; limits of it share the error."""
     n = question.data.n
     trials = np.full(successes.size, float(n))
@@ -344,8 +338,6 @@ def _as_used(question: Question, method_name: str) -> Question:
     if method_name == "reference" and question.true_labels is not None:
         return replace(question, data=question.data.relabelled(question.true_labels))
     if method_name == "cleaned":
-        from demele.evaluation.comparison.cleaned import after_cleaning
-
         return replace(question, data=after_cleaning(question))
     return question
 
@@ -385,7 +377,8 @@ def _overlap_bears(established: Counts, candidate: Counts, question: Question) -
     return stands
 
 
-def misfit_notes(budget: "NoiseBudget") -> tuple[Note, ...]:
+def misfit_notes(budget: NoiseBudget) -> tuple[Note, ...]:
+    """Say that what was supplied of the noise contradicts the labels, if it does."""
     if not budget.out_of_domain:
         return ()
     message = (

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.inputs import check_same_order
+from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
 from demele.core.sentences import arg, setting
 from demele.evaluation.comparison.methods import MethodSpec, resolved
@@ -16,15 +16,12 @@ from demele.evaluation.expert_errors import read_expert_error, refuse_without_ex
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Question, Target, classes_of, coded_like, read_noise
 from demele.evaluation.results import Measure
+from demele.labels.cleaned.cleaning import Cleaning, check_made_from
+from demele.noise.audit import Audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-if TYPE_CHECKING:
-    from demele.labels.cleaned.cleaning import Cleaning
-    from demele.noise.audit import Audit
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
+Noise = float | TransitionMatrix | TransitionCounts | Audit
 
-    Noise = float | TransitionMatrix | TransitionCounts | Audit
-
-__all__ = ["Knowledge", "ask", "two_names"]
 
 #: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
 _ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
@@ -34,12 +31,12 @@ _ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "
 class Knowledge:
     """What a user knows beside predictions and labels; documented at :func:`demele.evaluation.compare`."""
 
-    noise: "Noise | None" = None
-    audit: "Audit | None" = None
+    noise: Noise | None = None
+    audit: Audit | None = None
     true_labels: object = None
     difficulty: object = None
     prudence: float | None = None
-    cleaning: "Cleaning | None" = None
+    cleaning: Cleaning | None = None
     reference: object = None
     errors: str = "any"
     expert_error: float = 0.0
@@ -70,15 +67,7 @@ def ask(
     knowledge: Knowledge,
     exact: bool = False,
 ) -> tuple[MethodSpec, Question, Labelled]:
-    """Check everything and return the method, its question, and the data as they were given.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData, UnknownNameError
-    """
-    from demele.noise.audit import Audit
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
+    """Check everything and return the method, its question, and the data as they were given."""
     level = checked_confidence(level)
     if measure not in get_args(Measure):
         raise InputError("measure", f"expected one of {', '.join(get_args(Measure))}, got {measure!r}")
@@ -156,7 +145,7 @@ def ask(
     return spec, question, data
 
 
-def _check_audited(spec: MethodSpec, measure: str, audit: "Audit | None", *, exact: Any, errors: Any) -> None:
+def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact: Any, errors: Any) -> None:
     """Check what is offered with audits only."""
     if not isinstance(exact, bool):
         raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
@@ -203,7 +192,6 @@ def _refuse_unused(knowledge: Knowledge) -> None:
 def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, Indices | None]:
     if cleaning is None:
         return None, None
-    from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 
     if not isinstance(cleaning, Cleaning):
         raise InputTypeError(
@@ -221,7 +209,6 @@ def _cleaned(cleaning: Any, data: Labelled) -> tuple[NDArray[np.bool_] | None, I
 def _difficulty(difficulty: object, n: int) -> NDArray[np.float64] | None:
     if difficulty is None:
         return None
-    from demele.core.inputs import as_column
 
     array = as_column(difficulty, "difficulty")
     if array.shape != (n,) or array.dtype.kind not in "biuf":

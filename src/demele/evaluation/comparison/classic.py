@@ -9,8 +9,6 @@ from demele.core.labelled import Indices
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Outcomes, Question, as_value
 
-__all__ = ["classic", "overlap", "reference"]
-
 Floats = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from demele.core.labelled import Labelled
 from demele.evaluation.comparison.classic import overlap
 from demele.evaluation.question import Outcomes, Question
 
-__all__ = ["after_cleaning", "cleaned"]
-
 
 def cleaned(question: Question) -> Outcomes:
     """Compare the score intervals of both on cleaned labels (Benjelloun, section 6.5.4).

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from demele.core.sentences import in_code, setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
+from demele.evaluation.comparison.bounded import breakdown
 from demele.evaluation.comparison.checked_options import Knowledge, ask, two_names
 from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.comparison.prospect import prospect
+from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.expert_errors import ExpertErrors, allowed_rows, largest_allowance
 from demele.evaluation.intervals import score_interval
@@ -23,19 +26,15 @@ from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import largest_class_notes
 from demele.evaluation.question import Outcomes, Question, as_value, sides
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Measure, Verdict
-
-if TYPE_CHECKING:
-    from demele.labels.cleaned.cleaning import Cleaning
-    from demele.noise.audit import Audit
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.labels.cleaned.cleaning import Cleaning
+from demele.noise.audit import Audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
 
 #: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
 #: an audit as a whole (the prospect is of audits of a fixed size).
 _NO_PROSPECT = ("reference", "cleaned", "label-free", "audited", "sequential")
 #: Methods that look at an audit.
 _AUDITED = ("audited", "sequential")
-
-__all__ = ["compare", "compare_without_labels", "decision", "estimate", "remarks", "signature"]
 
 
 def compare(
@@ -46,15 +45,15 @@ def compare(
     method: str | None = None,
     measure: Measure = "accuracy",
     of: object = None,
-    noise: "float | TransitionMatrix | TransitionCounts | Audit | None" = None,
-    audit: "Audit | None" = None,
+    noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
+    audit: Audit | None = None,
     level: float = 0.95,
     target: str | None = None,
     classes: Sequence[object] | None = None,
     true_labels: object = None,
     difficulty: object = None,
     prudence: float | None = None,
-    cleaning: "Cleaning | None" = None,
+    cleaning: Cleaning | None = None,
     reference: object = None,
     exact: bool = False,
     errors: Literal["any", "undirected"] = "any",
@@ -240,9 +239,6 @@ def decision(
     spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, *, measure: str, data: Labelled
 ) -> Decision:
     """Present what a method says of one pair."""
-    from demele.evaluation.comparison.bounded import breakdown
-    from demele.evaluation.comparison.prospect import prospect
-
     models = (int(question.established[pair]), int(question.candidate[pair]))
     won = bool(outcomes.candidate[pair])
     verdict: Verdict = "candidate" if won else "established" if outcomes.established[pair] else "undecided"
@@ -433,9 +429,6 @@ def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tup
 
 def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
     """Everything beside the data that changes a decision; arrays that a method looks at by their digest."""
-    from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
-    from demele.noise.transition import digest
-
     arguments: dict[str, object] = {"method": spec.name, "measure": measure}
     if question.of is not None:
         arguments["of"] = question.data.vocabulary.classes[question.of]

@@ -4,8 +4,6 @@ from demele.core.labelled import Indices
 from demele.evaluation.comparison.bounded import mcnemar_p, paired_low
 from demele.evaluation.question import Outcomes, Question, pair_counts
 
-__all__ = ["label_free"]
-
 
 def label_free(question: Question) -> Outcomes:
     """McNemar's exact test on the instances where just one of the two agrees with the reference (Raj et al. 2011).

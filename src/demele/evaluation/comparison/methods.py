@@ -9,8 +9,6 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
 
-__all__ = ["METHODS", "RANDOM_INSTANCES", "MethodSpec", "method_names", "resolved"]
-
 Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
 
 #: What every claim about new instances assumes.

@@ -9,8 +9,7 @@ from demele.evaluation.comparison.audit_claims import Claim, Evidence
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Question
 from demele.evaluation.rare_sums import Guard, SampledSum
-
-__all__ = ["prospect"]
+from demele.noise.budget import noise_budget
 
 
 def prospect(
@@ -96,7 +95,6 @@ def _rate(question: Question) -> float | None:
         return None
     if isinstance(question.noise, float | int):
         return float(question.noise)
-    from demele.noise.budget import noise_budget
 
     budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=question.tail)
     return budget.wrong / question.data.n

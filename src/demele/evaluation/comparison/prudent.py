@@ -6,7 +6,6 @@ that is bad for the established one.
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +13,12 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError
 from demele.core.results import Note
 from demele.core.sentences import setting
+from demele.evaluation.comparison.bounded import misfit_notes
 from demele.evaluation.intervals import score_interval
+from demele.evaluation.measures.bias_bounds import bias_bounds
 from demele.evaluation.question import Outcomes, Question, Sides, as_value, mirror, pair_counts
-
-if TYPE_CHECKING:
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-__all__ = ["DEFAULT_PRUDENCE", "hardest", "hypothetical_sides", "prudent_v1", "prudent_v2"]
+from demele.noise.budget import noise_budget
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -40,10 +38,6 @@ def prudent_v1(question: Question) -> Outcomes:
 
     With a transition the bounds fail with probability ``question.tail`` at most, beside the error of the intervals.
     """
-    from demele.evaluation.comparison.bounded import misfit_notes
-    from demele.evaluation.measures.bias_bounds import bias_bounds
-    from demele.noise.budget import noise_budget
-
     data = question.data
     noise: float | TransitionMatrix | TransitionCounts = question.noise  # type: ignore[assignment]  # demanded
     budget = noise_budget(noise, data.labels, data.k, tail=question.tail)

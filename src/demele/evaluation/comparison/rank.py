@@ -17,6 +17,7 @@ from demele.core.labelled import Labelled, read_models, shown
 from demele.core.publish import publish
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.signature import Signature
+from demele.evaluation.comparison.bounded import breakdown
 from demele.evaluation.comparison.checked_options import Knowledge, ask
 from demele.evaluation.comparison.compare import decision, estimate, remarks, signature
 from demele.evaluation.comparison.methods import METHODS, MethodSpec
@@ -24,15 +25,13 @@ from demele.evaluation.expert_errors import ExpertErrors
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Outcomes, Question, coded_like
 from demele.evaluation.results import Decision, Estimate, Measure
+from demele.labels.cleaned.cleaning import Cleaning
+from demele.noise.audit import Audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.labels.cleaned.cleaning import Cleaning
-    from demele.noise.audit import Audit
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-__all__ = ["Correction", "Ranking", "holm", "rank", "rank_ranges"]
 
 Correction = Literal["holm", "bonferroni", "none"]
 Flags = NDArray[np.bool_]
@@ -193,8 +192,8 @@ def rank(
     method: str | None = None,
     measure: Measure = "accuracy",
     of: object = None,
-    noise: "float | TransitionMatrix | TransitionCounts | Audit | None" = None,
-    audit: "Audit | None" = None,
+    noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
+    audit: Audit | None = None,
     level: float = 0.95,
     target: str | None = None,
     classes: Sequence[object] | None = None,
@@ -202,7 +201,7 @@ def rank(
     true_labels: object = None,
     difficulty: object = None,
     prudence: float | None = None,
-    cleaning: "Cleaning | None" = None,
+    cleaning: Cleaning | None = None,
     reference: object = None,
     exact: bool = False,
     expert_error: float = 0.0,
@@ -492,8 +491,6 @@ def _estimates(asked: _Asked, question: Question, model: int, measure: str) -> E
 def _frame(asked: _Asked, measure: str) -> "pd.DataFrame":
     """Every ordered pair, with the columns of a decision's row."""
     import pandas as pd
-
-    from demele.evaluation.comparison.bounded import breakdown
 
     question, outcomes, data = asked.question, asked.outcomes, asked.question.data
     names = np.array(data.names, dtype=object)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -28,11 +28,8 @@ from demele.evaluation.expert_errors import (
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Outcomes, Question, Target, classes_of, read_noise
 from demele.evaluation.results import Decision, ExpertBreakdown
-
-if TYPE_CHECKING:
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-__all__ = ["SequentialComparison"]
+from demele.noise.audit import read_doubt
+from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
 
 
 class SequentialComparison:
@@ -102,7 +99,7 @@ class SequentialComparison:
         *,
         level: float = 0.95,
         target: Target = "population",
-        noise: "float | TransitionMatrix | TransitionCounts | None" = None,
+        noise: float | TransitionMatrix | TransitionCounts | None = None,
         doubt: object = None,
         classes: Sequence[object] | None = None,
         names: tuple[str, str] = ("established", "candidate"),
@@ -111,7 +108,6 @@ class SequentialComparison:
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
-        from demele.noise.audit import read_doubt
 
         if target not in get_args(Target):
             raise InputError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
@@ -385,8 +381,6 @@ class SequentialComparison:
 
     def _signature(self, made: Signature) -> Signature:
         """Add what the verdict also rests on: the answers, what they were limited to, and what chose the rows."""
-        from demele.noise.transition import digest
-
         rows, labels = self._answered()
         met = {"answers": str(rows.size)}
         if rows.size:

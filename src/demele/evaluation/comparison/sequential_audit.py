@@ -1,7 +1,6 @@
 """Testing by betting on a fixed random audit: its labels are read in the order drawn, up to where they decide."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,7 @@ from demele.evaluation.comparison.betting import Draws, Stakes, enough, stakes
 from demele.evaluation.comparison.sequential_plan import Rows, Signs, signs, terms
 from demele.evaluation.expert_errors import expert_assumption, with_expert_errors
 from demele.evaluation.question import Outcomes, PairCounts, Question
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["sequential"]
+from demele.noise.audit import CodedAudit
 
 _FIGURES = (
     "log_wealth",
@@ -122,7 +117,7 @@ def sequential(question: Question) -> Outcomes:
     return with_expert_errors(question, outcomes, counts.disagreements)
 
 
-def _in_order(audit: "CodedAudit", seed: int) -> tuple["CodedAudit", tuple[Note, ...]]:
+def _in_order(audit: CodedAudit, seed: int) -> tuple[CodedAudit, tuple[Note, ...]]:
     """Put an audit whose rows come sorted into a random order: the order in which they were drawn is lost."""
     if audit.k < 10 or not (np.diff(audit.rows) > 0).all():
         return audit, ()

@@ -10,8 +10,7 @@ from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, st
 from demele.evaluation.expert_errors import allowed_rows, kept_share
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
-
-__all__ = ["GIVE_UP", "Plan", "Terms", "plan", "signs", "terms"]
+from demele.noise.budget import noise_budget
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -83,8 +82,6 @@ def wrong_labels(question: Question, error: float) -> tuple[int, float]:
     """Return how many labels can be wrong at most, and the error spent on saying so."""
     n = question.data.n
     if question.noise is not None:
-        from demele.noise.budget import noise_budget
-
         budget = noise_budget(question.noise, question.data.labels, question.data.k, tail=error)
         return int(budget.wrong), 0.0 if budget.level is None else error
     if question.audit is None or question.audit.design != "uniform":  # the bet below needs draws all alike

@@ -6,14 +6,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.labelled import Indices, Labelled
+from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.betting import enough
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Floats, Plan, Rows, plan, signs, terms
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question, Target, pair_counts
-
-__all__ = ["sequential_many"]
 
 
 def sequential_many(
@@ -65,8 +63,6 @@ def sequential_many(
     -----
     Cost: about 1 ms per pair at n = 12 000.
     """
-    from demele.core.labelled import Vocabulary
-
     n = labels.size
     classes = Vocabulary(tuple(range(int(max(labels.max(), predictions.max(), true_labels.max())) + 1)))
     data = Labelled(labels, predictions, tuple(str(j) for j in range(len(predictions))), classes)

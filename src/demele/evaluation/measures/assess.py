@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,8 @@ from demele.evaluation.measures.label_knowledge import (
 from demele.evaluation.measures.largest_class import always_predicting
 from demele.evaluation.question import as_value, classes_of
 from demele.evaluation.results import Estimate
-
-if TYPE_CHECKING:
-    from demele.noise.audit import Audit
-    from demele.noise.transition import TransitionCounts, TransitionMatrix
-
-__all__ = ["assess"]
+from demele.noise.audit import Audit
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
 
@@ -48,8 +44,8 @@ def assess(
     predictions: object,
     labels: object,
     *,
-    noise: "float | TransitionMatrix | TransitionCounts | Audit | None" = None,
-    audit: "Audit | None" = None,
+    noise: float | TransitionMatrix | TransitionCounts | Audit | None = None,
+    audit: Audit | None = None,
     true_labels: object = None,
     level: float = 0.95,
     classes: Sequence[object] | None = None,

@@ -15,7 +15,6 @@ from demele.evaluation.results import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Assessment"]
 
 #: A confusion matrix of more classes is not written into reports.
 MAX_REPORTED_CLASSES = 50

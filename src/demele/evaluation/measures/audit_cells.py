@@ -1,30 +1,15 @@
 """Uniform audits of one classifier: cells of rows, an unknown share of each of which has a property, and its bounds."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.labelled import Indices, Labelled
 from demele.evaluation.intervals import normal_quantile
+from demele.noise.audit import CodedAudit
 from demele.noise.limits import hypergeometric_limit
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = [
-    "AuditTarget",
-    "Cells",
-    "accuracy_cells",
-    "cell_interval",
-    "class_cells",
-    "fourfold",
-    "inverted",
-    "measure_cells",
-    "pooled_shares",
-    "share_of",
-]
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +94,7 @@ def accuracy_cells(
     )
 
 
-def class_cells(data: Labelled, audit: "CodedAudit", measure: str, model: int = 0) -> Cells:
+def class_cells(data: Labelled, audit: CodedAudit, measure: str, model: int = 0) -> Cells:
     """Split by whether a row is predicted, and labelled, as a class; the property is to be truly of it.
 
     All classes at once, in the first axis: (n_classes, 4) cells, or the first two of them, predicted rows, for

@@ -1,7 +1,7 @@
 """One measure of one classifier, from the given labels of all rows and an expert's labels of a random sample."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +22,7 @@ from demele.evaluation.measures.audit_cells import (
 )
 from demele.evaluation.question import as_value
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = [
-    "AuditTarget",
-    "WeightedSample",
-    "audit_interval",
-    "audited_estimate",
-    "class_estimates",
-    "weighted_interval",
-    "weighted_sample",
-]
+from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
 
@@ -135,7 +123,7 @@ def audit_interval(
 
 def audited_estimate(
     data: Labelled,
-    audit: "CodedAudit",
+    audit: CodedAudit,
     measure: str,
     of: int | str | None,
     level: float,
@@ -221,7 +209,7 @@ def audited_estimate(
 
 def class_estimates(
     data: Labelled,
-    audit: "CodedAudit",
+    audit: CodedAudit,
     measure: str,
     level: float,
     *,
@@ -253,7 +241,7 @@ def class_estimates(
 
 
 def _accuracy(
-    data: Labelled, audit: "CodedAudit", level: float, target: AuditTarget, model: int, wrong: int | None
+    data: Labelled, audit: CodedAudit, level: float, target: AuditTarget, model: int, wrong: int | None
 ) -> tuple[float, float, float]:
     """Value, low and high of the accuracy."""
     if audit.design == "weighted":
@@ -268,7 +256,7 @@ def _accuracy(
     return float(share_of(*cells.totals)), float(low), float(high)
 
 
-def _true_shares(data: Labelled, audit: "CodedAudit") -> Floats:
+def _true_shares(data: Labelled, audit: CodedAudit) -> Floats:
     """Estimated number of instances truly of each class: those labelled so, and what the audit changes."""
     weight = 1 / audit.inclusion
     was = np.bincount(data.labels[audit.rows], weights=weight, minlength=data.k)
@@ -314,7 +302,7 @@ class WeightedSample:
 
 
 def weighted_sample(
-    data: Labelled, audit: "CodedAudit", measure: str, of: NDArray[np.intp] | None, model: int = 0
+    data: Labelled, audit: CodedAudit, measure: str, of: NDArray[np.intp] | None, model: int = 0
 ) -> WeightedSample:
     """Take a measure of some classes (leading axis), or the accuracy (``of`` None), from an audit."""
     predictions, given = data.predictions[model], data.labels[audit.rows]

@@ -6,7 +6,6 @@ from one end of the file. What the expert says is not looked at: more wrong labe
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,7 @@ from demele.core.labelled import Labelled
 from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
-
-if TYPE_CHECKING:
-    from demele.noise.audit import CodedAudit
-
-__all__ = ["ALARM", "AuditCheck", "audit_checks", "audit_notes"]
+from demele.noise.audit import CodedAudit
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -55,7 +50,7 @@ class AuditCheck:
     p_value: float = float("nan")
 
 
-def audit_notes(data: Labelled, audit: "CodedAudit") -> tuple[Note, ...]:
+def audit_notes(data: Labelled, audit: CodedAudit) -> tuple[Note, ...]:
     """Warn of an audit that can hardly have been drawn as it is declared.
 
     Returns
@@ -85,7 +80,7 @@ def audit_notes(data: Labelled, audit: "CodedAudit") -> tuple[Note, ...]:
     )
 
 
-def audit_checks(data: Labelled, audit: "CodedAudit") -> tuple[AuditCheck, ...]:
+def audit_checks(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
     """Hold an audit against what a random sample of the rows looks like.
 
     Parameters
@@ -128,7 +123,7 @@ def _marks(data: Labelled) -> tuple[tuple[str, Flags], ...]:
     return ("disagreements", apart), ("contradicted", against)
 
 
-def _class_counts(data: Labelled, audit: "CodedAudit", weight: Floats) -> tuple[Floats, Floats, Floats]:
+def _class_counts(data: Labelled, audit: CodedAudit, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Rows of each given class, and the sums of a weight and of its variance over those audited."""
     given = data.labels[audit.rows]
     among = np.bincount(data.labels, minlength=data.k).astype(np.float64)
@@ -143,7 +138,7 @@ _WORDS = {
 }
 
 
-def _uniform(data: Labelled, audit: "CodedAudit") -> tuple[AuditCheck, ...]:
+def _uniform(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
     n, k = data.n, audit.k
     marks = _marks(data)
     among, seen, _ = _class_counts(data, audit, np.ones(k))
@@ -188,7 +183,7 @@ def _normal_p(distance: float, variance: float) -> float:
     return float(2 * ndtr(-abs(distance) / np.sqrt(variance))) if variance > 0 else 1.0
 
 
-def _weighted(data: Labelled, audit: "CodedAudit") -> tuple[AuditCheck, ...]:
+def _weighted(data: Labelled, audit: CodedAudit) -> tuple[AuditCheck, ...]:
     from scipy.special import ndtr
 
     if audit.k < LEAST_WEIGHTED:

@@ -1,17 +1,11 @@
 """How far wrong labels can mislead an average over classes: one budget is shared by all of them."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.evaluation.measures.bias_bounds import Moves, apparent_measure, corner, correct_bounds
 from demele.evaluation.measures.confusion import class_measure
-
-if TYPE_CHECKING:
-    from demele.noise.budget import NoiseBudget
-
-__all__ = ["average_bounds"]
+from demele.noise.budget import NoiseBudget
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -21,7 +15,7 @@ GROWTH = 1.02
 
 
 def average_bounds(
-    measure: str, average: str, confusion: Counts, budget: "NoiseBudget", *, doubtful: Counts | None = None
+    measure: str, average: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
 ) -> tuple[float, float]:
     """Return limits of an average over classes on the true labels of these instances.
 

@@ -15,21 +15,11 @@ from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.measures.confusion import ratio
+from demele.evaluation.question import coded_like
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Bias",
-    "BiasCounts",
-    "accuracy_bias",
-    "bias",
-    "f1_bias",
-    "independent_accuracy_bias",
-    "independent_precision_bias",
-    "precision_bias",
-    "recall_bias",
-]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -366,8 +356,6 @@ def bias(predictions: object, labels: object, true_labels: object, *, classes: S
     True
     """
     import pandas as pd
-
-    from demele.evaluation.question import coded_like
 
     data = read_labelled({"predictions": predictions}, labels, classes=classes)
     truth = coded_like(true_labels, data, "true_labels")

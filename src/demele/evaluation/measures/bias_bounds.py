@@ -1,17 +1,12 @@
 """The most that wrong labels can do to accuracy, precision, recall and F1: bounds of the bias, of correct measures."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.evaluation.measures.confusion import class_measure, ratio
-
-if TYPE_CHECKING:
-    from demele.noise.budget import NoiseBudget
-
-__all__ = ["Moves", "apparent_measure", "bias_bounds", "corner", "correct_bounds"]
+from demele.noise.budget import NoiseBudget
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -33,7 +28,7 @@ def apparent_measure(measure: str, confusion: Counts) -> Floats:
 
 
 def bias_bounds(
-    measure: str, confusion: Counts, budget: "NoiseBudget", *, doubtful: Counts | None = None
+    measure: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
 ) -> tuple[Floats, Floats]:
     """Bound the bias (apparent minus correct) of a measure when at most so many labels are wrong.
 
@@ -67,7 +62,7 @@ def bias_bounds(
 
 
 def correct_bounds(
-    measure: str, confusion: Counts, budget: "NoiseBudget", *, doubtful: Counts | None = None
+    measure: str, confusion: Counts, budget: NoiseBudget, *, doubtful: Counts | None = None
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest value that a measure can have on the true labels of these instances.
 
@@ -132,7 +127,7 @@ class Moves:
     all_won: int
 
     @classmethod
-    def within(cls, budget: "NoiseBudget", doubt: Counts) -> "Moves":
+    def within(cls, budget: NoiseBudget, doubt: Counts) -> "Moves":
         """Find them from the confusion of the instances whose labels may be wrong."""
         right, labelled = np.diag(doubt), doubt.sum(axis=1)
         # limit[k, j]: labelled k, truly j.

@@ -13,7 +13,6 @@ from demele.core.labelled import Indices, read_labelled, vocabulary
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Average", "ConfusionCounts", "Rows", "class_measure", "confusion", "confusion_counts", "ratio"]
 
 #: What the rows stand for: the given labels, which may be wrong, or the true ones.
 Rows = Literal["label", "true"]

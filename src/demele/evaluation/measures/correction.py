@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +12,7 @@ from demele.core.results import Interval, Note
 from demele.evaluation.intervals import checked_level, score_interval
 from demele.evaluation.measures.bias_bounds import Moves, corner
 from demele.evaluation.question import as_value
-
-if TYPE_CHECKING:
-    from demele.noise.budget import NoiseBudget
-
-__all__ = ["BinaryCorrection", "binary_correction", "shifted_interval", "union_interval", "worst_case_interval"]
+from demele.noise.budget import NoiseBudget
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -89,7 +85,7 @@ def union_interval(low: ArrayLike, high: ArrayLike, bias_low: ArrayLike, bias_hi
 
 
 def worst_case_interval(
-    measure: str, confusion: Counts, budget: "NoiseBudget", *, level: float, doubtful: Counts | None = None
+    measure: str, confusion: Counts, budget: NoiseBudget, *, level: float, doubtful: Counts | None = None
 ) -> tuple[Floats, Floats]:
     """Join the score intervals on every true labels that a budget allows.
 

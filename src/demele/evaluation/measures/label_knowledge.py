@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,8 @@ from demele.evaluation.measures.bias_bounds import correct_bounds
 from demele.evaluation.measures.confusion import ConfusionCounts, confusion_counts
 from demele.evaluation.measures.correction import worst_case_interval
 from demele.evaluation.question import as_value, coded_like, read_noise
-
-if TYPE_CHECKING:
-    from demele.noise.audit import Audit, CodedAudit
-    from demele.noise.budget import NoiseBudget
-
-__all__ = ["LabelKnowledge", "knowledge_of", "mean_of_ends", "separated", "table_of", "trials_of"]
+from demele.noise.audit import Audit, CodedAudit
+from demele.noise.budget import NoiseBudget, noise_budget
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -42,8 +38,6 @@ _TOLD = {"TransitionMatrix": "transition probabilities", "TransitionCounts": "tr
 
 def separated(noise: Any, audit: Any, true_labels: object) -> tuple[Any, Any]:
     """Check that what is known does not overlap; return the noise and the audit."""
-    from demele.noise.audit import Audit
-
     if isinstance(noise, Audit):
         if audit is not None:
             raise InputError(("noise", "audit"), f"both are audits; give one of them, as {setting(audit=...)}")
@@ -81,7 +75,7 @@ def knowledge_of(
     data: Labelled,
     table: ConfusionCounts,
     noise: Any,
-    audit: "Audit | None",
+    audit: Audit | None,
     true_labels: object,
     level: float,
     errs: tuple[float, ExpertErrors] = (0.0, "adversarial"),
@@ -113,7 +107,7 @@ class LabelKnowledge:
     method = "score"
     #: Level of the apparent interval that is moved by the bias.
     inner: float = math.nan
-    audit: "CodedAudit | None" = None
+    audit: CodedAudit | None = None
     #: How often the expert may be wrong, and in what way.
     errs: tuple[float, ExpertErrors] = (0.0, "adversarial")
 
@@ -181,9 +175,8 @@ class _Bounded(LabelKnowledge):
     kind = "bias-union"
 
     def __init__(
-        self, data: Labelled, table: ConfusionCounts, noise: Any, audit: "CodedAudit | None", level: float
+        self, data: Labelled, table: ConfusionCounts, noise: Any, audit: CodedAudit | None, level: float
     ) -> None:
-        from demele.noise.budget import noise_budget
 
         self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
         self.audit = audit
@@ -211,7 +204,7 @@ class _Bounded(LabelKnowledge):
         self.assumptions = (LabelKnowledge.assumptions[0], *known)
         self.notes = tuple(notes)
 
-    def _prove(self, data: Labelled, audit: "CodedAudit") -> Note:
+    def _prove(self, data: Labelled, audit: CodedAudit) -> Note:
         """Take what the expert saw for certain, and leave the rest of the budget to the other rows."""
         given, seen = data.labels[audit.rows], audit.labels
         found = np.bincount(seen.astype(np.int64) * data.k + given, minlength=data.k**2).reshape(data.k, data.k)
@@ -270,7 +263,7 @@ class _Audited(LabelKnowledge):
         self,
         data: Labelled,
         table: ConfusionCounts,
-        audit: "CodedAudit",
+        audit: CodedAudit,
         level: float,
         rate: float | None,
         errs: tuple[float, ExpertErrors],

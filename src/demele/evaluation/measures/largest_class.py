@@ -9,8 +9,6 @@ from demele.core.labelled import Labelled, shown
 from demele.core.results import Note
 from demele.evaluation.intervals import score_interval
 
-__all__ = ["always_predicting", "largest_class_notes"]
-
 
 def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> tuple[object, float, str]:
     """Return the largest class, the share of the labels that it is, and how a note about it begins."""

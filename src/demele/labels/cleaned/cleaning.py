@@ -19,8 +19,6 @@ from demele.noise.transition import digest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CleanedLabels", "Cleaning", "check_made_from", "label_digest", "simulated_cleaning"]
-
 
 class CleanedLabels(NamedTuple):
     """What is left after a cleaning: ``labels`` of shape (m,), and ``rows``, where they were among all n."""
@@ -317,10 +315,6 @@ def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> 
         As :func:`demele.core.labelled.read_labels` returns them.
     argument : str
         What messages call the labels.
-
-    Raises
-    ------
-    InputError
     """
     if cleaning.made_from is not None and cleaning.made_from != label_digest(labels):
         raise InputError(

@@ -14,19 +14,6 @@ from demele.core.seeds import rng_for
 from demele.labels.cleaned.out_of_fold import OutOfFold, answered, dealt, out_of_fold, seeded
 from demele.runtime.work import ordered
 
-__all__ = [
-    "LEAST_SURE",
-    "Found",
-    "classification",
-    "confident",
-    "entropy",
-    "entropy_threshold",
-    "nearest_neighbours",
-    "partitioning",
-    "probabilities_of",
-    "voting",
-]
-
 Floats = NDArray[np.float64]
 
 #: Votes held at a time, so that memory stays bounded however many classes there are.

@@ -23,8 +23,6 @@ from demele.labels.cleaned.out_of_fold import default_model, model_name, read_mo
 from demele.labels.cleaned.probability_tables import read_probabilities, unread_probabilities
 from demele.labels.varied_models import checked_count
 
-__all__ = ["clean"]
-
 Floats = NDArray[np.float64]
 Method = Literal["knn", "classification", "voting", "partitioning", "entropy", "confident"]
 

@@ -20,7 +20,6 @@ from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ClassHarm", "Harm", "cleaning_harm"]
 
 Grouping = Literal["given", "true", "overall"]
 

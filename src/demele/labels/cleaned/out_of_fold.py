@@ -13,8 +13,6 @@ from demele.core.labelled import Indices
 from demele.core.seeds import rng_for
 from demele.runtime.work import ordered
 
-__all__ = ["OutOfFold", "dealt", "default_model", "model_name", "out_of_fold", "read_model", "seeded", "standardised"]
-
 Floats = NDArray[np.float64]
 
 
@@ -71,12 +69,7 @@ def default_model() -> Any:
 
 
 def read_model(model: object, argument: str = "model") -> Any:
-    """Return a scikit-learn classifier that has not been trained.
-
-    Raises
-    ------
-    InputTypeError
-    """
+    """Return a scikit-learn classifier that has not been trained."""
     from sklearn.base import clone, is_classifier
 
     if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "predict"):

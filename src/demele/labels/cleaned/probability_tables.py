@@ -12,8 +12,6 @@ from demele.core.labelled import Vocabulary, shown
 from demele.core.results import Note
 from demele.core.sentences import give, setting
 
-__all__ = ["read_probabilities", "unread_probabilities"]
-
 Floats = NDArray[np.float64]
 Kind = Literal["features", "probabilities"]
 

@@ -26,7 +26,6 @@ from demele.labels.joined.annotations import Annotations, read_annotations
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Agreement", "Scale", "agreement"]
 
 Floats = NDArray[np.float64]
 

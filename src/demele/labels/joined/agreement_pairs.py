@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from demele.labels.joined.agreement_sums import Scale
 from demele.labels.joined.annotations import Annotations
 
-__all__ = ["FirstAnswers", "cohen_kappas", "first_answers", "with_rest"]
-
 Floats = NDArray[np.float64]
 
 

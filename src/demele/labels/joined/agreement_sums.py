@@ -12,8 +12,6 @@ from demele.core.results import Interval
 from demele.core.seeds import rng_for
 from demele.labels.joined.annotations import Annotations
 
-__all__ = ["COEFFICIENTS", "Scale", "Sums", "resampled_intervals", "vote_rows"]
-
 Floats = NDArray[np.float64]
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 

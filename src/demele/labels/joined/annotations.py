@@ -14,8 +14,6 @@ from demele.core.results import Note
 from demele.labels.joined.answer_remarks import remarks
 from demele.labels.joined.answer_table import AnswerTable
 
-__all__ = ["COLUMN_NAMES", "Annotations", "read_annotations"]
-
 #: What the columns of a data frame may be called.
 COLUMN_NAMES = {
     "items": ("item", "items", "task", "unit", "instance", "question", "example"),
@@ -180,10 +178,6 @@ def read_annotations(
         As in :class:`Annotations`.
     missing : int, str or float, optional
         What stands for no answer, such as -1. Items of a long table without any other answer stay among the items.
-
-    Raises
-    ------
-    InputError, InputTypeError, NotEnoughData
     """
     if isinstance(annotations, Annotations):
         if missing is not None:

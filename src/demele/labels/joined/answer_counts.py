@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from demele.labels.joined.annotations import Annotations
 
-__all__ = ["AnswerCounts", "answer_counts", "posterior"]
-
 Floats = NDArray[np.float64]
 
 

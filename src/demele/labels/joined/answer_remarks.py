@@ -6,8 +6,6 @@ from demele.core.results import Note
 from demele.core.sentences import give, in_code, setting
 from demele.labels.joined.answer_table import AnswerTable
 
-__all__ = ["remarks"]
-
 _FROM_MATRIX = in_code(
     ", as in Annotations.from_matrix(answers, missing=-1)",
     otherwise=" (of a table with a column per annotator), or leave these rows out",

@@ -11,8 +11,6 @@ from demele.core.labelled import Indices, Vocabulary, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["AnswerTable", "Responses"]
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerTable:

@@ -26,8 +26,6 @@ from demele.labels.joined.item_response import (
 from demele.labels.joined.shrunken import shrunken_fit
 from demele.labels.joined.voting import majority_vote, vote_shares
 
-__all__ = ["consensus"]
-
 Floats = NDArray[np.float64]
 #: Answers per annotator, at the median, below which the blend of two classes may well be worse than the vote.
 FEW_ANSWERS = 10

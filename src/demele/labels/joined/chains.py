@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 
-__all__ = ["effective_samples", "split_r_hat"]
-
 Floats = NDArray[np.float64]
 
 #: Half a chain must have a variance and an autocorrelation at lag 1.

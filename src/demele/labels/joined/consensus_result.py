@@ -17,7 +17,6 @@ from demele.noise.transition import TransitionMatrix
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Consensus", "Profiles", "unlike_majority_note"]
 
 Floats = NDArray[np.float64]
 

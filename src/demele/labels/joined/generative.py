@@ -22,8 +22,6 @@ from demele.labels.joined.item_features import ItemFeatures, named_feature_model
 from demele.labels.joined.voting import names_of_classes, vote_shares
 from demele.runtime.work import ordered
 
-__all__ = ["bayesian_consensus"]
-
 Floats = NDArray[np.float64]
 
 #: Split R-hat up to which chains count as converged.

@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 from demele.core.labelled import Indices
 from demele.labels.joined.answer_table import Responses
 
-__all__ = [
-    "Answers",
-    "Chain",
-    "CountFeatures",
-    "FeatureModel",
-    "NormalFeatures",
-    "log_joint",
-    "run_chain",
-    "sufficient",
-]
-
 Floats = NDArray[np.float64]
 
 #: Probabilities held at a time, as a block of items that fits the processor's cache is fastest; but so many items.

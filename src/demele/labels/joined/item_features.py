@@ -14,8 +14,6 @@ from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.gibbs import CountFeatures, FeatureModel, NormalFeatures
 from demele.noise.transition import digest
 
-__all__ = ["ItemFeatures", "named_feature_model", "read_item_features"]
-
 Floats = NDArray[np.float64]
 
 FEATURE_MODELS = ("counts", "normal")
@@ -31,12 +29,7 @@ class ItemFeatures:
 
 
 def named_feature_model(name: object) -> str:
-    """Return the name of a feature model, if it is one.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """Return the name of a feature model, if it is one."""
     if not isinstance(name, str) or name not in FEATURE_MODELS:
         raise UnknownNameError("feature_model", f"expected one of {shown(FEATURE_MODELS)}, got {plain_text(name)}")
     return name

@@ -18,18 +18,6 @@ from demele.labels.joined.consensus_result import Consensus, Profiles, unlike_ma
 from demele.labels.joined.shrunken import Shrunken, coins, shrunken_fit
 from demele.labels.joined.voting import names_of_classes, vote_shares
 
-__all__ = [
-    "MAX_ITERATIONS",
-    "SETTLED",
-    "STRENGTH",
-    "dawid_skene",
-    "joined_labels",
-    "one_coin",
-    "own_profiles",
-    "signature_of",
-    "warn_unsettled",
-]
-
 Floats = NDArray[np.float64]
 
 #: Pseudo-count of the answers that an annotator ever gave, where nobody asks for smoothing.

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from demele.labels.joined.answer_counts import AnswerCounts, posterior
 
-__all__ = ["Shrunken", "coins", "shrunken_fit"]
-
 Floats = NDArray[np.float64]
 
 #: Pseudo-answers of every annotator at the accuracy that all have together.

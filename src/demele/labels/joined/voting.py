@@ -17,8 +17,6 @@ from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles
 from demele.noise.transition import digest
 
-__all__ = ["majority_vote", "names_of_classes", "vote_shares"]
-
 Floats = NDArray[np.float64]
 
 #: Rounds of weighing by agreement; a handful is the rule.

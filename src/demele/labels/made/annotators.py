@@ -31,7 +31,6 @@ from demele.runtime.work import completed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ArtificialAnnotators", "artificial_annotators", "candidate_annotator"]
 
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from demele.core.sentences import arg, in_code, marked, setting
 from demele.labels.made.noise import NoisyLabels, noisy_labels, read_rate
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-__all__ = ["add_class_noise", "add_uniform_noise", "asymmetric_transition", "symmetric_transition"]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

@@ -19,7 +19,6 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NoisyLabels", "add_feature_noise", "add_model_noise", "noisy_labels", "read_rate"]
 
 Floats = NDArray[np.float64]
 
