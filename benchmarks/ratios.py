@@ -1,0 +1,294 @@
+"""Is demele as fast as it was? Speed, scale, streams and sparse codes beside another commit, by turns, in one run.
+
+``python -m benchmarks.ratios --against COMMIT [name ...]``: ratios of CPU seconds and peak memory of the cases whose
+names begin so, all by default, in about ten minutes. A case under which a value differs is marked: ``OTHER``.
+"""
+
+import argparse
+import importlib.util
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import demele
+from benchmarks.cases import levels, mixing
+from benchmarks.paired import HEAD, Case, compared, source_of
+
+HISTOGRAM = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
+#: Ratios above this, in the median of a case, are slower than noise alone makes one of these cases.
+SLOWER = 1.05
+
+
+def _values(evaluation: Any) -> list[float]:
+    return [score.value for score in evaluation]
+
+
+# Rows in memory -----------------------------------------------------------------------------------------------------
+
+
+def few_rows() -> Callable[[], object]:
+    """MIG of few rows, with its guards."""
+    given = mixing(200, 8, 0.2)
+    return lambda: demele.mig(*given).value
+
+
+def histogram(n: int, d: int) -> Case:
+    """All metrics of histograms in one call."""
+
+    def prepared() -> Callable[[], object]:
+        given = mixing(n, d, 0.2)
+        return lambda: _values(demele.evaluate(*given, HISTOGRAM))
+
+    return prepared
+
+
+def drawn() -> Callable[[], object]:
+    """Bootstrap and chance of the metrics of histograms."""
+    given = mixing(2_000, 8, 0.2)
+    return lambda: _values(demele.evaluate(*given, HISTOGRAM, bootstrap=50, chance=10))
+
+
+def neighbours() -> Callable[[], object]:
+    """Nearest-neighbour information."""
+    codes, factors = mixing(50_000, 4, 0.2)
+    given = codes, levels(factors)
+    return lambda: demele.mig(*given, estimator="knn").value
+
+
+def robust() -> Callable[[], object]:
+    """The robust protocol."""
+    given = mixing(5_000, 6, 0.2)
+    return lambda: _values(demele.evaluate(*given, HISTOGRAM, protocol="robust"))
+
+
+def fitted(*metrics: str, n: int = 20_000, categorical: bool = False) -> Case:
+    """Metrics that fit predictors or form groups."""
+
+    def prepared() -> Callable[[], object]:
+        codes, factors = mixing(n, 8, 0.2)
+        given = codes, levels(factors) if categorical else factors
+        return lambda: _values(demele.evaluate(*given, list(metrics)))
+
+    return prepared
+
+
+def general_irs() -> Callable[[], object]:
+    """Interventional robustness of confounded factors."""
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 5, (300_000, 5), dtype=np.int8)
+    codes = (factors + rng.random(factors.shape, dtype=np.float32)).astype(np.float32)
+    asked: dict[str, Any] = {"codes_of_interest": [0, 1], "factors_of_interest": [0], "nuisance": [1, 2]}
+    return lambda: demele.interventional_robustness(codes, factors, **asked).value
+
+
+# Rows on disk -------------------------------------------------------------------------------------------------------
+
+
+def mapped() -> Callable[[], object]:
+    """Two million rows of memory-mapped files."""
+    folder = tempfile.TemporaryDirectory(prefix="demele-mapped-")
+    n, given = 2_000_000, []
+    for name, seed in (("codes", 0), ("factors", 1)):
+        path = Path(folder.name, f"{name}.npy")
+        file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(n, 10))
+        for start in range(0, n, 500_000):
+            file[start : start + 500_000] = np.random.default_rng([seed, start]).random((500_000, 10))
+        del file
+        given.append(np.load(path, mmap_mode="r"))
+    return lambda: (_values(demele.evaluate(*given, HISTOGRAM)), folder)[0]
+
+
+def parquet(metrics: list[str], **options: Any) -> Case:
+    """A million rows of Parquet files, read a piece at a time."""
+
+    def prepared() -> Callable[[], object]:
+        import pandas as pd
+
+        folder = tempfile.TemporaryDirectory(prefix="demele-parquet-")
+        rng = np.random.default_rng(0)
+        for part in range(4):
+            factors = rng.integers(0, [4, 6, 8, 10], (250_000, 4))
+            codes = np.hstack([factors + 0.2 * rng.standard_normal(factors.shape), rng.random(factors.shape)])
+            names = [*(f"z{i}" for i in range(8)), *(f"v{i}" for i in range(4))]
+            table = pd.DataFrame(np.hstack([codes, factors]), columns=names).astype(dict.fromkeys(names[8:], np.int8))
+            table.to_parquet(Path(folder.name, f"{part}.parquet"))
+        given = [demele.scan_parquet(folder.name, columns) for columns in (names[:8], names[8:])]
+        return lambda: (_values(demele.evaluate(*given, metrics, **options)), folder)[0]
+
+    return prepared
+
+
+def sparse() -> Callable[[], object]:
+    """Sparse codes of a dictionary, with SAP on the screened ones."""
+    import scipy.sparse
+
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.integers(0, 2 if index < 10 else 10, 50_000) for index in range(20)])
+    codes = scipy.sparse.random_array((50_000, 8_192), density=0.004, rng=rng, format="csr", dtype=np.float32)
+    return lambda: _values(demele.evaluate_sparse(codes, factors, [*HISTOGRAM[:5], "sap"]))
+
+
+# Batches ------------------------------------------------------------------------------------------------------------
+
+
+def _batches() -> list[tuple[np.ndarray, np.ndarray]]:
+    return [mixing(1024, 10, 0.2, seed) for seed in range(100)]
+
+
+def _frame() -> demele.Frame:
+    codes, factors = (np.concatenate(part) for part in zip(*_batches(), strict=True))
+    return demele.Frame.of(codes, factors, kinds="continuous")
+
+
+def _filled(names: Any, **keywords: Any) -> demele.Accumulator:
+    state = demele.Accumulator(names, **keywords)
+    for codes, factors in _batches():
+        state = state.update(codes, factors)
+    return state
+
+
+def updates(names: Any, *, framed: bool) -> Case:
+    """A hundred batches of 1 024 rows."""
+
+    def prepared() -> Callable[[], object]:
+        rows, keywords = _batches(), {"frame": _frame()} if framed else {"kinds": "continuous"}
+
+        def call() -> int:
+            state = demele.Accumulator(names, **keywords)
+            for codes, factors in rows:
+                state = state.update(codes, factors)
+            return state.n
+
+        return call
+
+    return prepared
+
+
+def computed(names: Any, *, framed: bool) -> Case:
+    """The value of what a hundred batches left."""
+
+    def prepared() -> Callable[[], object]:
+        state = _filled(names, **({"frame": _frame()} if framed else {"kinds": "continuous"}))
+
+        def call() -> list[float]:
+            found = state.compute()
+            return [found.value] if isinstance(found, demele.Score) else _values(found)
+
+        return call
+
+    return prepared
+
+
+def written() -> Callable[[], object]:
+    """Bytes of a state, read again and merged with another."""
+    frame = _frame()
+    mine, other = (_filled(["mig", "irs", "sap"], frame=frame, stream=stream) for stream in (0, 1))
+    return lambda: demele.Accumulator.from_bytes(mine.to_bytes()).merge(other).n
+
+
+def torch_updates() -> Callable[[], object]:
+    """A hundred batches through torchmetrics."""
+    import torch
+
+    from demele.adapters.torchmetrics import TorchMetric
+
+    rows, frame = [tuple(map(torch.from_numpy, batch)) for batch in _batches()], _frame()
+
+    def call() -> float:
+        metric = TorchMetric("mig", frame=frame)
+        for codes, factors in rows:
+            metric.update(codes, factors)
+        return float(metric.compute())
+
+    return call
+
+
+# Classifiers --------------------------------------------------------------------------------------------------------
+
+
+def _models(count: int, n: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 10, n)
+    labels = np.where(rng.random(n) < 0.05, rng.integers(0, 10, n), truth)
+    skills = np.linspace(0.55, 0.9, count)
+    predictions = [np.where(rng.random(n) < skill, truth, rng.integers(0, 10, n)) for skill in skills]
+    return {f"model {i}": row for i, row in enumerate(predictions)}, labels
+
+
+def ranking() -> Callable[[], object]:
+    """All pairs of thirty classifiers on wrong labels."""
+    from demele.evaluation import rank
+
+    models, labels = _models(30, 12_000)
+    return lambda: [pair.decision for pair in rank(models, labels, noise=0.05).pairs[:50]]
+
+
+def assessed() -> Callable[[], object]:
+    """One classifier on 300 000 labels."""
+    from demele.evaluation import assess
+
+    models, labels = _models(1, 300_000)
+    return lambda: assess(models["model 0"], labels, noise=0.05)["accuracy"].value
+
+
+COUNTED = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
+
+CASES: dict[str, Case] = {
+    "speed: MIG, 200 rows": few_rows,
+    "speed: histogram family, 20 000 rows": histogram(20_000, 8),
+    "speed: histogram family, 1 000 000 rows": histogram(1_000_000, 10),
+    "speed: bootstrap and chance": drawn,
+    "speed: nearest neighbours": neighbours,
+    "speed: robust protocol": robust,
+    "speed: explicitness": fitted("explicitness"),
+    "speed: Z metrics": fitted("z_diff", "z_min_variance", "z_max_variance"),
+    "speed: IRS": fitted("irs"),
+    "speed: SAP, classes": fitted("sap", categorical=True),
+    "speed: DCI lasso": fitted("dci_lasso_modularity"),
+    "speed: DCI forest": fitted("dci_forest_modularity", n=2_000),
+    "speed: DCI boosted trees": fitted("dci_boosting_modularity", n=2_000, categorical=True),
+    "speed: general IRS": general_irs,
+    "speed: ranking": ranking,
+    "speed: assessment": assessed,
+    "scale: mapped files, 2 000 000 rows": mapped,
+    "scale: Parquet, counted": parquet(HISTOGRAM),
+    "scale: Parquet, sampled": parquet(["sap", "z_min_variance"], sample=20_000),
+    "sparse: information and SAP": sparse,
+    "streaming: updates, MIG": updates("mig", framed=True),
+    "streaming: updates, all counted": updates(COUNTED, framed=True),
+    "streaming: updates, IRS and SAP summed": updates(["irs", "sap"], framed=True),
+    "streaming: updates, a sample": updates("irs", framed=False),
+    "streaming: value, all counted": computed(COUNTED, framed=True),
+    "streaming: value, IRS and SAP summed": computed(["irs", "sap"], framed=True),
+    "streaming: value, a sample": computed("irs", framed=False),
+    "streaming: bytes and merging": written,
+}
+if importlib.util.find_spec("torchmetrics") is not None:
+    CASES["streaming: torchmetrics"] = torch_updates
+
+
+def main() -> None:
+    """Print a line for each case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--against", metavar="COMMIT", required=True)
+    parser.add_argument("names", nargs="*", help="beginnings of names of cases; all cases unless given")
+    arguments = parser.parse_args()
+    chosen = [name for name in CASES if not arguments.names or name.startswith(tuple(arguments.names))]
+    print(HEAD)
+    found = []
+    with source_of(arguments.against) as then:
+        for name in chosen:
+            found.append(compared("benchmarks.ratios", name, then))
+            print(found[-1], flush=True)
+    slower = [f"{one.name} ({one.ratio:.2f})" for one in found if one.ratio > SLOWER]
+    print(f"geometric mean of {len(found)} ratios: {statistics.geometric_mean(one.ratio for one in found):.2f}")
+    print(f"slower by more than {SLOWER - 1:.0%}: {', '.join(slower) or 'none'}")
+    print(f"other values: {', '.join(one.name for one in found if not one.same) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()
