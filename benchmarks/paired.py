@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 #: Seconds that one measurement takes at least: quick cases are called several times.
 LEAST = 0.1
 #: A case ends after so many turns, or after so many seconds and at least so many turns.
-MOST_TURNS, SECONDS, FEWEST_TURNS = 15, 12.0, 3
+MOST_TURNS, SECONDS, FEWEST_TURNS = 15, 8.0, 3
 
 Case = Callable[[], Callable[[], object]]
 
@@ -115,7 +115,10 @@ class _Side:
             raise RuntimeError("the process was started without pipes")
         to.write(f"{calls}\n")
         to.flush()
-        return json.loads(of.readline())
+        answer = of.readline()
+        if not answer:
+            raise RuntimeError("the process ended; what it said stands above")
+        return json.loads(answer)
 
     def close(self) -> None:
         """End the process."""

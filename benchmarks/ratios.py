@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import demele
+from benchmarks import out_of_core, time_scale
 from benchmarks.cases import levels, mixing
 from benchmarks.paired import HEAD, Case, compared, source_of
 
@@ -91,32 +92,17 @@ def general_irs() -> Callable[[], object]:
 def mapped() -> Callable[[], object]:
     """Two million rows of memory-mapped files."""
     folder = tempfile.TemporaryDirectory(prefix="demele-mapped-")
-    n, given = 2_000_000, []
-    for name, seed in (("codes", 0), ("factors", 1)):
-        path = Path(folder.name, f"{name}.npy")
-        file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(n, 10))
-        for start in range(0, n, 500_000):
-            file[start : start + 500_000] = np.random.default_rng([seed, start]).random((500_000, 10))
-        del file
-        given.append(np.load(path, mmap_mode="r"))
+    given = [np.load(path, mmap_mode="r") for path in time_scale.make(Path(folder.name), 2_000_000)]
     return lambda: (_values(demele.evaluate(*given, HISTOGRAM)), folder)[0]
 
 
 def parquet(metrics: list[str], **options: Any) -> Case:
-    """A million rows of Parquet files, read a piece at a time."""
+    """Two million rows of a Parquet file, read a piece at a time."""
 
     def prepared() -> Callable[[], object]:
-        import pandas as pd
-
         folder = tempfile.TemporaryDirectory(prefix="demele-parquet-")
-        rng = np.random.default_rng(0)
-        for part in range(4):
-            factors = rng.integers(0, [4, 6, 8, 10], (250_000, 4))
-            codes = np.hstack([factors + 0.2 * rng.standard_normal(factors.shape), rng.random(factors.shape)])
-            names = [*(f"z{i}" for i in range(8)), *(f"v{i}" for i in range(4))]
-            table = pd.DataFrame(np.hstack([codes, factors]), columns=names).astype(dict.fromkeys(names[8:], np.int8))
-            table.to_parquet(Path(folder.name, f"{part}.parquet"))
-        given = [demele.scan_parquet(folder.name, columns) for columns in (names[:8], names[8:])]
+        out_of_core.make(Path(folder.name), 2_000_000)
+        given = [demele.scan_parquet(folder.name, names) for names in (out_of_core.CODES, list(out_of_core.LEVELS))]
         return lambda: (_values(demele.evaluate(*given, metrics, **options)), folder)[0]
 
     return prepared
@@ -224,7 +210,7 @@ def ranking() -> Callable[[], object]:
     from demele.evaluation import rank
 
     models, labels = _models(30, 12_000)
-    return lambda: [pair.decision for pair in rank(models, labels, noise=0.05).pairs[:50]]
+    return lambda: rank(models, labels, noise=0.05).pairs.to_csv()
 
 
 def assessed() -> Callable[[], object]:
@@ -249,8 +235,8 @@ CASES: dict[str, Case] = {
     "speed: IRS": fitted("irs"),
     "speed: SAP, classes": fitted("sap", categorical=True),
     "speed: DCI lasso": fitted("dci_lasso_modularity"),
-    "speed: DCI forest": fitted("dci_forest_modularity", n=2_000),
-    "speed: DCI boosted trees": fitted("dci_boosting_modularity", n=2_000, categorical=True),
+    "speed: DCI forest": fitted("dci_forest_modularity", n=1_000),
+    "speed: DCI boosted trees": fitted("dci_boosting_modularity", n=1_000, categorical=True),
     "speed: general IRS": general_irs,
     "speed: ranking": ranking,
     "speed: assessment": assessed,

@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse import evaluate_sparse
     from demele.metrics.sparse_results import SparseEvaluation
+    from demele.outofcore.tables import scan_parquet
     from demele.streaming.accumulator import Accumulator, counted_metrics
-    from demele.streaming.chunks import scan_parquet
     from demele.streaming.frame import Frame
 
 
@@ -91,7 +91,7 @@ _HOMES = {
     "demele.metrics.sparse": "evaluate_sparse",
     "demele.metrics.sparse_results": "SparseEvaluation",
     "demele.streaming.accumulator": "Accumulator counted_metrics",
-    "demele.streaming.chunks": "scan_parquet",
+    "demele.outofcore.tables": "scan_parquet",
     "demele.streaming.frame": "Frame",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from demele.core.results import Evaluation, Score
-    from demele.streaming.chunks import ParquetTable
+    from demele.outofcore.tables import ParquetTable
 
 __all__ = ["add_command", "check_metrics_are_one_list"]
 
@@ -315,7 +315,7 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
     path, names = split_name(text)
     if path.is_dir() or (path.suffix.lower() == ".parquet" and path.exists()):
         from demele.metrics.pieces import LARGEST_MAPPED
-        from demele.streaming.chunks import scan_parquet
+        from demele.outofcore.tables import scan_parquet
 
         table = scan_parquet(path, names or None)
         if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:

@@ -28,5 +28,5 @@ def read_in_pieces(*tables: object) -> bool:
 
 def evaluated_in_pieces(codes: object, factors: object, metrics: Any, **arguments: Any) -> "Evaluation":
     """Score in passes; the room that does it is found when it is needed, since it stands on this one."""
-    room = importlib.import_module("demele.streaming.outofcore")
+    room = importlib.import_module("demele.outofcore.scores")
     return cast("Evaluation", room.evaluate_in_pieces(codes, factors, metrics, **arguments))

@@ -25,9 +25,9 @@ from demele import (
 from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
 from demele.estimation.discretise import ColumnBins, cut
 from demele.metrics import pieces as deciding
-from demele.streaming import chunks
-from demele.streaming.counting import RowCounter
-from demele.streaming.outofcore import evaluate_in_pieces
+from demele.outofcore import tables
+from demele.outofcore.counting import RowCounter
+from demele.outofcore.scores import evaluate_in_pieces
 from demele.streaming.rows import Binned
 from tests.tolerances import assert_exact
 
@@ -105,7 +105,7 @@ def test_neither_cuts_nor_workers_change_a_sample(
 ) -> None:
     found = []
     for name, cuts, group, per_span in (("a", [], 1000, 1 << 21), ("b", [13, 500], 50, 100), ("c", [350], 350, 1)):
-        monkeypatch.setattr(chunks, "ROWS_PER_SPAN", per_span)
+        monkeypatch.setattr(tables, "ROWS_PER_SPAN", per_span)
         folder = in_files(rows, tmp_path / name, cuts, group)
         table = demele.scan_parquet(folder, CODES), demele.scan_parquet(folder, FACTORS)
         found.append(demele.evaluate(*table, ["sap", "z_diff", "mig"], sample=200, n_jobs=n_jobs, seed=1))
@@ -225,8 +225,8 @@ def test_mapped_arrays_larger_than_the_limit(
     metrics = [*COUNTED, "sap", "irs"]
     expected = demele.evaluate(codes, factors, metrics)
     monkeypatch.setattr(deciding, "LARGEST_MAPPED", codes.nbytes)
-    monkeypatch.setattr(chunks, "ROWS_PER_SPAN", 90)
-    monkeypatch.setattr(chunks, "ROWS_PER_READ", 40)
+    monkeypatch.setattr(tables, "ROWS_PER_SPAN", 90)
+    monkeypatch.setattr(tables, "ROWS_PER_READ", 40)
     found = demele.evaluate(codes, factors, metrics)
     assert_same(found, expected)
     assert [note.code for note in demele.evaluate(codes, factors, ["sap"], sample=100)["sap"].notes][-1] == "sampled"
@@ -283,8 +283,8 @@ def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
     def attempt(work: Any) -> Any:
         try:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(chunks, "ROWS_PER_SPAN", size)
-                patch.setattr(chunks, "ROWS_PER_READ", max(size // 2, 1))
+                patch.setattr(tables, "ROWS_PER_SPAN", size)
+                patch.setattr(tables, "ROWS_PER_READ", max(size // 2, 1))
                 return work()
         except (InputError, InputTypeError) as error:
             return type(error)
@@ -319,7 +319,7 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
     values: Any, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A piece of a few rows, whose numbers lie close to each other however large they are."""
-    monkeypatch.setattr(chunks, "ROWS_PER_READ", size)
+    monkeypatch.setattr(tables, "ROWS_PER_READ", size)
     codes, factors = (
         np.random.default_rng(0).random((60, 2)),
         pd.DataFrame({"v": np.tile(values, 10), "w": [0, 1] * 30}),
@@ -547,10 +547,10 @@ def test_progress_ends_where_the_rows_do(rows: pd.DataFrame, tmp_path: Path, cut
 
 def test_row_groups_are_not_read_twice(rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of work begin where both tables have a row group that begins."""
-    monkeypatch.setattr(chunks, "ROWS_PER_SPAN", 100)
+    monkeypatch.setattr(tables, "ROWS_PER_SPAN", 100)
     codes = demele.scan_parquet(in_files(rows, tmp_path / "a", [300], 100), CODES)
     factors = demele.scan_parquet(in_files(rows, tmp_path / "b", [200], 150), FACTORS)
     own, other = ({0, 100, 200, 300, 400, 500, 600, 700}, {0, 150, 200, 350, 500, 650, 700})
     assert set(codes.cuts) == own
     assert set(factors.cuts) == other
-    assert [(span.start, span.stop) for span in chunks.spans(codes, factors)] == [(0, 200), (200, 500), (500, 700)]
+    assert [(span.start, span.stop) for span in tables.spans(codes, factors)] == [(0, 200), (200, 500), (500, 700)]

@@ -48,11 +48,11 @@ from demele.metrics.requests import (
     merged_options,
     request_for,
 )
+from demele.outofcore.counting import RowCounter
+from demele.outofcore.passes import Sampled, Tally
+from demele.outofcore.whole_rows import WholeRows, first_pass, further_passes, pieces_of
 from demele.runtime.progress import reporting
-from demele.streaming.counting import RowCounter
 from demele.streaming.frame import Frame
-from demele.streaming.passes import Sampled, Tally, pieces_of
-from demele.streaming.whole_rows import WholeRows, first_pass, further_passes
 
 __all__ = ["evaluate_in_pieces"]
 

@@ -14,7 +14,7 @@ import demele
 from demele import InputError, InputTypeError, NotEnoughData
 from demele.core.errors import AmbiguousKindWarning
 from demele.runtime.dask import is_collection, mapped, reduced
-from tests.streaming.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
+from tests.outofcore.test_out_of_core import CODES, COUNTED, FACTORS, N, assert_same, make_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

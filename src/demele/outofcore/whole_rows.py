@@ -12,13 +12,16 @@ from demele.core.inputs import Kind, Missing, check_pair, given_kinds
 from demele.core.sentences import setting
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.metrics.requests import Subject
+from demele.outofcore.dask import Partitions
+from demele.outofcore.first_pass import Seen, SeenFactor, doubt_of, kind_of, levels_of
+from demele.outofcore.passes import Pieces, Reading, Sampled, Spans, Tally
+from demele.outofcore.tables import table_of
+from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
 from demele.streaming.columns import Column
-from demele.streaming.first_pass import Seen, SeenFactor, doubt_of, kind_of, levels_of
 from demele.streaming.frame import Frame
-from demele.streaming.passes import Pieces, Reading, Sampled, Tally
 
-__all__ = ["WholeRows", "first_pass", "further_passes"]
+__all__ = ["WholeRows", "first_pass", "further_passes", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,13 @@ class WholeRows:
             wanted = self.sample + 8 * self.sample**0.5 + 32
             below = None if self.n <= self.sample else min(int(wanted / self.n * 2**64), 2**64 - 1)
         return Reading(frame, self.incomplete, tuple(rules), self.seed, below, self.ordered)
+
+
+def pieces_of(codes: object, factors: object, n_jobs: int) -> Pieces:
+    """Return the rows in pieces: partitions of Dask collections, spans of everything else."""
+    if is_collection(codes) or is_collection(factors):
+        return Partitions(codes, factors)
+    return Spans(table_of(codes, "codes"), table_of(factors, "factors"), n_jobs)
 
 
 def first_pass(
