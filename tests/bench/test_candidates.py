@@ -16,8 +16,9 @@ import pytest
 
 import demele
 from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.scenario import Candidate, Scenario, fingerprint, group_of
+from demele.bench.scenario import Candidate, Scenario, group_of
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.fingerprint import fingerprint
 from demele.metrics.catalogue import CATALOGUE
 
 
@@ -224,7 +225,7 @@ def test_every_process_tells_the_same(tmp_path: Path) -> None:
     script = tmp_path / "told.py"
     script.write_text(
         "import json, sys, functools, numpy as np\n"
-        "from demele.bench.scenario import fingerprint\n"
+        "from demele.core.fingerprint import fingerprint\n"
         "def told(source):\n"
         "    names = {'functools': functools, 'np': np}\n"
         "    exec(source, names)\n"

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from demele import bench, evaluation, labels
 from demele.bench.comparisons.contenders import chosen_contenders, contender
-from demele.bench.comparisons.own import fingerprint
 from demele.bench.comparisons.published import published
 from demele.bench.comparisons.result import OUTCOMES
 from demele.core.errors import DemeleError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.fingerprint import fingerprint
 from demele.core.store import Store
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

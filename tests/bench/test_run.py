@@ -39,10 +39,13 @@ def scenario_of(function: Any = draw, **given: Any) -> Scenario:
 
 def plan_of(metrics: Any, scenarios: Any, seeds: int = 2, n_samples: int = N) -> Plan:
     candidates = metrics if isinstance(metrics, tuple) else chosen_candidates(metrics)
+    chosen = tuple(scenario(item) if isinstance(item, str) else item for item in scenarios)
+    often = {item.name: seeds for item in chosen}
     return Plan(
         candidates=candidates,
-        scenarios=tuple(scenario(item) if isinstance(item, str) else item for item in scenarios),
-        seeds=lambda _candidate, _scenario: seeds,
+        scenarios=chosen,
+        seeds=often,
+        slow_seeds=often,
         n_samples=n_samples,
         protocol="review2022",
     )

@@ -10,13 +10,13 @@ import numpy as np
 from demele.bench.characterisation import Characterisation
 from demele.bench.curves import Curve
 from demele.bench.planning import Seeds, checked_plan, try_functions
-from demele.bench.run import Plan, check_record, declined, measured, record_key
+from demele.bench.run import Plan, check_record, declined, measured, outcome, record_key
 from demele.bench.scenario import Candidate, Scenario
 from demele.core.errors import InputTypeError
 from demele.core.store import Key, Store, reading_record
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report
-from demele.runtime.sweep import Sweep
+from demele.runtime.sweep import Record, Sweep
 
 __all__ = ["characterise"]
 
@@ -104,41 +104,40 @@ def characterise(
     """
     if store is not None and not isinstance(store, str | os.PathLike):
         raise InputTypeError("store", f"expected the path of a file, got {store!r}")
-    plan, told = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
+    plan = checked_plan(metrics, scenarios, seeds, slow_seeds, n_samples, protocol, level, n_jobs, executor)
     path = None if store is None else Path(store)
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         drifting = try_functions(plan, sweep)
         sweep.run(measured, plan.tasks(), what="representations to measure")
-        return _characterised(plan, sweep.records, level, *told, drifting)
+        return _characterised(plan, sweep.records, float(level), drifting)
 
 
-def _characterised(
-    plan: Plan, rows: Store, level: float, seeds: dict[str, int], slow: dict[str, int], drifting: dict[str, str]
-) -> Characterisation:
+def _characterised(plan: Plan, rows: Store, level: float, drifting: dict[str, str]) -> Characterisation:
     curves, seconds = {}, {}
     sizes: dict[str, set[int]] = {}
     for scenario in plan.scenarios:
         for item in plan.candidates:
-            reason = declined(item, scenario)
-            keys = [
-                [record_key(scenario, severity, seed, item) for seed in range(plan.seeds(item, scenario))]
+            reason, seeds = declined(item, scenario), range(plan.number_of_seeds(item, scenario))
+            records = [
+                [_checked(rows, record_key(scenario, severity, seed, item)) for seed in seeds if reason is None]
                 for severity in scenario.severities
             ]
-            curves[item.name, scenario.name] = _curve(item, scenario, keys, rows, reason)
+            outcomes = [[outcome(record, item.name) for record in of_seeds] for of_seeds in records]
+            curves[item.name, scenario.name] = Curve.of(item.name, scenario.name, outcomes, reason)
             if reason is None:
-                found = (rows[key].get("rows", plan.n_samples) for of_severity in keys for key in of_severity)
+                found = (record.get("rows", plan.n_samples) for of_seeds in records for record in of_seeds)
                 sizes.setdefault(scenario.name, set()).update(found)
                 seconds[item.group, scenario.name] = tuple(
-                    np.array([rows[key]["seconds"] for key in of_severity]) for of_severity in keys
+                    np.array([record["seconds"] for record in of_seeds]) for of_seeds in records
                 )
     return Characterisation(
         candidates=plan.candidates,
         scenarios=plan.scenarios,
         protocol=plan.protocol,
         n_samples=plan.n_samples,
-        level=float(level),
-        seeds=seeds,
-        slow_seeds=slow,
+        level=level,
+        seeds=plan.seeds,
+        slow_seeds=plan.slow_seeds,
         curves=curves,
         seconds=seconds,
         rows_of={name: (min(own), max(own)) for name, own in sizes.items() if own != {plan.n_samples}},
@@ -146,16 +145,7 @@ def _characterised(
     )
 
 
-def _curve(
-    item: Candidate, scenario: Scenario, keys: Sequence[Sequence[Key]], rows: Store, reason: str | None
-) -> Curve:
-    outcomes: list[list[float | str]] = [[] for _ in keys]
-    for of_seeds, own in zip(outcomes, keys if reason is None else (), strict=False):
-        for key in own:
-            with reading_record(key):
-                check_record(rows[key])
-            value = rows[key]["values"].get(item.name)
-            of_seeds.append(
-                str(rows[key]["reasons"].get(item.name, "no value was stored")) if value is None else float(value)
-            )
-    return Curve.of(item.name, scenario.name, outcomes, reason)
+def _checked(rows: Store, key: Key) -> Record:
+    with reading_record(key):
+        check_record(rows[key])
+    return rows[key]

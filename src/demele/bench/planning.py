@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from demele.bench.candidates import chosen_candidates
-from demele.bench.run import Plan, measured
+from demele.bench.run import Plan, measured, outcome
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import chosen_scenarios
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
@@ -44,8 +44,8 @@ def checked_plan(
     level: float,
     n_jobs: int,
     executor: Executor | None,
-) -> tuple[Plan, tuple[dict[str, int], dict[str, int]]]:
-    """Return what :func:`characterise` would compute, and its seeds by scenario, usual and slow; errors as there."""
+) -> Plan:
+    """Return what :func:`characterise` would compute; errors as there."""
     candidates, chosen = chosen_candidates(metrics), chosen_scenarios(scenarios)
     _checked_number("n_samples", n_samples, LEAST_SAMPLES)
     candidates = tuple(_under(item, protocol_named(protocol)) for item in candidates)
@@ -56,18 +56,15 @@ def checked_plan(
     if executor is not None and not hasattr(executor, "submit"):
         raise InputTypeError("executor", f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
     usual = _seeds_of("seeds", seeds, chosen)
-    if slow_seeds is None:
-        slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
-    else:
-        slow = _seeds_of("slow_seeds", slow_seeds, chosen)
-
-    def number_of_seeds(item: Candidate, scenario: Scenario) -> int:
-        return (slow if item.slow else usual)[scenario.name]
-
-    plan = Plan(
-        candidates=candidates, scenarios=chosen, seeds=number_of_seeds, n_samples=int(n_samples), protocol=protocol
+    slow = {name: min(number, SLOW_SEEDS) for name, number in usual.items()}
+    return Plan(
+        candidates=candidates,
+        scenarios=chosen,
+        seeds=usual,
+        slow_seeds=slow if slow_seeds is None else _seeds_of("slow_seeds", slow_seeds, chosen),
+        n_samples=int(n_samples),
+        protocol=protocol,
     )
-    return plan, (usual, slow)
 
 
 def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
@@ -95,7 +92,7 @@ def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
         where = f"on scenario {scenario.name!r} at {scenario.label(scenario.position(middle))}"
         with warnings.catch_warnings(action="ignore"):
             (record,), (again,) = measured((tried.about,)), measured((tried.about,))
-        first, second = _outcome(record), _outcome(again)
+        first, second = outcome(record, item.name), outcome(again, item.name)
         if first != second:
             drifting[item.name] = record["drifts"] = (
                 f"gave {first} and then {second} {where}, on the same arrays: what it draws has no seed, so its rows "
@@ -106,12 +103,6 @@ def try_functions(plan: Plan, sweep: Sweep) -> dict[str, str]:
             warn_user(f"{item.name} gives no value {where}: {first}; the run goes on", DemeleWarning)
         rows.append([(tried.key, record)])
     return drifting
-
-
-def _outcome(record: Mapping[str, Any]) -> float | str:
-    """Return the one value of a record, or the reason why there is none."""
-    found: list[float | str] = [*record["values"].values(), *record["reasons"].values()]
-    return found[0]
 
 
 def _under(item: Candidate, protocol: Protocol) -> Candidate:

@@ -1,6 +1,6 @@
 """Metrics x scenarios x severities x seeds: what a run consists of, and measuring it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from demele.metrics.plain import plain_scores, plain_subject
 from demele.metrics.requests import Subject
 from demele.runtime.sweep import Record, Task
 
-__all__ = ["Measurement", "Plan", "declined", "drawn", "measured", "record_key"]
+__all__ = ["Measurement", "Plan", "check_record", "declined", "drawn", "measured", "outcome", "record_key"]
 
 #: Standard deviation of stochastic codes, as a share of the code's own, where a scenario says nothing of them.
 CODES_STD = 0.01
@@ -38,14 +38,12 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that a run is to measure.
-
-    ``seeds`` is the number of seeds of a metric in a scenario: ``seeds(candidate, scenario)``.
-    """
+    """Everything that a run is to measure; the seeds are numbers by scenario."""
 
     candidates: tuple[Candidate, ...]
     scenarios: tuple[Scenario, ...]
-    seeds: Callable[[Candidate, Scenario], int]
+    seeds: Mapping[str, int]
+    slow_seeds: Mapping[str, int]
     n_samples: int
     protocol: str
 
@@ -61,8 +59,12 @@ class Plan:
             for key in dict.fromkeys(candidate.key for candidate in self.candidates)
             if any(item.key == key and declined(item, scenario) is None for item in self.candidates)
             for severity in scenario.severities
-            for seed in range(self.seeds(groups[key], scenario))
+            for seed in range(self.number_of_seeds(groups[key], scenario))
         ]
+
+    def number_of_seeds(self, item: Candidate, scenario: Scenario) -> int:
+        """Return how often a metric is measured in a scenario."""
+        return (self.slow_seeds if item.slow else self.seeds)[scenario.name]
 
     def task(self, scenario: Scenario, severity: float, seed: int, group: Candidate) -> Task[Measurement]:
         """Return the task of one group on one representation."""
@@ -168,6 +170,12 @@ def _scored(subject: Subject, given: Representation, point: Measurement) -> Reco
     return {"values": values, "reasons": reasons, "seconds": round(scored.seconds, 6)}
 
 
+def outcome(record: Mapping[str, Any], metric: str) -> float | str:
+    """Return what a record holds of a metric: its value, or the reason why there is none."""
+    value = record["values"].get(metric)
+    return str(record["reasons"].get(metric, "no value was stored")) if value is None else float(value)
+
+
 def check_record(record: Mapping[str, Any]) -> None:
     """Refuse a record that :func:`measured` cannot have made.
 
@@ -176,15 +184,16 @@ def check_record(record: Mapping[str, Any]) -> None:
     FormatError
         Saying which field is not what it should be.
     """
-    values, reasons, seconds, rows = (record.get(name) for name in ("values", "reasons", "seconds", "rows"))
-    if not isinstance(values, dict) or not all(value is None or _finite(value) for value in values.values()):
-        raise FormatError(f"its values are {quoted(values)}")
-    if not isinstance(reasons, dict):
-        raise FormatError(f"its reasons are {quoted(reasons)}")
-    if not _finite(seconds):
-        raise FormatError(f"its seconds are {quoted(seconds)}")
-    if rows is not None and (not isinstance(rows, int) or not 0 < rows < 1 << 62):
-        raise FormatError(f"its rows are {quoted(rows)}")
+    values, reasons, rows = record.get("values"), record.get("reasons"), record.get("rows", 1)
+    right = {
+        "values": isinstance(values, dict) and all(value is None or _finite(value) for value in values.values()),
+        "reasons": isinstance(reasons, dict),
+        "seconds": _finite(record.get("seconds")),
+        "rows": isinstance(rows, int) and 0 < rows < 1 << 62,
+    }
+    for what, is_right in right.items():
+        if not is_right:
+            raise FormatError(f"its {what} are {quoted(record.get(what))}")
 
 
 def _finite(value: object) -> bool:

@@ -230,7 +230,7 @@ def _say_what_is_there(metrics: list[Any] | None, scenarios: "list[str | Scenari
         return
     asked = inspect.signature(characterise).bind(metrics, scenarios, **options)
     asked.apply_defaults()
-    plan, _ = checked_plan(**{name: asked.arguments[name] for name in inspect.signature(checked_plan).parameters})
+    plan = checked_plan(**{name: asked.arguments[name] for name in inspect.signature(checked_plan).parameters})
     identity, records = Store.read(path)
     if all(identity.get(what) == value for what, value in plan.identity.items()):
         keys = {task.key for task in plan.tasks()}

@@ -1,13 +1,8 @@
 """A user's own comparison method as a contender: a function of two classifiers' predictions and the labels."""
 
-import contextlib
-import hashlib
 import inspect
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from types import CodeType, ModuleType
 from typing import Any, get_args
 
 import numpy as np
@@ -15,12 +10,10 @@ from numpy.typing import NDArray
 
 from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
 from demele.core.errors import InputError, InputTypeError
-from demele.noise.transition import TransitionCounts, digest
+from demele.noise.transition import TransitionCounts
 
 __all__ = ["Known", "own_contender"]
 
-#: How far into what a function holds a change is looked for.
-DEPTH = 6
 _VERDICTS = ("established", "candidate", "undecided")
 
 
@@ -79,46 +72,6 @@ def own_contender(function: Callable[..., Any], *, name: str | None, taken: Sequ
         measures=_measures(function, free, wants_known=wants_known),
         own=True,
     )
-
-
-def fingerprint(function: Callable[..., Any]) -> str:
-    """Return what changes when a function does, its code or what it holds: results are kept under it.
-
-    What it reads from its module is not seen.
-    """
-    return hashlib.blake2b(_held(function, DEPTH).encode(), digest_size=4).hexdigest()
-
-
-def _held(value: Any, depth: int) -> str:
-    """Write a value that a function is or holds: arrays in full, and nothing of where in memory it is."""
-    if isinstance(value, np.ndarray):
-        return digest(value)
-    parts: list[Any]
-    if isinstance(value, Mapping):
-        parts = [part for item in value.items() for part in item]
-    elif isinstance(value, list | tuple):
-        parts = list(value)
-    elif isinstance(value, partial):
-        parts = [value.func, value.args, value.keywords]
-    elif inspect.ismethod(value):
-        parts = [value.__func__, value.__self__]
-    elif inspect.isfunction(value):
-        parts = [value.__code__, value.__defaults__, value.__kwdefaults__]
-        for cell in value.__closure__ or ():
-            with contextlib.suppress(ValueError):  # one that is empty still
-                parts.append(cell.cell_contents)
-        # The source of a lambda is its whole line, which two may share; compiled code alone forgets its comments only.
-        with contextlib.suppress(OSError, TypeError):
-            parts.append(inspect.getsource(value))
-    elif isinstance(value, CodeType):
-        parts = [value.co_code, value.co_names, value.co_consts]
-    else:
-        own = () if isinstance(value, type | ModuleType) else getattr(value, "__dict__", ())
-        parts = [re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)), *([dict(own)] if own else [])]
-        if len(parts) == 1:
-            return str(parts[0])
-    # Things may hold each other: what is too deep within is left out.
-    return f"{type(value).__name__}{[_held(part, depth - 1) for part in parts] if depth else []}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from demele.bench.comparisons.contenders import reference_choice
-from demele.bench.comparisons.own import fingerprint
 from demele.bench.comparisons.setting import Asked, Contender, Decided, Flags, Setting
 from demele.core.errors import FormatError, quoted
+from demele.core.fingerprint import fingerprint
 from demele.core.labelled import Indices, Labelled
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
