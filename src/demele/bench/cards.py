@@ -24,7 +24,7 @@ def card_of(found: Findings, item: Candidate) -> dict[str, Any]:
     """Return the card of one metric, as plain lists and numbers."""
     scenarios = {scenario.name: scenario for scenario in found.scenarios}
     curves = {scenario: curve for (metric, scenario), curve in found.curves.items() if metric == item.name}
-    return {
+    card: dict[str, Any] = {
         "chance": _chance(scenarios, curves, found.level),
         "chance_by_size": _by_size(scenarios.get("chance"), curves, found.level),
         "invariances": _invariances(item, scenarios.get("invariances"), curves, found.level),
@@ -32,6 +32,8 @@ def card_of(found: Findings, item: Candidate) -> dict[str, Any]:
         "seconds_rows": found.n_samples,
         "cost": _cost(found, item, scenarios.get("sample_size")),
     }
+    plain_card: dict[str, Any] = plain(card)
+    return plain_card
 
 
 def _chance(scenarios: Mapping[str, Scenario], curves: Mapping[str, Curve], level: float) -> dict[str, Any] | None:
@@ -39,26 +41,19 @@ def _chance(scenarios: Mapping[str, Scenario], curves: Mapping[str, Curve], leve
     scenario, curve = scenarios.get("noise"), curves.get("noise")
     if scenario is None or curve is None or curve.declined is not None or 1.0 not in scenario.severities:
         return None
-    return _point(curve, scenario.position(1.0), level)
-
-
-def _point(curve: Curve, place: int, level: float) -> dict[str, Any] | None:
-    if not curve.n[place]:
-        return None
-    low, high = curve.interval(place, level)
-    return {
-        "mean": float(curve.means[place]),
-        "low": plain(low),
-        "high": plain(high),
-        "n": int(curve.n[place]),
-    }
+    place = scenario.position(1.0)
+    return curve.point(place, level) if curve.n[place] else None
 
 
 def _by_size(scenario: Scenario | None, curves: Mapping[str, Curve], level: float) -> list[dict[str, Any]]:
     if scenario is None or curves[scenario.name].declined is not None:
         return []
-    points = [(size, _point(curves[scenario.name], place, level)) for place, size in enumerate(scenario.severities)]
-    return [{"n_samples": int(size), **point} for size, point in points if point is not None]
+    curve = curves[scenario.name]
+    return [
+        {"n_samples": int(size), **curve.point(place, level)}
+        for place, size in enumerate(scenario.severities)
+        if curve.n[place]
+    ]
 
 
 def _invariances(

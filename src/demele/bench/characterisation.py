@@ -125,10 +125,8 @@ class Characterisation(Findings):
                 if curve.declined is not None:
                     continue
                 for place, severity in enumerate(scenario.severities):
-                    low, high = curve.interval(place, self.level)
-                    values = curve.values[place]
-                    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-                    mean, count = float(curve.means[place]), len(values)
+                    mean, low, high, count = curve.point(place, self.level).values()
+                    spread = float(curve.values[place].std(ddof=1)) if count > 1 else float("nan")
                     label = scenario.label(place)
                     lines.append((scenario.name, severity, label, item.name, mean, low, high, spread, count))
         columns = ["scenario", "severity", "label", "metric", "mean", "low", "high", "std", "seeds"]

@@ -82,6 +82,11 @@ class Curve:
         """Return how many seeds gave no value at each severity."""
         return [len(reasons) for reasons in self.reasons]
 
+    def point(self, position: int, level: float) -> dict[str, float | int]:
+        """Return the mean at one place of the sweep, its interval, and the number of seeds that gave a value."""
+        low, high = self.interval(position, level)
+        return {"mean": float(self.means[position]), "low": low, "high": high, "n": self.n[position]}
+
     def interval(self, position: int, level: float) -> tuple[float, float]:
         """Return the Student t interval of the mean at one place of the sweep.
 

@@ -1,11 +1,12 @@
 """A characterisation as plain lists, texts and numbers: what JSON, the report and the command line show."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from demele.bench.cards import card_of
 from demele.bench.findings import Findings, row_name
-from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agreement, agrees
+from demele.bench.published import PRINTED_SCORES, agreement, agrees, printed_verdict
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
@@ -18,7 +19,7 @@ __all__ = ["joined", "to_dictionary"]
 def to_dictionary(found: Findings) -> dict[str, Any]:
     """Return everything that is shown of a characterisation."""
     complete = found.protocol == "review2022"  # the printed tables were made with these settings
-    return {
+    content: dict[str, Any] = {
         "demele": found.version,
         "protocol": found.protocol,
         "n_samples": found.n_samples,
@@ -34,11 +35,7 @@ def to_dictionary(found: Findings) -> dict[str, Any]:
         "curves": [_curve(found, item, scenario) for scenario in found.scenarios for item in found.candidates],
         "criteria": [
             {
-                "name": item.name,
-                "title": item.title,
-                "question": item.question,
-                "rule": item.rule,
-                "group": item.group,
+                **{what: getattr(item, what) for what in ("name", "title", "question", "rule", "group")},
                 "scenarios": list(dict.fromkeys(part.scenario for part in item.parts)),
             }
             for item in found.criteria
@@ -47,6 +44,8 @@ def to_dictionary(found: Findings) -> dict[str, Any]:
         "agreement": agreement(found.verdicts) if complete else None,
         "printed_scores": _printed_scores(found) if complete else [],
     }
+    plain_content: dict[str, Any] = plain(content)
+    return plain_content
 
 
 def joined(first: dict[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,10 +103,10 @@ def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
         "row": row,
         "own": spec is None,
         "family": None if spec is None else spec.family,
-        "properties": None if item.claims is None else list(item.claims),
+        "properties": item.claims,
         "definition": "" if spec is None else spec.definition,
         "source": "" if spec is None else spec.source,
-        "range": None if spec is None else plain(spec.range),
+        "range": None if spec is None else spec.range,
         "discretises": item.discretises,
         "stochastic": (True if item.name in found.drifting else None) if spec is None else spec.stochastic,
         "drifts": found.drifting.get(item.name),
@@ -118,16 +117,12 @@ def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
 
 def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
     return {
-        "name": item.name,
-        "title": item.title,
-        "question": item.question,
-        "sweep": item.sweep,
-        "severities": list(item.severities),
+        **{name: getattr(item, name) for name in ("name", "title", "question", "sweep", "severities")},
         "labels": [item.label(place) for place in range(len(item.severities))],
         "source": item.source,
         "kind": item.kind,
         "own": item.name not in SCENARIOS,
-        "rows": None if rows is None else list(rows),
+        "rows": rows,
         "wanted": [
             {"property": wanted, "text": expectation.text}
             for wanted, expectations in item.wanted.items()
@@ -139,79 +134,39 @@ def _scenario(item: Scenario, rows: tuple[int, int] | None) -> dict[str, Any]:
 def _curve(found: Findings, item: Candidate, scenario: Scenario) -> dict[str, Any]:
     curve = found.curves[item.name, scenario.name]
     places = range(len(scenario.severities)) if curve.declined is None else range(0)
-    ends = [curve.interval(place, found.level) for place in places]
+    points = [curve.point(place, found.level) for place in places]
     return {
         "metric": item.name,
         "scenario": scenario.name,
-        "mean": [plain(curve.means[place]) for place in places],
-        "low": [plain(low) for low, _ in ends],
-        "high": [plain(high) for _, high in ends],
-        "n": [int(curve.n[place]) for place in places],
-        "failed": [int(curve.failed[place]) for place in places],
-        "reasons": [curve.reasons[place][0] if curve.reasons[place] else None for place in places],
+        **{what: [point[what] for point in points] for what in ("mean", "low", "high", "n")},
+        "failed": [curve.failed[place] for place in places],
+        "reasons": [next(iter(curve.reasons[place]), None) for place in places],
         "declined": curve.declined,
     }
 
 
 def _verdict(item: Verdict, complete: bool) -> dict[str, Any]:
-    printed = PRINTED_VERDICTS.get(item.row, {}).get(item.criterion) if complete else None
-    return {
-        "row": item.row,
-        "criterion": item.criterion,
-        "status": item.status,
-        "summary": item.summary,
-        "parts": [
-            {
-                "metric": part.metric,
-                "scenario": part.scenario,
-                "status": part.status,
-                "reason": part.reason,
-                "conditions": [
-                    {
-                        "text": condition.text,
-                        "estimate": plain(condition.estimate),
-                        "low": plain(condition.low),
-                        "high": plain(condition.high),
-                        "bound": condition.bound,
-                        "status": condition.status,
-                    }
-                    for condition in part.conditions
-                ],
-            }
-            for part in item.parts
-        ],
-        "printed": printed,
-        "agrees": agrees(printed, item.status) if printed is not None and item.was_run else None,
-    }
+    printed = printed_verdict(item.row, item.criterion) if complete else None
+    told = asdict(item)
+    for part in told["parts"]:
+        for condition in part["conditions"]:
+            del condition["sentence"]  # that of the one which decides is the summary
+    agreed = agrees(printed, item.status) if printed is not None and item.was_run else None
+    return {**told, "printed": printed, "agrees": agreed}
 
 
 def _printed_scores(found: Findings) -> list[dict[str, Any]]:
     """Return the printed table of the redundant scenario beside ours."""
-    scenario = next((item for item in found.scenarios if item.name == "redundant"), None)
-    if scenario is None:
-        return []
     lines = []
-    for severity, printed in PRINTED_SCORES.items():
-        if severity not in scenario.severities:
-            continue
-        place = scenario.position(severity)
-        for name, value in printed.items():
-            curve = found.curves.get((name, scenario.name))
-            if curve is None or not curve.n[place]:
-                continue
-            low, high = curve.interval(place, found.level)
-            ours = float(curve.means[place])
-            lines.append(
-                {
-                    "scenario_row": scenario.label(place),
-                    "severity": severity,
-                    "metric": name,
-                    "printed": value,
-                    "ours": ours,
-                    "low": plain(low),
-                    "high": plain(high),
-                    "n": int(curve.n[place]),
-                    "difference": ours - value,
-                }
-            )
+    for scenario in (item for item in found.scenarios if item.name == "redundant"):
+        for severity in (one for one in PRINTED_SCORES if one in scenario.severities):
+            place = scenario.position(severity)
+            for name, printed in PRINTED_SCORES[severity].items():
+                curve = found.curves.get((name, scenario.name))
+                if curve is None or not curve.n[place]:
+                    continue
+                point = curve.point(place, found.level)
+                ours = point.pop("mean")
+                about = {"scenario_row": scenario.label(place), "severity": severity, "metric": name}
+                lines.append({**about, "printed": printed, "ours": ours, **point, "difference": ours - printed})
     return lines

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from demele.bench import expectations
 from demele.bench.curves import Curve
-from demele.bench.expectations import Expectation
+from demele.bench.expectations import AtLeast, AtMost, Expectation, Falls, Holds, Keeps, NotAbove, Same
 from demele.bench.findings import Findings
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
@@ -24,6 +23,9 @@ Found = TypeVar("Found", bound=Findings)
 
 _FORMAT = "demele-bench"
 _FORMAT_VERSION = 1
+_EXPECTATIONS: Mapping[str, Any] = {
+    kind.__name__: kind for kind in (AtLeast, AtMost, Falls, Holds, Keeps, NotAbove, Same)
+}
 #: No severity and no number of seeds is beyond this.
 LARGEST_NUMBER = 1e15
 
@@ -168,72 +170,51 @@ def _unpacked_candidate(item: Mapping[str, Any]) -> Candidate:
     )
 
 
+#: What is told of a scenario that demele does not have.
+_TOLD = ("title", "question", "sweep", "labels", "paired", "counts_rows", "source", "kind")
+
+
 def _packed_scenario(item: Scenario) -> dict[str, Any]:
+    packed: dict[str, Any] = {"name": item.name, "severities": item.severities}
     if SCENARIOS.get(item.name) is item:
-        return {"name": item.name, "severities": item.severities}
-    return {
-        "name": item.name,
-        "severities": item.severities,
-        "title": item.title,
-        "question": item.question,
-        "sweep": item.sweep,
-        "labels": item.labels,
-        "paired": item.paired,
-        "counts_rows": item.counts_rows,
-        "source": item.source,
-        "kind": item.kind,
-        "wanted": {
-            # an expectation of a user's own class cannot be read back: what it came to is in the verdicts
-            wanted: [
-                {"type": type(one).__name__, **asdict(one)}  # type: ignore[call-overload]
-                for one in given
-                if getattr(expectations, type(one).__name__, None) is type(one)
-            ]
-            for wanted, given in item.wanted.items()
-        },
+        return packed
+    wanted = {
+        # an expectation of a user's own class cannot be read back: what it came to is in the verdicts
+        wanted: [_packed_expectation(one) for one in given if type(one) in _EXPECTATIONS.values()]
+        for wanted, given in item.wanted.items()
     }
+    return {**packed, **{name: getattr(item, name) for name in _TOLD}, "wanted": wanted}
+
+
+def _packed_expectation(item: Any) -> dict[str, Any]:
+    return {"type": type(item).__name__, **asdict(item)}
 
 
 def _unpacked_scenario(item: Mapping[str, Any]) -> Scenario:
     severities = tuple(item["severities"])
-    if "title" not in item:
-        known = SCENARIOS[item["name"]]
-        if known.severities != severities:
-            raise FormatError(
-                "path",
-                f"scenario {item['name']!r} was measured at other severities than those of this demele; "
-                "read the file with the demele that wrote it",
-            )
-        return known
-    wanted: dict[str, tuple[Expectation, ...]] = {
-        name: tuple(_unpacked_expectation(one) for one in given) for name, given in item["wanted"].items()
-    }
-    return Scenario(
-        name=item["name"],
-        title=item["title"],
-        question=item["question"],
-        sweep=item["sweep"],
-        severities=severities,
-        draw=_not_in_the_file,
-        wanted=wanted,
-        labels=tuple(item["labels"]),
-        paired=item["paired"],
-        counts_rows=item["counts_rows"],
-        source=item["source"],
-        kind=item["kind"],
-    )
-
-
-def _known_expectation(name: str) -> bool:
-    return name in expectations.__all__ and name not in ("Contrast", "Expectation")
+    if "title" in item:
+        wanted = {name: tuple(_unpacked_expectation(one) for one in given) for name, given in item["wanted"].items()}
+        told = {name: item[name] for name in _TOLD if name != "labels"}
+        labels = tuple(item["labels"])
+        return Scenario(
+            **told, name=item["name"], severities=severities, labels=labels, draw=_not_in_the_file, wanted=wanted
+        )
+    known = SCENARIOS[item["name"]]
+    if known.severities != severities:
+        raise FormatError(
+            "path",
+            f"scenario {item['name']!r} was measured at other severities than those of this demele; "
+            "read the file with the demele that wrote it",
+        )
+    return known
 
 
 def _unpacked_expectation(item: Mapping[str, Any]) -> Expectation:
     fields = dict(item)
     name = fields.pop("type")
-    if not _known_expectation(name):
+    if name not in _EXPECTATIONS:
         raise FormatError("path", f"no expectation is called {name!r}")
-    expectation: Expectation = getattr(expectations, name)(**fields)
+    expectation: Expectation = _EXPECTATIONS[name](**fields)
     return expectation
 
 
