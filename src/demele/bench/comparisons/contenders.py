@@ -2,9 +2,11 @@
 
 import ast
 import difflib
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,15 +24,6 @@ _CLEANINGS = ((0.75, 0.25), (0.6, 0.1), (0.9, 0.4), (0.6, 0.4), (0.9, 0.6), (0.4
 _CORRECTIONS = (None, 0.25, 0.5, 0.75)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Family:
-    """A method with the options that it can take part with, and their usual values."""
-
-    decide: Callable[..., Decided]
-    options: Mapping[str, Any]
-    told: str
-
-
 def _said(outcomes: Outcomes, labels_asked: float = 0.0) -> Decided:
     return Decided(outcomes.candidate, outcomes.established, labels_asked)
 
@@ -44,11 +37,11 @@ def _noise(setting: Setting, noise: str) -> Any:
     return setting.transition if noise == "transition" or setting.asked.measure != "accuracy" else setting.rate
 
 
-def _prudent_v1(setting: Setting, noise: str) -> Decided:
+def _prudent_v1(setting: Setting, noise: str = "rate") -> Decided:
     return _said(METHODS["prudent-v1"](setting.question(noise=_noise(setting, noise))))
 
 
-def _prudent_v2(setting: Setting, prudence: float, difficulty: str) -> Decided:
+def _prudent_v2(setting: Setting, prudence: float = 0.1, difficulty: str = "annotators") -> Decided:
     ranking = setting.difficulty
     if ranking is None or difficulty == "doubt":
         from demele.noise.audit import doubt
@@ -57,7 +50,7 @@ def _prudent_v2(setting: Setting, prudence: float, difficulty: str) -> Decided:
     return _said(METHODS["prudent-v2"](setting.question(difficulty=ranking, prudence=prudence)))
 
 
-def _cleaned(setting: Setting, s: float, e: float, c: float | None) -> Decided:
+def _cleaned(setting: Setting, s: float = 0.6, e: float = 0.1, c: float | None = None) -> Decided:
     from demele.labels.cleaned.cleaning import simulated_cleaning
 
     found = simulated_cleaning(
@@ -72,7 +65,7 @@ def _cleaned(setting: Setting, s: float, e: float, c: float | None) -> Decided:
     return _said(METHODS["cleaned"](setting.question(suspects=found.suspect, suggested=suggested)))
 
 
-def _bounded(setting: Setting, noise: str, target: str) -> Decided:
+def _bounded(setting: Setting, noise: str = "rate", target: str = "overlap") -> Decided:
     return _said(METHODS["bounded"](setting.question(noise=_noise(setting, noise), target=target)))
 
 
@@ -107,7 +100,9 @@ class _Cautious(Question):
         return self.error
 
 
-def _audited(setting: Setting, labels: int, design: str, error: float, target: str) -> Decided:
+def _audited(
+    setting: Setting, labels: int = 500, design: str = "weighted", error: float = 0.001, target: str = "overlap"
+) -> Decided:
     from demele.noise.audit import doubt, draw_audit
 
     n = setting.data.n
@@ -121,7 +116,7 @@ def _audited(setting: Setting, labels: int, design: str, error: float, target: s
     return _said(METHODS["audited"](_Cautious(**known, error=error)), float(size))
 
 
-def _sequential(setting: Setting, cap: int, error: float, target: str) -> Decided:
+def _sequential(setting: Setting, cap: int = 1000, error: float = 0.001, target: str = "overlap") -> Decided:
     from demele.evaluation.comparison.sequential_simulation import sequential_many
 
     options: dict[str, Any] = {"alpha": error, "target": target, "level": setting.level, "cap": int(cap)}
@@ -141,27 +136,16 @@ def _sequential(setting: Setting, cap: int, error: float, target: str) -> Decide
     return Decided(found, square.T[setting.pairs[:, 0], setting.pairs[:, 1]] & ~found, float(asked.mean()))
 
 
-_FAMILIES: dict[str, _Family] = {
-    "classic": _Family(decide=_classic, options={}, told="nothing"),
-    "prudent-v1": _Family(decide=_prudent_v1, options={"noise": "rate"}, told="the noise"),
-    "prudent-v2": _Family(
-        decide=_prudent_v2, options={"prudence": 0.1, "difficulty": "annotators"}, told="a ranking of the instances"
-    ),
-    "cleaned": _Family(
-        decide=_cleaned, options={"s": 0.6, "e": 0.1, "c": None}, told="what a simulated cleaning finds"
-    ),
-    "label-free": _Family(decide=_label_free, options={}, told="a third classifier"),
-    "bounded": _Family(decide=_bounded, options={"noise": "rate", "target": "overlap"}, told="the noise"),
-    "audited": _Family(
-        decide=_audited,
-        options={"labels": 500, "design": "weighted", "error": 0.001, "target": "overlap"},
-        told="expert labels of one sample",
-    ),
-    "sequential": _Family(
-        decide=_sequential,
-        options={"cap": 1000, "error": 0.001, "target": "overlap"},
-        told="expert labels, one at a time; the noise rate",
-    ),
+#: The methods that can take part, and what each is told; their options, and the usual values, are those of a function.
+_FAMILIES: dict[str, tuple[Callable[..., Decided], str]] = {
+    "classic": (_classic, "nothing"),
+    "prudent-v1": (_prudent_v1, "the noise"),
+    "prudent-v2": (_prudent_v2, "a ranking of the instances"),
+    "cleaned": (_cleaned, "what a simulated cleaning finds"),
+    "label-free": (_label_free, "a third classifier"),
+    "bounded": (_bounded, "the noise"),
+    "audited": (_audited, "expert labels of one sample"),
+    "sequential": (_sequential, "expert labels, one at a time; the noise rate"),
 }
 _CHOICES = {
     "noise": ("rate", "transition"),
@@ -222,36 +206,27 @@ def contender(name: str) -> Contender:
         near = difflib.get_close_matches(family, _FAMILIES, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UnknownNameError("methods", f"expected some of {', '.join(_FAMILIES)}, got {name!r}{hint}")
-    about, options = _FAMILIES[family], _options(name, matched.group(2) or "")
-    unknown = set(options) - set(about.options)
+    decide, told = _FAMILIES[family]
+    _, *parameters = inspect.signature(decide).parameters.values()
+    usual, options = {one.name: one.default for one in parameters}, _options(name, matched.group(2) or "")
+    unknown = set(options) - set(usual)
     if unknown:
-        known = ", ".join(about.options) or "none"
+        known = ", ".join(usual) or "none"
         raise InputError("methods", f"{family!r} takes the options {known}; got {sorted(unknown)[0]!r} in {name!r}")
     for option, value in options.items():
         _check_option(name, option, value)
-    given = {**about.options, **options}
-    changed = {option: value for option, value in given.items() if value != about.options[option]}
+    given = {**usual, **options}
+    changed = {option: value for option, value in given.items() if value != usual[option]}
     if family == "cleaned":  # a cleaning is known by its rates
         changed = {option: value for option, value in given.items() if value is not None}
     return Contender(
         name=_named(family, **changed),
         title=_title(family, changed),
         family=family,
-        decide=_Bound(family, given),
-        told=about.told,
+        decide=partial(decide, **given),
+        told=told,
         measures=METHODS[family].measures,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A method with its options; a class, so that other processes can be handed it."""
-
-    family: str
-    options: Mapping[str, Any]
-
-    def __call__(self, setting: Setting) -> Decided:
-        return _FAMILIES[self.family].decide(setting, **self.options)
 
 
 def chosen_contenders(methods: object) -> tuple[Contender, ...]:
