@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation.cells import (
-    FactorCells,
-    disentanglement_scores,
-    domain_shift_robustness,
-    general_irs,
-    general_irs_from_cells,
-    summarise_cells,
-)
+from demele.estimation.cells import FactorCells, summarise_cells
 from demele.estimation.dependency import dependency_picture
 from demele.estimation.extremes import (
     CellExtremes,
@@ -25,6 +18,12 @@ from demele.estimation.extremes import (
     crossed_from_extremes,
     irs_score,
     summarise_extremes,
+)
+from demele.estimation.general_irs import (
+    disentanglement_scores,
+    domain_shift_robustness,
+    general_irs,
+    general_irs_from_cells,
 )
 from tests.oracles import cells as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact

@@ -9,17 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import NotEnoughData
+from demele.estimation import group_votes
 from demele.estimation import groups as module
+from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes, z_min_votes
 from demele.estimation.groups import (
     ValueGroups,
     active_codes,
     complement_groups,
-    majority_vote_accuracy,
     value_groups,
     z_diff_accuracy,
     z_diff_points,
-    z_max_votes,
-    z_min_votes,
 )
 from tests.oracles import groups as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -147,13 +146,13 @@ def test_batch_variances_equal_the_oracle(monkeypatch: pytest.MonkeyPatch) -> No
     # One factor, one value: whichever rows are drawn, batches of n - 1 rows leave one out.
     codes, _ = small_set(n=12)
     seen: list[Floats] = []
-    original = module._first_extreme
+    original = module.first_extreme
 
     def recording(ratios: Floats) -> npt.NDArray[np.intp]:
         seen.append(ratios)
         return original(ratios)
 
-    monkeypatch.setattr(module, "_first_extreme", recording)
+    monkeypatch.setattr(group_votes, "first_extreme", recording)
     z_min_votes(codes, np.zeros((12, 1), int), n_votes=200, batch_size=11, rng=np.random.default_rng(0))
     expected = np.array([oracle.relative_variances(codes, [r for r in range(12) if r != out]) for out in range(12)])
     distance = np.abs(seen[0][:, None, :] - expected[None]).max(axis=2)

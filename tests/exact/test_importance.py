@@ -11,23 +11,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
-from demele.estimation import importance as module
-from demele.estimation.importance import (
-    FittedImportance,
-    boosting_importance,
-    forest_importance,
-    lasso_importance,
-)
-from demele.estimation.trees import (
-    MAX_BINS,
-    Bins,
-    Trees,
-    boosted_stage,
-    descend,
-    grow_trees,
-    importances_by_depth,
-    presort,
-)
+from demele.estimation import forest_importance as forest_module
+from demele.estimation import lasso_importance as lasso_module
+from demele.estimation.binned_trees import MAX_BINS, Bins, boosted_stage
+from demele.estimation.boosting_importance import boosting_importance
+from demele.estimation.forest_importance import forest_importance
+from demele.estimation.importance import FittedImportance
+from demele.estimation.lasso_importance import lasso_importance
+from demele.estimation.presorted_codes import presort
+from demele.estimation.trees import Trees, descend, grow_trees, importances_by_depth
 from tests.oracles import trees as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
@@ -218,7 +210,7 @@ def test_forest_error_is_that_of_all_trees() -> None:
         number = np.full(50, -1)
         number[kept] = np.arange(len(kept))
         predictions = [(number[rows][number[rows] >= 0], value[number[rows] >= 0]) for rows, value in predictions]
-        errors.append(module._forest_error(np.zeros((len(kept), 1)), 10, predictions))
+        errors.append(forest_module._forest_error(np.zeros((len(kept), 1)), 10, predictions))
     assert_mean(errors, 0.35)
 
 
@@ -421,7 +413,7 @@ def test_logistic_coefficients_agree_with_the_oracle() -> None:
     level = np.digitize(x[:, 0] + 0.5 * rng.standard_normal(45), [-0.6, 0.5])
     share = np.bincount(level) / 45
     largest = np.abs(((level == np.arange(3)[:, None]) - share[:, None]) @ x).max() / 45
-    weights, converged = module._logistic_weights(x, level, 3, 0.1, None)
+    weights, converged = lasso_module._logistic_weights(x, level, 3, 0.1, None)
     slow = oracle.l1_logistic(x.tolist(), level.tolist(), 3, 0.1 * largest, 600)
     assert converged
     found = oracle.logistic_objective(x.tolist(), level.tolist(), weights.tolist(), 0.1 * largest)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 from demele.core.errors import NotEnoughData
+from demele.estimation.one_code_classifiers import svc_lines
 from demele.estimation.univariate import (
     linear_classifier_accuracies,
     linear_classifier_accuracy_matrix,
     squared_correlations,
-    svc_lines,
 )
 from tests.oracles import univariate as oracle
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact

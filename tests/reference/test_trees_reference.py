@@ -17,9 +17,13 @@ from sklearn.ensemble import (
 from sklearn.linear_model import Lasso
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from demele.estimation import importance as module
-from demele.estimation.importance import boosting_importance, forest_importance, lasso_importance
-from demele.estimation.trees import Bins, descend, grow_trees, importances_by_depth, presort
+from demele.estimation import boosting_importance as module
+from demele.estimation.binned_trees import Bins
+from demele.estimation.boosting_importance import boosting_importance
+from demele.estimation.forest_importance import forest_importance
+from demele.estimation.lasso_importance import lasso_importance
+from demele.estimation.presorted_codes import presort
+from demele.estimation.trees import descend, grow_trees, importances_by_depth
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 
 Floats = NDArray[np.float64]

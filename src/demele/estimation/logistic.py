@@ -5,30 +5,26 @@ classifier per value of every factor, so speed decides: the K classifiers of a f
 together by Newton's method, with one matrix product for all K Hessians.
 """
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from demele.core.errors import NotConvergedWarning, NotEnoughData
+from demele.core.errors import NotEnoughData
+from demele.estimation.logistic_problems import (
+    Design,
+    Multinomial,
+    OneVsRest,
+    linear_scores,
+    newton,
+    ridge,
+    rows_by_class,
+    sigmoid_shares,
+    softmax,
+)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.integer]
-
-#: Up to this many codes (one-vs-rest) or parameters (multinomial) the Newton equations are solved directly,
-#: above it by conjugate gradients, which need no Hessian. Where the two cost the same, measured on 20000 rows.
-_DIRECT_CODES = 12
-_DIRECT_PARAMETERS = 128
-#: Rows handled at once: small enough for every temporary to stay in the processor's cache.
-_CHUNK_ROWS = 2048
-#: Numbers of the design products that are kept between iterations (64 MB); beyond it they are formed anew.
-_KEPT_PRODUCTS = 2**23
-#: A step that moves no margin by more than this is the last one: Newton's error after it is of the order of its square.
-_LAST_STEP = 1e-5
-_MAX_ITERATIONS = 200
 
 
 def one_vs_rest_logistic(
@@ -89,16 +85,16 @@ def one_vs_rest_logistic(
     solvable = np.flatnonzero((counts > 0) & (counts < n))
     if not solvable.size:
         return coef, intercept
-    design = _Design.of(X_train, labels_train)
+    design = Design.of(X_train, labels_train)
     inside, outside = (n / (2 * counts[solvable]), n / (2 * (n - counts[solvable]))) if balanced else (1.0, 1.0)
-    problem = _OneVsRest(
+    problem = OneVsRest(
         design,
         classes=solvable,
         inside=np.broadcast_to(inside, solvable.shape),
         outside=np.broadcast_to(outside, solvable.shape),
-        ridge=_ridge(design, C),
+        ridge=ridge(design, C),
     )
-    solution = _newton(problem, len(solvable), design.n_columns)
+    solution = newton(problem, len(solvable), design.n_columns)
     coef[solvable] = solution[:, :-1]
     intercept[solvable] = solution[:, -1] - solution[:, :-1] @ design.centre
     return coef, intercept
@@ -158,10 +154,10 @@ def multinomial_logistic(
     intercept = np.full(n_classes, np.nan)
     counts = np.bincount(labels, minlength=n_classes)
     present = np.flatnonzero(counts)
-    design = _Design.of(X, labels)
+    design = Design.of(X, labels)
     weights = len(labels) / (len(present) * counts[present]) if balanced else np.ones(len(present))
-    problem = _Multinomial(design, classes=present, weights=weights, ridge=_ridge(design, C))
-    solution = _newton(problem, 1, len(present) * design.n_columns).reshape(len(present), -1)
+    problem = Multinomial(design, classes=present, weights=weights, ridge=ridge(design, C))
+    solution = newton(problem, 1, len(present) * design.n_columns).reshape(len(present), -1)
     coef[present] = solution[:, :-1]
     shifted = solution[:, -1] - solution[:, :-1] @ design.centre
     intercept[present] = shifted - shifted.mean()
@@ -203,7 +199,7 @@ def rank_auc(scores: Floats, labels: Ints, n_classes: int) -> Floats:
     [0.875, 0.875]
     """
     areas = np.full(n_classes, np.nan)
-    order, ends = _rows_by_class(labels, n_classes)
+    order, ends = rows_by_class(labels, n_classes)
     for k, (start, stop) in enumerate(zip([0, *ends], ends, strict=False)):
         column = scores[:, k].take(order)
         rest = np.sort(np.concatenate([column[:start], column[stop:]]))
@@ -297,9 +293,9 @@ def explicitness_by_value(
     train, test = scaled_codes(codes.take(train_rows, axis=0), codes.take(test_rows, axis=0), scaling=scaling)
     fit = one_vs_rest_logistic if classifier == "one-vs-rest" else multinomial_logistic
     coef, intercept = fit(train, labels[train_rows], n_classes, C=C, balanced=balanced)
-    scores = _linear_scores(test, coef, intercept)
+    scores = linear_scores(test, coef, intercept)
     if probabilities == "normalised":
-        scores = _sigmoid_shares(scores) if classifier == "one-vs-rest" else _softmax(scores)
+        scores = sigmoid_shares(scores) if classifier == "one-vs-rest" else softmax(scores)
     return rank_auc(scores.T, labels[test_rows], n_classes)
 
 
@@ -341,310 +337,3 @@ def scaled_codes(train: Floats, test: Floats, *, scaling: Literal["min-max", "st
             columns -= mean
             columns /= deviation
     return train.T, test.T
-
-
-def _rows_by_class(labels: Ints, n_classes: int) -> tuple[npt.NDArray[np.intp], list[int]]:
-    """Row numbers sorted by class, in their own order inside a class, and where each class ends."""
-    narrow = labels.astype(np.uint16) if n_classes <= 2**16 else labels  # short integers are sorted by radix
-    return np.argsort(narrow, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_classes)).tolist()
-
-
-def _linear_scores(rows: Floats, coef: Floats, intercept: Floats) -> Floats:
-    """Scores (K, n), added up code by code: equal rows get equal scores to the last bit, so that ties stay ties.
-
-    A matrix product does not promise that, its kernels treat the rows at the edge of a block in another order.
-    """
-    scores = np.repeat(intercept[:, None], len(rows), axis=1)
-    for column, weights in zip(np.ascontiguousarray(rows.T), coef.T, strict=True):
-        scores += weights[:, None] * column
-    return scores
-
-
-def _sigmoid_shares(scores: Floats) -> Floats:
-    """Sigmoids of the scores (K, n), divided by their sum over the classes; NaN where a class has no classifier."""
-    sigmoids = 1 / (1 + np.exp(np.minimum(-scores, 700.0)))
-    shares: Floats = sigmoids / np.nansum(sigmoids, axis=0)
-    return shares
-
-
-def _softmax(scores: Floats) -> Floats:
-    raised = np.exp(scores - np.nanmax(scores, axis=0))
-    shares: Floats = raised / np.nansum(raised, axis=0)
-    return shares
-
-
-def _ridge(design: "_Design", C: float) -> Floats:  # noqa: N803 - scikit-learn's name
-    """Penalty of every column of the design: 1 / C, none for the intercept."""
-    ridge = np.full(design.n_columns, 1 / C)
-    ridge[-1] = 0.0
-    return ridge
-
-
-@dataclass(frozen=True)
-class _Chunk:
-    """Rows of one class: `columns` (d + 1, n), the last one all ones."""
-
-    label: int
-    columns: Floats
-
-
-@dataclass(frozen=True)
-class _Design:
-    """Rows sorted by class and cut into chunks of a single class.
-
-    Inside a chunk every row has the same target and weight in every problem, so both are scalars, no arrays (K, n).
-    The columns are centred: that moves the intercept only, which has no penalty, and makes all equations better
-    conditioned.
-    """
-
-    chunks: list[_Chunk]
-    centre: Floats
-    n_columns: int
-    reach: Floats
-    _kept: dict[int, Floats]
-    _pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-
-    @classmethod
-    def of(cls, X: Floats, labels: Ints) -> "_Design":  # noqa: N803 - a design matrix
-        rows_of = np.ascontiguousarray(X.T)
-        centre = rows_of.mean(axis=1)
-        rows_of = rows_of - centre[:, None]
-        order, ends = _rows_by_class(labels, int(labels.max()) + 1)
-        chunks = []
-        for label, (start, stop) in enumerate(zip([0, *ends], ends, strict=False)):
-            for first in range(start, stop, _CHUNK_ROWS):
-                rows = order[first : min(first + _CHUNK_ROWS, stop)]
-                columns = np.ones((X.shape[1] + 1, len(rows)))
-                np.take(rows_of, rows, axis=1, out=columns[:-1], mode="clip")  # "clip": no buffering, rows are valid
-                chunks.append(_Chunk(label, columns))
-        reach = np.append(np.abs(rows_of).max(axis=1), 1.0)
-        pairs = np.triu_indices(X.shape[1] + 1)
-        return cls(chunks, centre, X.shape[1] + 1, reach, {}, pairs)
-
-    def products(self, index: int) -> Floats:
-        """Return the products of every pair of columns of a chunk, (d+1)(d+2)/2 rows."""
-        if index not in self._kept:
-            columns = self.chunks[index].columns
-            products = columns[self._pairs[0]]
-            products *= columns[self._pairs[1]]
-            if (len(self._kept) + 1) * products.shape[0] * _CHUNK_ROWS > _KEPT_PRODUCTS:
-                return products
-            self._kept[index] = products
-        return self._kept[index]
-
-    def unfold(self, upper: Floats) -> Floats:
-        """Turn (..., (d+1)(d+2)/2) weighted sums of products into symmetric matrices (..., d+1, d+1)."""
-        full = np.empty((*upper.shape[:-1], self.n_columns, self.n_columns))
-        full[..., self._pairs[0], self._pairs[1]] = upper
-        full[..., self._pairs[1], self._pairs[0]] = upper
-        return full
-
-
-@dataclass(frozen=True)
-class _Evaluation:
-    """Objective and gradient of each active problem, and how to get the Newton steps of some of them."""
-
-    loss: Floats
-    gradient: Floats
-    newton_steps: Callable[[npt.NDArray[np.bool_]], Floats]
-
-
-class _Problem(Protocol):
-    def evaluate(self, parameters: Floats, active: npt.NDArray[np.intp]) -> _Evaluation: ...
-
-    def extent(self, steps: Floats) -> Floats: ...
-
-
-@dataclass(frozen=True)
-class _OneVsRest:
-    design: _Design
-    classes: npt.NDArray[np.intp]
-    inside: Floats
-    outside: Floats
-    ridge: Floats
-
-    def extent(self, steps: Floats) -> Floats:
-        extent: Floats = np.abs(steps) @ self.design.reach
-        return extent
-
-    def evaluate(self, parameters: Floats, active: npt.NDArray[np.intp]) -> _Evaluation:
-        classes = self.classes[active]
-        loss = 0.5 * (parameters**2 @ self.ridge)
-        gradient = parameters * self.ridge
-        curvatures = []
-        weights_of: dict[int, Floats] = {}
-        for chunk in self.design.chunks:
-            own = np.flatnonzero(classes == chunk.label)  # none or one
-            weights = self.outside[active].copy()
-            weights[own] = self.inside[active[own]]
-            weights_of[chunk.label] = weights
-            sign = np.ones(len(active))
-            sign[own] = -1.0
-            # Minus the margin m: log-loss log(1 + e^-m), its derivative -e^-m / (1 + e^-m).
-            odds = (sign[:, None] * parameters) @ chunk.columns
-            np.exp(np.minimum(odds, 700.0, out=odds), out=odds)
-            total = odds + 1.0
-            residual = np.divide(odds, total, out=odds)
-            curvatures.append(residual / total)
-            gradient += (sign * weights)[:, None] * (residual @ chunk.columns.T)
-            loss += weights * np.log(total, out=total).sum(axis=1)
-
-        def newton_steps(chosen: npt.NDArray[np.bool_]) -> Floats:
-            every = bool(chosen.all())
-            parts = [
-                (chunk.columns, weights_of[chunk.label][chosen, None], curvature if every else curvature[chosen])
-                for chunk, curvature in zip(self.design.chunks, curvatures, strict=True)
-            ]
-            if self.design.n_columns <= _DIRECT_CODES + 1:
-                upper = sum(w * (h @ self.design.products(i).T) for i, (_, w, h) in enumerate(parts))
-                return _solve(self.design.unfold(np.asarray(upper)) + np.diag(self.ridge), gradient[chosen])
-
-            def product(vectors: Floats) -> Floats:
-                return np.asarray(sum((w * (h * (vectors @ x)) @ x.T for x, w, h in parts), vectors * self.ridge))
-
-            diagonal = np.asarray(sum((w * (h @ (x.T**2)) for x, w, h in parts), self.ridge))
-            return _conjugate_gradients(product, gradient[chosen], diagonal)
-
-        return _Evaluation(loss, gradient, newton_steps)
-
-
-@dataclass(frozen=True)
-class _Multinomial:
-    design: _Design
-    classes: npt.NDArray[np.intp]
-    weights: Floats
-    ridge: Floats
-
-    def extent(self, steps: Floats) -> Floats:
-        extent: Floats = (np.abs(steps).reshape(len(self.classes), -1) @ self.design.reach).max(keepdims=True)
-        return extent
-
-    def evaluate(self, parameters: Floats, active: npt.NDArray[np.intp]) -> _Evaluation:
-        n_classes, n_columns = len(self.classes), self.design.n_columns
-        W = parameters.reshape(n_classes, n_columns)  # noqa: N806
-        loss = 0.5 * float((W**2 @ self.ridge).sum())
-        gradient = W * self.ridge
-        position = {int(label): k for k, label in enumerate(self.classes)}
-        parts: list[tuple[float, Floats]] = []
-        for chunk in self.design.chunks:
-            own = position[chunk.label]
-            weight = float(self.weights[own])
-            shares = W @ chunk.columns
-            highest = shares.max(axis=0)
-            shares -= highest
-            own_score = shares[own].sum()
-            np.exp(shares, out=shares)
-            total = shares.sum(axis=0)
-            shares /= total
-            loss += weight * float(np.log(total).sum() - own_score)
-            pull = shares @ chunk.columns.T
-            pull[own] -= chunk.columns.sum(axis=1)
-            gradient += weight * pull
-            parts.append((weight, shares))
-
-        def newton_steps(chosen: npt.NDArray[np.bool_]) -> Floats:
-            flat = gradient.reshape(1, -1)
-            if n_classes * n_columns <= _DIRECT_PARAMETERS:
-                return _solve(self._hessian(parts)[None], flat)
-            return _conjugate_gradients(lambda v: self._hessian_product(parts, v), flat, self._diagonal(parts))
-
-        return _Evaluation(np.array([loss]), gradient.reshape(1, -1), newton_steps)
-
-    def _hessian(self, parts: list[tuple[float, Floats]]) -> Floats:
-        n_classes, n_columns = len(self.classes), self.design.n_columns
-        first, second = np.triu_indices(n_classes)
-        same = first == second
-        upper = np.zeros((len(first), n_columns * (n_columns + 1) // 2))
-        for i, (weight, shares) in enumerate(parts):
-            pairs = -shares[first]
-            pairs *= shares[second]
-            pairs[same] += shares
-            upper += weight * (pairs @ self.design.products(i).T)
-        blocks = self.design.unfold(upper)
-        hessian = np.empty((n_classes, n_columns, n_classes, n_columns))
-        hessian[first, :, second, :] = blocks
-        hessian[second, :, first, :] = blocks
-        k = np.arange(n_classes)
-        hessian[k, :, k, :] += np.diag(self.ridge)
-        # The same constant added to all intercepts changes nothing: fix their sum, or there is no unique solution.
-        hessian[:, -1, :, -1] += hessian[k, -1, k, -1].mean() / n_classes
-        return hessian.reshape(n_classes * n_columns, -1)
-
-    def _hessian_product(self, parts: list[tuple[float, Floats]], vector: Floats) -> Floats:
-        V = vector.reshape(len(self.classes), -1)  # noqa: N806
-        result = V * self.ridge
-        for (weight, shares), chunk in zip(parts, self.design.chunks, strict=True):
-            moved = shares * (V @ chunk.columns)
-            moved -= shares * moved.sum(axis=0)
-            result += weight * (moved @ chunk.columns.T)
-        return result.reshape(1, -1)
-
-    def _diagonal(self, parts: list[tuple[float, Floats]]) -> Floats:
-        diagonal = np.repeat(self.ridge[None], len(self.classes), axis=0)
-        for (weight, shares), chunk in zip(parts, self.design.chunks, strict=True):
-            diagonal += weight * ((shares * (1 - shares)) @ (chunk.columns.T**2))
-        return diagonal.reshape(1, -1)
-
-
-def _newton(problem: _Problem, n_problems: int, n_parameters: int) -> Floats:
-    """Minimise independent convex problems by Newton's method, each with a step length and an end of its own.
-
-    A step that raises the objective is halved until it does not. Returns the parameters (n_problems, n_parameters).
-    """
-    parameters = np.zeros((n_problems, n_parameters))
-    loss = np.full(n_problems, np.inf)
-    steps = np.zeros((n_problems, n_parameters))
-    active = np.arange(n_problems)
-    for _ in range(_MAX_ITERATIONS):
-        trial = parameters[active] - steps[active]
-        evaluation = problem.evaluate(trial, active)
-        # Near the minimum the objective is flat to rounding, there the full step is taken.
-        better = evaluation.loss <= loss[active] + 1e-12 * np.abs(evaluation.loss)
-        accepted = active[better]
-        parameters[accepted], loss[accepted] = trial[better], evaluation.loss[better]
-        steps[active[~better]] *= 0.5
-        if accepted.size:
-            steps[accepted] = evaluation.newton_steps(better)
-        ended = problem.extent(steps[active]) <= _LAST_STEP
-        parameters[active[ended]] -= steps[active[ended]]
-        active = active[~ended]
-        if not active.size:
-            return parameters
-    warnings.warn(
-        f"{len(active)} of {n_problems} logistic regressions did not converge in {_MAX_ITERATIONS} iterations; a "
-        "smaller C penalises more and makes them easier",
-        NotConvergedWarning,
-        stacklevel=4,
-    )
-    return parameters
-
-
-def _solve(hessians: Floats, gradients: Floats) -> Floats:
-    """Solve (P, m, m) systems; a ridge at the level of rounding keeps saturated problems regular."""
-    m = gradients.shape[1]
-    level = np.trace(hessians, axis1=1, axis2=2) / m
-    regular = hessians + (1e-13 * level + 1e-300)[:, None, None] * np.eye(m)
-    solution: Floats = np.linalg.solve(regular, gradients[:, :, None])[:, :, 0]
-    return solution
-
-
-def _conjugate_gradients(product: Callable[[Floats], Floats], right: Floats, diagonal: Floats) -> Floats:
-    """Solve the symmetric systems H x = right of P problems at once to a thousandth, preconditioned by the diagonal."""
-    inverse = 1 / np.maximum(diagonal, 1e-300)
-    solution = np.zeros_like(right)
-    residual = right.copy()
-    direction = inverse * residual
-    energy = goal = (residual * direction).sum(axis=1)
-    for _ in range(10 * right.shape[1]):
-        image = product(direction)
-        curvature = (direction * image).sum(axis=1)
-        length = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)[:, None]
-        solution += length * direction
-        residual -= length * image
-        scaled = inverse * residual
-        before, energy = energy, (residual * scaled).sum(axis=1)
-        if (energy <= 1e-6 * goal).all():
-            break
-        ratio = np.divide(energy, before, out=np.zeros_like(energy), where=before > 0)
-        direction = scaled + ratio[:, None] * direction
-    return solution

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotConvergedWarning, warn_user
-from demele.estimation.univariate import require_two_classes
+from demele.estimation.one_code_classifiers import require_two_classes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]

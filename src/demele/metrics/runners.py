@@ -381,7 +381,7 @@ def _run_z_diff(data: Data, options: Options, streams: Streams) -> dict[str, Nat
 
 
 def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.groups import majority_vote_accuracy, z_min_votes
+    from demele.estimation.group_votes import majority_vote_accuracy, z_min_votes
 
     labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()
@@ -410,7 +410,8 @@ def _run_z_min(data: Data, options: Options, streams: Streams) -> dict[str, Nati
 
 
 def _run_z_max(data: Data, options: Options, streams: Streams) -> dict[str, Native]:
-    from demele.estimation.groups import complement_groups, majority_vote_accuracy, z_max_votes
+    from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes
+    from demele.estimation.groups import complement_groups
 
     labels, _ = data.factor_labels(options["bins"])
     codes = data.standardised()

@@ -13,8 +13,8 @@ from demele.core.inputs import Codes, Factors, Missing, read_pair
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.estimation.cells import GeneralIRS, disentanglement_scores, general_irs
 from demele.estimation.extremes import irs_score
+from demele.estimation.general_irs import GeneralIRS, disentanglement_scores, general_irs
 from demele.metrics.catalogue import suggestion
 from demele.metrics.data import Data
 from demele.metrics.fragility import moved_by_outliers

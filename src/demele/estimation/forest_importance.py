@@ -1,0 +1,206 @@
+"""Importance of codes for a factor from random forests."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.estimation.importance import TUNING_ROWS, Fit, FittedImportance, cross_fit, shares, splits
+from demele.estimation.presorted_codes import Presorted, presort
+from demele.estimation.trees import Trees, descend, grow_trees, importances_by_depth
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+#: Depths and shares of codes per split of Boilard's review (section 3.4).
+DEPTHS = (8, 16, 32, 64, 128)
+
+
+FEATURE_SHARES = (0.2, 0.4, 0.8, 1.0)
+
+
+#: Rows of a tree, without replacement: as many as a bootstrap sample has different rows.
+ROW_SHARE = 0.632
+
+
+#: Trees smaller than this many rows together are grown together.
+ROWS_AT_ONCE = 8_192
+
+
+def forest_importance(
+    codes: Floats,
+    values: Floats | Ints,
+    *,
+    categorical: bool,
+    rng: np.random.Generator,
+    n_trees: int = 10,
+    depths: Sequence[int] = DEPTHS,
+    feature_shares: Sequence[float] = FEATURE_SHARES,
+    presorted: Presorted | None = None,
+) -> FittedImportance:
+    r"""Impurity importances of a random forest.
+
+    Parameters
+    ----------
+    codes : (n_samples, n_codes) float64
+    values : (n_samples,) float64, or intp levels from 0 if categorical
+    categorical : bool
+    rng : numpy.random.Generator
+        Draws the rows that are not seen, the rows of every tree and the codes of every split.
+    n_trees : int
+    depths : increasing sequence of int
+        Maximum depths to choose from.
+    feature_shares : sequence of float in (0, 1]
+        Shares of the codes tried at each split, to choose from (rounded down, at least one code).
+    presorted : Presorted, optional
+        ``presort(codes)``, to sort once for several factors.
+
+    Returns
+    -------
+    FittedImportance
+        Importances that sum to 1. `settings`: ``max_depth`` and ``features_per_split``.
+
+    Raises
+    ------
+    NotEnoughData
+        With fewer than 10 rows.
+
+    Notes
+    -----
+    A tree's importance of a code is the total decrease of variance (Gini index if categorical) at its splits, as a
+    share of that of all codes; the forest's is the mean over trees (Breiman, 2001). A forest predicts by the mean of
+    its trees (of their level shares). Every tree is grown on 63.2 % of the rows, drawn without replacement: as many as
+    the different rows of a bootstrap sample, which gives forests of the same quality (Friedman & Hall, 2007).
+
+    Trees are grown once to full depth, and predict at every smaller depth as well. The depth and the number of codes
+    per split are those with the smallest squared error (Brier score if categorical) on out-of-bag rows. Only some k of
+    the T trees have not seen a given row, so that error is corrected for what averaging over all trees would gain: by
+    :math:`s^2 (1/k - 1/T)`, with :math:`s^2` the variance of the k predictions. The number of codes per split is chosen
+    on at most 5000 rows. The score is taken on rows that no tree and no choice has seen.
+
+    scikit-learn's forests agree: score within 0.01, DCI modularity and compactness within 0.02, on scenarios with mixed
+    and redundant codes.
+
+    Cost: O(n_trees * n_codes * n_samples * depth).
+
+    References
+    ----------
+    Breiman (2001), Random forests. Friedman & Hall (2007), On bagging and nonlinear estimation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele.estimation.forest_importance import forest_importance
+    >>> rng = np.random.default_rng(0)
+    >>> codes = rng.random((500, 3))
+    >>> fitted = forest_importance(codes, np.exp(codes[:, 1]), categorical=False, rng=rng)
+    >>> fitted.importance.round(1), round(fitted.score, 2)
+    (array([0., 1., 0.]), 1.0)
+    """
+    sorted_codes = presort(codes) if presorted is None else presorted
+    n_classes = int(values.max()) + 1 if categorical else None
+    options = sorted({max(1, int(share * sorted_codes.n_codes)) for share in feature_shares})
+
+    def grown(rows: Ints, features_per_split: int) -> _Forest:
+        return _grown_forest(
+            sorted_codes.subset(rows), values[rows], n_classes, n_trees, features_per_split, tuple(depths), rng
+        )
+
+    def fit(train: Ints, test: Ints) -> Fit:
+        tuning = rng.permutation(train)[:TUNING_ROWS]
+        trials = [grown(tuning, option) for option in options]
+        best = int(np.argmin([trial.errors.min() for trial in trials]))
+        forest = trials[best] if len(tuning) == len(train) else grown(train, options[best])
+        which = int(forest.errors.argmin())
+        outputs = forest.predictions(sorted_codes.rank, test, depths[which])
+        predicted = outputs.argmax(axis=1) if categorical else outputs[:, 0]
+        settings = {"max_depth": depths[which], "features_per_split": options[best]}
+        return Fit(forest.importances[which], predicted, settings)
+
+    return cross_fit(values, categorical, splits(values, categorical, rng), fit, as_shares=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Forest:
+    """Trees in batches, with what is known of the forest at several maximum depths.
+
+    Attributes
+    ----------
+    batches : list of Trees
+    importances : (n_depths, n_codes) float64
+    errors : (n_depths,) float64
+        Squared error on rows that no tree has seen, as estimated from out-of-bag rows.
+    """
+
+    batches: list[Trees]
+    importances: Floats
+    errors: Floats
+
+    def predictions(self, rank: Ints, rows: Ints, depth: int) -> Floats:
+        """Mean of the trees cut at a depth: (n_rows, n_outputs)."""
+        total = np.zeros((len(rows), self.batches[0].value.shape[1]))
+        n_trees = 0
+        for trees in self.batches:
+            roots = np.flatnonzero(trees.depth == 0)
+            nodes = descend(trees, rank, np.repeat(roots, len(rows)), np.tile(rows, len(roots)), (depth,))
+            total += trees.value[nodes.reshape(len(roots), len(rows))].sum(axis=0)
+            n_trees += len(roots)
+        return total / n_trees
+
+
+def _grown_forest(
+    presorted: Presorted,
+    values: Floats | Ints,
+    n_classes: int | None,
+    n_trees: int,
+    features_per_split: int,
+    depths: tuple[int, ...],
+    rng: np.random.Generator,
+) -> _Forest:
+    n_rows = presorted.n_rows
+    size = round(ROW_SHARE * n_rows)
+    draws = rng.random((n_trees, n_rows))
+    members = draws < np.partition(draws, size, axis=1)[:, size, None]
+    batches, importances, unseen = [], [], []
+    together = max(1, ROWS_AT_ONCE // size)
+    for first in range(0, n_trees, together):
+        batch = members[first : first + together]
+        trees = grow_trees(
+            presorted,
+            values,
+            batch,
+            n_classes=n_classes,
+            features_per_split=features_per_split,
+            max_depth=depths[-1],
+            rng=rng,
+        )
+        roots, rows = np.nonzero(~batch)
+        nodes = descend(trees, presorted.rank, roots, rows, depths).reshape(len(depths), len(batch), -1)
+        unseen += [(trees, row, nodes[:, tree]) for tree, row in enumerate(rows.reshape(len(batch), -1))]
+        importances.append(importances_by_depth(trees, presorted.n_codes, len(batch), depths))
+        batches.append(trees)
+    mean = np.concatenate(importances, axis=1).mean(axis=1)
+    truth = values[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[values.astype(np.intp)]
+    errors = [
+        _forest_error(truth, n_trees, [(row, trees.value[node[which]]) for trees, row, node in unseen])
+        for which in range(len(depths))
+    ]
+    return _Forest(batches, np.stack([shares(line) for line in mean]), np.array(errors))
+
+
+def _forest_error(truth: Floats, n_trees: int, predictions: Iterable[tuple[Ints, Floats]]) -> float:
+    """Squared error that all trees together would have, from rows (and predictions) that each tree has not seen."""
+    total = np.zeros(truth.shape)
+    squares, votes = np.zeros(len(truth)), np.zeros(len(truth))
+    for rows, value in predictions:
+        total[rows] += value
+        squares[rows] += (value**2).sum(axis=1)
+        votes[rows] += 1
+    voted = votes > 0
+    k = votes[voted]
+    mean = total[voted] / k[:, None]
+    spread = (squares[voted] / k - (mean**2).sum(axis=1)) * k / np.maximum(k - 1, 1)
+    error = ((mean - truth[voted]) ** 2).sum(axis=1) - spread * (1 / k - 1 / n_trees)
+    return float(error.mean())
