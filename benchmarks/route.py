@@ -81,10 +81,11 @@ def door() -> Callable[[], object]:
 
 def table() -> Callable[[], object]:
     """Return what makes the table of information."""
+    from demele.metrics.information.tables import TableSettings, information_of
+
     from demele.core.inputs import read_pair
     from demele.estimation.discretise import EqualWidth
     from demele.metrics.data import Data
-    from demele.metrics.information.tables import TableSettings, information_of
 
     rows, settings = Data(*read_pair(*data(200, 8, 4))), TableSettings(EqualWidth(10))
     pairs = {"factor_pairs": False} if "factor_pairs" in inspect.signature(information_of).parameters else {}

@@ -4,7 +4,6 @@ A hook of MkDocs, named in ``mkdocs.yml``. The pages are made at each build and 
 from the code.
 """
 
-import inspect
 import math
 import os
 import re
@@ -15,10 +14,9 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from demele.core.spec import MetricSpec
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.functions import FUNCTIONS
-from demele.metrics.options import checked_option
+from demele.metrics.metric import Metric
+from demele.metrics.options import as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
 
 FAMILIES = {
@@ -72,7 +70,7 @@ def overview() -> str:
     return table(("metric", "claims to measure", "native values", "range", "seed matters", "cuts into bins"), rows)
 
 
-def entry(spec: MetricSpec) -> str:
+def entry(spec: Metric) -> str:
     """Return the section of one metric."""
     function = "dci" if spec.group.startswith("dci_") else spec.name
     facts = [
@@ -91,18 +89,13 @@ def entry(spec: MetricSpec) -> str:
     return f"{title}\n\n`{spec.name}`: {escaped(spec.definition)}.\n\n{listed}\n\n{options(spec)}\n"
 
 
-def options(spec: MetricSpec) -> str:
+def options(spec: Metric) -> str:
     """Return the table of a metric's options and defaults, as its function's signature has them."""
-    function, fixed = FUNCTIONS[spec.name]
-    rows = [
-        (f"`{parameter.name}`", f"`{shown(parameter.name, parameter.default)}`")
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in fixed
-    ]
+    rows = [(f"`{name}`", f"`{option.default!r}`") for name, option in spec.option_table.items()]
     return table(("option", "default"), rows) if rows else "No options of its own.\n"
 
 
-def needs(spec: MetricSpec) -> str:
+def needs(spec: Metric) -> str:
     """Return what a metric cannot do without."""
     varying = "factors that vary" if spec.needs_factors > 1 else "factor that varies"
     parts = [f"{spec.needs_codes} code" + "s" * (spec.needs_codes > 1), f"{spec.needs_factors} {varying}"]
@@ -111,7 +104,7 @@ def needs(spec: MetricSpec) -> str:
     return ", ".join(parts)
 
 
-def interval(spec: MetricSpec) -> str:
+def interval(spec: Metric) -> str:
     """Return the range of a metric."""
     low, high = (number(bound) for bound in spec.range)
     return f"{low} to {high}" if spec.range != (-math.inf, math.inf) else "any number"
@@ -120,11 +113,6 @@ def interval(spec: MetricSpec) -> str:
 def number(value: float) -> str:
     """Return a number without needless zeros."""
     return f"{value:g}"
-
-
-def shown(name: str, value: object) -> str:
-    """Return an option's value as signatures print it."""
-    return repr(checked_option(name, value)) if value is not None else "None"
 
 
 # Protocols ----------------------------------------------------------------------------------------------------------
@@ -145,6 +133,11 @@ def protocols() -> str:
         parts.append(f"Source: {item.source}.\n")
         parts.append(settings(item.options) if item.options else "All settings are the defaults.\n")
     return "\n".join(parts)
+
+
+def shown(name: str, value: object) -> str:
+    """Return an option's value as signatures print it."""
+    return repr(as_binning(value)) if name == "bins" else repr(value)
 
 
 def settings(groups: Mapping[str, Mapping[str, Any]]) -> str:

@@ -32,39 +32,39 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from demele.core.results import DCI, Evaluation, Score
-    from demele.core.spec import MetricSpec
     from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
-    from demele.metrics.catalogue import describe, metric_names
-    from demele.metrics.evaluate import evaluate, replay
-    from demele.metrics.functions import (
-        dci,
-        dcimig,
-        dlig,
-        dmig,
-        explicitness,
-        irs,
-        jemmig,
-        mig,
-        mig_sup,
-        modularity,
-        rmig,
-        sap,
-        xmig,
-        z_diff,
-        z_max_variance,
-        z_min_variance,
-    )
+    from demele.metrics.catalogue import describe, metric_names, register
+    from demele.metrics.information.dcimig import dcimig
+    from demele.metrics.information.dlig import dlig
+    from demele.metrics.information.dmig import dmig
+    from demele.metrics.information.jemmig import jemmig
+    from demele.metrics.information.mig import mig
+    from demele.metrics.information.mig_sup import mig_sup
+    from demele.metrics.information.modularity import modularity
+    from demele.metrics.information.rmig import rmig
+    from demele.metrics.information.xmig import xmig
+    from demele.metrics.intervention.irs import irs
     from demele.metrics.intervention.irs_general import (
         domain_shift_robustness,
         interventional_disentanglement,
         interventional_robustness,
     )
+    from demele.metrics.intervention.z_diff import z_diff
+    from demele.metrics.intervention.z_max_variance import z_max_variance
+    from demele.metrics.intervention.z_min_variance import z_min_variance
+    from demele.metrics.metric import Guards, Metric, MetricSpec, Native
+    from demele.metrics.predictor.dci import dci
+    from demele.metrics.predictor.explicitness import explicitness
+    from demele.metrics.predictor.sap import sap
     from demele.metrics.protocols import protocol_names
-    from demele.metrics.sparse import evaluate_sparse
     from demele.metrics.sparse_results import SparseEvaluation
     from demele.outofcore.tables import scan_parquet
-    from demele.streaming.accumulator import Accumulator, counted_metrics
+    from demele.scoring.evaluate import evaluate
+    from demele.scoring.replay import replay
+    from demele.scoring.sparse import evaluate_sparse
+    from demele.streaming.accumulator import Accumulator
     from demele.streaming.frame import Frame
+    from demele.streaming.source import counted_metrics
 
 
 # Resolved at first use, so that importing demele costs no more than NumPy.
@@ -76,21 +76,35 @@ _HOMES = {
         "WorkerError"
     ),
     "demele.core.results": "DCI Evaluation Score",
-    "demele.core.spec": "MetricSpec",
     "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
-    "demele.metrics.catalogue": "describe metric_names",
-    "demele.metrics.evaluate": "evaluate replay",
-    "demele.metrics.functions": (
-        "dci dcimig dlig dmig explicitness irs jemmig mig mig_sup modularity rmig sap xmig "
-        "z_diff z_max_variance z_min_variance"
-    ),
+    "demele.metrics.catalogue": "describe metric_names register",
+    "demele.metrics.metric": "Guards Metric MetricSpec Native",
+    "demele.scoring.evaluate": "evaluate",
+    "demele.scoring.replay": "replay",
+    "demele.metrics.information.dcimig": "dcimig",
+    "demele.metrics.information.dlig": "dlig",
+    "demele.metrics.information.dmig": "dmig",
+    "demele.metrics.information.jemmig": "jemmig",
+    "demele.metrics.information.mig": "mig",
+    "demele.metrics.information.mig_sup": "mig_sup",
+    "demele.metrics.information.modularity": "modularity",
+    "demele.metrics.information.rmig": "rmig",
+    "demele.metrics.information.xmig": "xmig",
+    "demele.metrics.intervention.irs": "irs",
+    "demele.metrics.intervention.z_diff": "z_diff",
+    "demele.metrics.intervention.z_max_variance": "z_max_variance",
+    "demele.metrics.intervention.z_min_variance": "z_min_variance",
+    "demele.metrics.predictor.dci": "dci",
+    "demele.metrics.predictor.explicitness": "explicitness",
+    "demele.metrics.predictor.sap": "sap",
     "demele.metrics.intervention.irs_general": (
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
     ),
     "demele.metrics.protocols": "protocol_names",
-    "demele.metrics.sparse": "evaluate_sparse",
+    "demele.scoring.sparse": "evaluate_sparse",
     "demele.metrics.sparse_results": "SparseEvaluation",
-    "demele.streaming.accumulator": "Accumulator counted_metrics",
+    "demele.streaming.accumulator": "Accumulator",
+    "demele.streaming.source": "counted_metrics",
     "demele.outofcore.tables": "scan_parquet",
     "demele.streaming.frame": "Frame",
 }
@@ -118,11 +132,14 @@ __all__ = [
     "FormatError",
     "FragileScoreWarning",
     "Frame",
+    "Guards",
     "IncompatibleState",
     "InputError",
     "InputTypeError",
+    "Metric",
     "MetricSpec",
     "MissingExtraError",
+    "Native",
     "NotConvergedWarning",
     "NotEnoughData",
     "OutOfDomainWarning",
@@ -157,6 +174,7 @@ __all__ = [
     "mig_sup",
     "modularity",
     "protocol_names",
+    "register",
     "replay",
     "rmig",
     "sap",

@@ -113,7 +113,7 @@ def test_a_metric_without_its_file_is_not_yet_characterised(folder: Path, tmp_pa
 
 
 def test_a_metric_that_was_just_registered_is_not_yet_characterised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(CATALOGUE, "newer", replace(CATALOGUE["mig"], name="newer", title="Newer", aliases=()))
+    monkeypatch.setitem(CATALOGUE._others, "newer", replace(CATALOGUE["mig"], name="newer", title="Newer", aliases=()))
     found = bench.reference()
     check_everything_says_so(found, "newer")
     assert found.verdicts != reference().verdicts

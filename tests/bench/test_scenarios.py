@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from demele.bench.candidates import candidate, chosen_candidates
-from demele.bench.facts import OWN_SETTINGS
+from demele.bench.facts import own_settings
 from demele.bench.run import declined, drawn
 from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios import SCENARIOS
@@ -19,9 +19,9 @@ from demele.bench.scenarios.source import M, noisy, tangent
 from demele.core.seeds import rng_for
 from demele.estimation.discretise import EqualWidth
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.plain import plain_subject
+from demele.metrics.chosen import given_options, merged_options
 from demele.metrics.protocols import protocol
-from demele.metrics.requests import given_options, merged_options
+from demele.scoring.bare import bare_source
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
 
 N = 300
@@ -93,7 +93,8 @@ def test_draws_are_finite_of_one_length_and_repeatable(name: str, severity: floa
 @pytest.mark.parametrize(("name", "severity"), EVERY)
 def test_what_is_drawn_can_be_read(name: str, severity: float) -> None:
     found = sample(name, severity)
-    subject = plain_subject(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
+    source = bare_source(found.codes, found.factors, kinds=found.kinds, codes_std=found.codes_std)
+    subject = source.subject("rows")
     kinds = {factor.kind for factor in subject.factors.columns}
     assert kinds == {"categorical" if name == "categorical" else "continuous"}
     if found.reg_dim is not None:
@@ -422,12 +423,12 @@ def test_bins_reach_every_metric_that_takes_part(metric: Candidate) -> None:
 @pytest.mark.parametrize("metric", chosen_candidates(None), ids=lambda metric: metric.name)
 def test_settings_start_from_the_protocol_and_change_one_option(metric: Candidate) -> None:
     reason = declined(metric, SCENARIOS["settings"])
-    assert (reason is None) == (metric.group in OWN_SETTINGS)
+    assert (reason is None) == (metric.group in own_settings())
     if reason is not None:
         assert reason == "has no setting of its own"
         return
     usual = merged_options(CATALOGUE[metric.name], protocol("review2022").options, {}, None)
-    option, values = OWN_SETTINGS[metric.group]
+    option, values = own_settings()[metric.group]
     assert len(set(values)) == len(values) == len(MULTIPLES)
     assert options_of(metric, "settings", 1.0) == usual
     for severity in SCENARIOS["settings"].severities[1:]:
@@ -437,7 +438,7 @@ def test_settings_start_from_the_protocol_and_change_one_option(metric: Candidat
 
 @pytest.mark.parametrize("group", ["z_diff", "z_min_variance", "dci_forest", "dci_boosting", "explicitness"])
 def test_settings_are_multiples_of_the_default(group: str) -> None:
-    _, values = OWN_SETTINGS[group]
+    _, values = own_settings()[group]
     for multiple, value in zip(MULTIPLES, values, strict=True):
         assert value in (multiple * values[0], math.floor(multiple * values[0]))
 

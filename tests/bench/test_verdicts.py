@@ -18,11 +18,10 @@ from demele.bench.published import (
     agrees,
     printed_verdict,
 )
-from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenario import Candidate, Property, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
 from demele.bench.verdicts import Condition, PartVerdict, Status, Verdict, judged
-from demele.core.spec import Property
 from demele.metrics.catalogue import CATALOGUE
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

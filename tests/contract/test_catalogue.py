@@ -18,7 +18,6 @@ import demele.core.errors
 from demele.core.results import Spread
 from demele.core.signature import Signature
 from demele.metrics.catalogue import CATALOGUE, resolve
-from demele.metrics.functions import FUNCTIONS
 from tests.contract.cases import CHEAP, NAMES, QUICK, scored, small, with_options
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
@@ -63,7 +62,6 @@ def test_all_metrics_apply_to_the_small_data() -> None:
 def test_names_and_aliases_are_unique_and_resolve() -> None:
     aliases = [alias for spec in CATALOGUE.values() for alias in spec.aliases]
     assert len({*aliases, *NAMES}) == len(aliases) + len(NAMES)
-    assert set(FUNCTIONS) == set(NAMES)
     for spec in CATALOGUE.values():
         assert demele.describe(spec.name) is spec
         for alias in spec.aliases:
@@ -77,14 +75,12 @@ def test_an_alias_gives_the_same_score() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_declared_options_are_those_of_the_function(name: str) -> None:
-    function, fixed = FUNCTIONS[name]
     keywords = [
         parameter.name
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in fixed
+        for parameter in inspect.signature(CATALOGUE[name].call).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
     ]
-    if CATALOGUE[name].group == "information":
-        assert set(CATALOGUE[name].options) == set(keywords)
+    assert list(CATALOGUE[name].options) == keywords
     assert "bins" in keywords or not CATALOGUE[name].discretises
 
 
@@ -324,9 +320,8 @@ CONCERNED = {
 
 def options_of(name: str) -> Iterator[Any]:
     """Yield every option of a metric with each other value."""
-    function, fixed = FUNCTIONS[name]
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is not parameter.KEYWORD_ONLY or parameter.name in fixed:
+    for parameter in inspect.signature(CATALOGUE[name].call).parameters.values():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
             continue
         concerned = CONCERNED.get(parameter.name)
         if concerned is not None and name.startswith("dci_") and not name.endswith(concerned):
@@ -382,7 +377,7 @@ def test_same_call_same_bits(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_metric_alone_is_the_same_as_among_all(name: str) -> None:
-    function = FUNCTIONS[name][0]
+    function = CATALOGUE[name].call
     if name.startswith("dci_"):
         _, model, prop = name.split("_")
         alone = getattr(demele.dci(CODES, FACTORS, model=model, **CHEAP.get(f"dci_{model}", {})), prop)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ import pytest
 
 import demele
 from demele.cli.main import main
-from demele.streaming.accumulator import accumulated_metrics
+from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, NAMES, N, small
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

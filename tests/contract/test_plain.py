@@ -9,9 +9,9 @@ import pytest
 
 import demele
 from demele.core.errors import DemeleError, NotEnoughData, UnknownNameError
-from demele.metrics import plain as module
-from demele.metrics.information import scores as information_scores
-from demele.metrics.plain import Plain, plain_scores, plain_subject
+from demele.metrics.request import Request
+from demele.metrics.source import InMemory
+from demele.scoring.bare import Bare, bare_scores, bare_source
 from tests.contract.cases import CHEAP, NAMES, QUICK, small
 from tests.tolerances import assert_exact
 
@@ -22,13 +22,13 @@ ARRAYS = CODES.to_numpy(), FACTORS[["size", "light"]].to_numpy(dtype=float)
 
 
 @functools.cache
-def all_at_once(seed: int) -> Plain:
+def all_at_once(seed: int) -> Bare:
     return plain(NAMES, seed=seed)
 
 
-def plain(metrics: Any, *, seed: int = 0, protocol: str = "review2022", **keywords: Any) -> Plain:
-    subject = plain_subject(CODES, FACTORS, codes_std=STDS)
-    return plain_scores(subject, metrics, protocol=protocol, seed=seed, options=CHEAP, **keywords)
+def plain(metrics: Any, *, seed: int = 0, protocol: str = "review2022", **keywords: Any) -> Bare:
+    source = bare_source(CODES, FACTORS, codes_std=STDS)
+    return bare_scores(source, metrics, protocol=protocol, seed=seed, options=CHEAP, **keywords)
 
 
 @pytest.mark.parametrize("seed", [0, 7])
@@ -68,8 +68,8 @@ def test_codes_that_are_meant_for_factors_reach_all_but_mig() -> None:
 
 
 def test_what_does_not_apply_has_a_reason() -> None:
-    subject = plain_subject(CODES[["first"]], FACTORS[["size"]])
-    found = plain_scores(subject, NAMES, protocol="review2022", seed=0, options=CHEAP)
+    source = bare_source(CODES[["first"]], FACTORS[["size"]])
+    found = bare_scores(source, NAMES, protocol="review2022", seed=0, options=CHEAP)
     assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
     assert found.reasons["xmig"] == "codes: xmig needs at least 2 codes, got 1"
     assert found.reasons["dlig"] == "factors: dlig needs at least 2 factors that vary, got 1"
@@ -84,7 +84,7 @@ def test_the_reasons_of_evaluate_are_kept_where_a_computation_fails() -> None:
     # two rows: enough to be read, too few to split, to vote and to find neighbours
     codes, factors = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 2.5], [1.0, 0.5]])
     for protocol in demele.protocol_names():
-        found = plain_scores(plain_subject(codes, factors), NAMES, protocol=protocol, seed=0, options=CHEAP)
+        found = bare_scores(bare_source(codes, factors), NAMES, protocol=protocol, seed=0, options=CHEAP)
         assert sorted([*found.values, *found.reasons]) == sorted(NAMES)
         assert all(reason for reason in found.reasons.values())
         assert found.reasons["rmig"].startswith("codes_std: rmig needs")
@@ -94,22 +94,22 @@ def test_a_table_that_cannot_be_made_is_a_reason_for_its_metrics(monkeypatch: py
     def refuse(*_: object, **__: object) -> None:
         raise NotEnoughData("too few rows")
 
-    monkeypatch.setattr(module, "information_of", refuse)
+    monkeypatch.setattr(InMemory, "table", refuse)
     found = plain(["mig", "dmig", "sap"])
     assert found.reasons == {"mig": "too few rows", "dmig": "too few rows"}
     assert list(found.values) == ["sap"]
 
 
 def test_one_score_that_cannot_be_read_off_a_table_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = information_scores.native_of
+    ours = Request.read
 
-    def refuse_mig(name: str, *rest: Any) -> Any:
-        if name == "mig":
+    def refuse_mig(request: Request, *rest: Any) -> Any:
+        if request.name == "mig":
             raise NotEnoughData("no gap")
-        return ours(name, *rest)
+        return ours(request, *rest)
 
     expected = plain(["dmig"]).values["dmig"]
-    monkeypatch.setattr(information_scores, "native_of", refuse_mig)
+    monkeypatch.setattr(Request, "read", refuse_mig)
     found = plain(["mig", "dmig"])
     assert found.reasons == {"mig": "no gap"}
     assert_exact(found.values["dmig"], expected)
@@ -153,9 +153,9 @@ def test_a_function_sees_what_evaluate_shows_it_and_cannot_change_it() -> None:
         factors[:] = 0
         return 1.0
 
-    subject = plain_subject(*ARRAYS)
+    source = bare_source(*ARRAYS)
     for _ in range(2):
-        plain_scores(subject, spoil, protocol="review2022", seed=0)
+        bare_scores(source, spoil, protocol="review2022", seed=0)
     demele.evaluate(*ARRAYS, [spoil])
     for codes, factors in seen:
         assert_exact(codes, ARRAYS[0])
@@ -192,8 +192,8 @@ def test_an_interruption_is_no_reason() -> None:
 
 
 def test_unknown_settings_are_refused() -> None:
-    subject = plain_subject(*ARRAYS)
+    source = bare_source(*ARRAYS)
     with pytest.raises(UnknownNameError, match="protocol"):
-        plain_scores(subject, ["mig"], protocol="review", seed=0)
+        bare_scores(source, ["mig"], protocol="review", seed=0)
     with pytest.raises(DemeleError, match="no information-based metric has an option 'bin'"):
-        plain_scores(subject, ["mig"], protocol="review2022", seed=0, options={"information": {"bin": 5}})
+        bare_scores(source, ["mig"], protocol="review2022", seed=0, options={"information": {"bin": 5}})

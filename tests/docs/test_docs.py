@@ -10,7 +10,6 @@ import pytest
 import demele
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.functions import FUNCTIONS
 from demele.metrics.protocols import PROTOCOLS
 from tools import (
     docs_annotators,
@@ -104,7 +103,7 @@ def test_metrics_page_holds_definition_source_and_defaults(name: str) -> None:
     entry = page.partition(f"{{#{name}}}")[2].partition("\n### ")[0]
     assert spec.source in entry
     assert docs_metrics.escaped(spec.definition) in entry
-    for parameter in inspect.signature(FUNCTIONS[name][0]).parameters.values():
+    for parameter in inspect.signature(demele.describe(name).call).parameters.values():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             assert f"| `{parameter.name}` | `" in entry
 

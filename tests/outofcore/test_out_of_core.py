@@ -24,10 +24,10 @@ from demele import (
 )
 from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
 from demele.estimation.discretise import ColumnBins, cut
-from demele.metrics import pieces as deciding
 from demele.outofcore import tables
 from demele.outofcore.counting import RowCounter
 from demele.outofcore.scores import evaluate_in_pieces
+from demele.scoring import pieces as deciding
 from demele.streaming.rows import Binned
 from tests.tolerances import assert_exact
 

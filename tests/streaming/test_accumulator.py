@@ -22,7 +22,7 @@ from demele.core.errors import (
     UnknownNameError,
 )
 from demele.core.signature import Signature
-from demele.streaming.accumulator import accumulated_metrics
+from demele.streaming.source import accumulated_metrics
 from tests.contract.cases import CHEAP, NAMES, small
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 

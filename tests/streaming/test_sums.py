@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData, UndefinedFactorWarning
-from demele.streaming.accumulator import accumulated_metrics
 from demele.streaming.frame import Frame
 from demele.streaming.serial import MAGIC, _checksum
+from demele.streaming.source import accumulated_metrics
 from demele.streaming.sums import ExtremeState, MomentState, merged
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 

@@ -21,7 +21,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.information.modularity import DEAD_CODE
-from demele.metrics.options import regularising_codes
+from demele.metrics.side import regularising_codes
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.sums import MomentState
 

@@ -2,18 +2,21 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
-from demele.bench.scenario import Candidate, group_of
+from demele.bench.scenario import Candidate, Property, group_of
 from demele.core.errors import InputError, InputTypeError
-from demele.core.spec import Property
 from demele.metrics.catalogue import CATALOGUE, resolve
-from demele.metrics.requests import free_name
+from demele.metrics.chosen import free_name
 
 __all__ = ["candidate", "chosen_candidates", "why_not_callable"]
 
 _PROPERTIES: tuple[Property, ...] = ("modularity", "compactness", "explicitness")
-#: Names of metrics, and of what tables and times are kept under: a group shares both.
-_TAKEN = tuple(dict.fromkeys([*CATALOGUE, *map(group_of, CATALOGUE.values())]))
+
+
+def _taken() -> tuple[str, ...]:
+    """Names of metrics, and of what tables and times are kept under: a group shares both."""
+    return tuple(dict.fromkeys([*CATALOGUE, *map(group_of, CATALOGUE.values())]))
 
 
 def candidate(
@@ -60,7 +63,7 @@ def candidate(
     own = free_name(function, ()) if name is None else name
     if not isinstance(own, str) or not own.strip():
         raise InputError("name", f"expected a name, got {own!r}")
-    if own in _TAKEN:
+    if own in _taken():
         kind = "a metric" if own in CATALOGUE else "a group of metrics"
         raise InputError("name", f"{own!r} is {kind} of demele; give yours another name")
     if discretises is not None and not isinstance(discretises, bool):
@@ -128,15 +131,19 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
         if item.function is metric:
             return item
     name = getattr(metric, "__name__", "")
-    if getattr(metric, "__module__", "") == "demele.metrics.functions" and name in CATALOGUE:
+    if name in CATALOGUE and CATALOGUE[name].call is metric:
         return _registered(name)
-    return candidate(metric, name=free_name(metric, [*_TAKEN, *taken]))
+    return candidate(metric, name=free_name(metric, [*_taken(), *taken]))
 
 
 def _registered(name: str) -> Candidate:
     spec = CATALOGUE[name]
     return Candidate(
-        name=name, title=spec.title, group=group_of(spec), claims=spec.properties, discretises=spec.discretises
+        name=name,
+        title=spec.title,
+        group=group_of(spec),
+        claims=cast("tuple[Property, ...]", spec.properties),
+        discretises=spec.discretises,
     )
 
 

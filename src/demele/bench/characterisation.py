@@ -9,10 +9,10 @@ from demele.bench.findings import Findings
 from demele.bench.packed import packed
 from demele.bench.verdicts import Verdict
 from demele.core.errors import InputError, UnknownNameError
+from demele.core.names import suggestion
 from demele.core.outputs import write_whole
 from demele.core.publish import publish
 from demele.core.results import as_json
-from demele.metrics.catalogue import suggestion
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from demele.bench.expectations import AtLeast, Expectation, Same
-from demele.bench.scenario import Candidate, Scenario
+from demele.bench.scenario import Candidate, Property, Scenario
 from demele.bench.scenarios.own_settings import SETTINGS
 from demele.bench.scenarios.source import MIXING, NOISE, NON_LINEAR, PARTIAL, REDUNDANT
-from demele.core.spec import Property
 
 __all__ = ["REVIEW_CRITERIA", "Criterion", "Part", "added_criteria"]
 

@@ -13,11 +13,12 @@ from demele.bench.run import Plan, measured, outcome
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import chosen_scenarios
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
-from demele.metrics.catalogue import CATALOGUE, suggestion
+from demele.core.names import suggestion
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.chosen import merged_options
 from demele.metrics.options import checked_jobs
 from demele.metrics.protocols import DEFAULT_PROTOCOL, Protocol
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.requests import merged_options
 from demele.runtime.sweep import Sweep
 
 __all__ = ["QUICK_SAMPLES", "QUICK_SEEDS", "SLOW_SEEDS", "Seeds", "checked_plan", "try_functions"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.bench.facts import WITH_MODELS
+from demele.bench.facts import slowness, with_std
 from demele.bench.scenario import Candidate, Representation, Scenario, group_of
 from demele.bench.scenarios import SCENARIOS
 from demele.core.errors import DemeleError, FormatError, InputError, quoted
@@ -14,9 +14,9 @@ from demele.core.seeds import rng_for
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.plain import plain_scores, plain_subject
-from demele.metrics.requests import Subject
+from demele.metrics.source import InMemory
 from demele.runtime.sweep import Record, Task
+from demele.scoring.bare import bare_scores, bare_source
 
 __all__ = ["Measurement", "Plan", "check_record", "declined", "drawn", "measured", "outcome", "record_key"]
 
@@ -80,7 +80,7 @@ class Plan:
             ),
             seed=seed,
             together=(scenario.name, severity, seed),
-            weight=20.0 if group.group in WITH_MODELS else 0.5,
+            weight=20.0 if slowness(group.group) == 2 else 0.5,
             label=f"{scenario.title}, seed {seed + 1}",
         )
 
@@ -135,28 +135,29 @@ def measured(points: tuple[Measurement, ...]) -> list[Record]:
     first = points[0]
     representation = drawn(first.scenario, first.severity, first.seed, first.n_samples)
     try:
-        subject = _subject(representation, with_std=any(point.group.name == "rmig" for point in points))
-        records = [_scored(subject, representation, point) for point in points]
+        source = _source(representation, spread=any(with_std(point.group.group) for point in points))
+        records = [_scored(source, representation, point) for point in points]
     except DemeleError as error:  # not of a metric, but of what the scenario asks of all
         raise InputError(f"{_where(first.scenario, first.severity, first.seed)}: {error}") from error
-    if subject.codes.n != first.n_samples:
-        records = [{**record, "rows": subject.codes.n} for record in records]
+    if source.data.n != first.n_samples:
+        records = [{**record, "rows": source.data.n} for record in records]
     return records
 
 
-def _subject(given: Representation, *, with_std: bool) -> Subject:
-    subject = plain_subject(given.codes, given.factors, kinds=given.kinds, codes_std=given.codes_std)
-    if given.codes_std is not None or not with_std:
-        return subject
+def _source(given: Representation, *, spread: bool) -> InMemory:
+    source = bare_source(given.codes, given.factors, kinds=given.kinds, codes_std=given.codes_std)
+    if given.codes_std is not None or not spread:
+        return source
     codes = np.asarray(given.codes, dtype=float)  # what cannot be read was refused above, in words that say why
-    return Subject.of(subject.codes, subject.factors, np.broadcast_to(CODES_STD * codes.std(axis=0), codes.shape))
+    codes_std = np.broadcast_to(CODES_STD * codes.std(axis=0), codes.shape)
+    return InMemory(source.subject("rows"), codes_std)
 
 
-def _scored(subject: Subject, given: Representation, point: Measurement) -> Record:
+def _scored(source: InMemory, given: Representation, point: Measurement) -> Record:
     """Return the bare values of a group of metrics, or of one function, under the name that it has here."""
     own = point.group.function
-    scored = plain_scores(
-        subject,
+    scored = bare_scores(
+        source,
         own or [item.name for item in CATALOGUE.values() if group_of(item) == point.group.group],
         protocol=point.protocol,
         seed=point.seed,

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.bench.expectations import Expectation
-from demele.bench.facts import SLOW
+from demele.bench.facts import slowness
 from demele.core.errors import InputError, InputTypeError
 from demele.core.fingerprint import fingerprint
-from demele.core.spec import MetricSpec, Property
+from demele.metrics.metric import Metric
+
+Property = Literal["modularity", "compactness", "explicitness"]
 
 __all__ = ["Candidate", "Draw", "Representation", "Scenario", "group_of"]
 
@@ -88,7 +90,7 @@ class Candidate:
     @property
     def slow(self) -> bool:
         """Whether it trains predictors, so that fewer seeds are measured; of a function nothing is known."""
-        return self.function is None and self.group in SLOW
+        return self.function is None and slowness(self.group) > 0
 
     def may_measure(self, wanted: Property) -> bool:
         """Whether the metric is judged as a measure of a property."""
@@ -234,6 +236,6 @@ class Scenario:
             raise InputError(f"scenario {self.name!r}: no severity {severity:g}; known are {known}") from None
 
 
-def group_of(spec: MetricSpec) -> str:
+def group_of(spec: Metric) -> str:
     """Return the metrics that are measured, and stored, together: as in the catalogue, but RMIG has its own table."""
     return spec.name if spec.needs_codes_std else spec.group

@@ -3,14 +3,13 @@
 import argparse
 import json
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.output import FORMATS, emit, format_of
 from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
-    from demele.core.spec import MetricSpec
+    from demele.metrics.metric import Metric as MetricSpec
 
 __all__ = ["add_command", "specs"]
 
@@ -31,7 +30,7 @@ def specs() -> dict[str, dict[str, Any]]:
     """Return what each metric declares, as plain dictionaries."""
     import demele
 
-    return {name: asdict(demele.describe(name)) for name in demele.metric_names()}
+    return {name: demele.describe(name).facts() for name in demele.metric_names()}
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -54,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _plain(spec: "MetricSpec") -> dict[str, Any]:
     """Everything; an end without a bound is None."""
-    return {**asdict(spec), "range": [end if math.isfinite(end) else None for end in spec.range]}
+    return {**spec.facts(), "range": [end if math.isfinite(end) else None for end in spec.range]}
 
 
 def _flat(spec: "MetricSpec") -> dict[str, Any]:

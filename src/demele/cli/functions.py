@@ -216,7 +216,7 @@ def _candidate(found: Any, source: str, taken: Sequence[str]) -> "Candidate":
     from dataclasses import replace
 
     from demele import bench
-    from demele.metrics.requests import free_name
+    from demele.metrics.chosen import free_name
 
     if isinstance(found, bench.Candidate):
         if found.function is None:
@@ -276,7 +276,7 @@ def _found(
     argument: str,
 ) -> Any:
     """Return what a file calls by a name; ``names`` tells what could have been meant."""
-    from demele.metrics.catalogue import suggestion
+    from demele.core.names import suggestion
 
     if name in vars(module):
         return vars(module)[name]

@@ -314,8 +314,8 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
     """
     path, names = split_name(text)
     if path.is_dir() or (path.suffix.lower() == ".parquet" and path.exists()):
-        from demele.metrics.pieces import LARGEST_MAPPED
         from demele.outofcore.tables import scan_parquet
+        from demele.scoring.pieces import LARGEST_MAPPED
 
         table = scan_parquet(path, names or None)
         if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from demele.core.spec import MetricSpec
+    from demele.metrics.metric import Metric as MetricSpec
 
 __all__ = [
     "add_group",

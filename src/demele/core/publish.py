@@ -1,4 +1,8 @@
-"""The one way up: results, which stand at the bottom, call the pages, which stand on them, by name and when asked."""
+"""The one way up: what stands at the bottom calls what stands on it by name, when asked.
+
+Results call the pages that they are published on; a metric's own function calls the passes over data that do not fit
+into memory, which stand on the metrics.
+"""
 
 import importlib
 from pathlib import Path
@@ -23,3 +27,13 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
     """
     module, _, function = PAGES[page].partition(":")
     return getattr(importlib.import_module(module), function)(content, Path(path), **options)
+
+
+#: What scores data that are read a piece at a time.
+IN_PIECES = "demele.scoring.pieces:single_in_pieces"
+
+
+def in_pieces(*arguments: Any, **options: Any) -> Any:
+    """Return the scores of data that are read a piece at a time, or None for data in memory."""
+    module, _, function = IN_PIECES.partition(":")
+    return getattr(importlib.import_module(module), function)(*arguments, **options)

@@ -1,7 +1,24 @@
-"""Metrics of representations: pure mathematics in the families' folders, one call for all in ``evaluate``."""
+"""Metrics of representations: one object for what is true of each, beside its mathematics, and one engine for all."""
 
-from demele.metrics.information.mig import mig_from_information
-from demele.metrics.information.modularity import modularity_from_information
-from demele.metrics.predictor.dci import dci_compactness, dci_modularity
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from demele.metrics.information.mig import mig_from_information
+    from demele.metrics.information.modularity import modularity_from_information
+    from demele.metrics.predictor.dci import dci_compactness, dci_modularity
+
+_HOMES = {
+    "dci_compactness": "demele.metrics.predictor.dci",
+    "dci_modularity": "demele.metrics.predictor.dci",
+    "mig_from_information": "demele.metrics.information.mig",
+    "modularity_from_information": "demele.metrics.information.modularity",
+}
 
 __all__ = ["dci_compactness", "dci_modularity", "mig_from_information", "modularity_from_information"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'demele.metrics' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

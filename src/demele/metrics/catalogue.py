@@ -1,270 +1,143 @@
-"""Every metric that demele knows: what it is, what it claims, where it comes from.
+"""Every metric by its name: those of demele, found in the folders of their families, and those that others register.
 
-One line here brings a metric its contract tests, its documentation page and its name on the command line.
+A file with a ``METRIC`` (or ``METRICS``) in a family's folder brings a metric its contract tests, its documentation
+page and its name on the command line.
 """
 
-import difflib
-from collections.abc import Iterable
+import importlib
+import importlib.metadata
+import pkgutil
+from collections.abc import Iterator, Mapping
 
-from demele.core.errors import UnknownNameError
-from demele.core.spec import MetricSpec, Property
+from demele.core.errors import DemeleWarning, InputError, UnknownNameError, warn_user
+from demele.core.names import suggestion
+from demele.metrics.metric import Metric, as_metric
 
-__all__ = ["CATALOGUE", "describe", "metric_names", "resolve"]
-
-_INFORMATION = ("bins", "estimator", "correction", "n_neighbors")
-
-
-def _dci(model: str, title: str) -> tuple[MetricSpec, ...]:
-    per: dict[Property, tuple[str, str]] = {
-        "modularity": ("per code", "D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance"),
-        "compactness": ("per factor", "C_i = 1 + sum_j p_ij log_d p_ij of the importances of one factor"),
-        "explicitness": (
-            "per factor",
-            "1 - MSE/Var, or accuracy above chance, on rows that the predictor has not seen",
-        ),
-    }
-    return tuple(
-        MetricSpec(
-            name=f"dci_{model}_{prop}",
-            title=f"DCI {title} {prop}",
-            family="predictor",
-            properties=(prop,),
-            native="per code" if unit == "per code" else "per factor",
-            range=(0.0, 1.0),
-            source="Eastwood & Williams 2018, section 2",
-            definition=definition,
-            group=f"dci_{model}",
-            stochastic=True,
-            needs_codes=2 if prop == "compactness" else 1,
-            needs_factors=2 if prop == "modularity" else 1,
-        )
-        for prop, (unit, definition) in per.items()
-    )
+#: Folders beside this file; a new family is a new folder, and a line here.
+FAMILIES = ("demele.metrics.information", "demele.metrics.predictor", "demele.metrics.intervention")
+#: Entry points of packages that bring metrics: ``[project.entry-points."demele.metrics"]``.
+ENTRY_POINTS = "demele.metrics"
 
 
-_ALL = (
-    MetricSpec(
-        name="mig",
-        title="MIG",
-        family="information",
-        properties=("compactness",),
-        native="per factor",
-        range=(0.0, 1.0),
-        source="Chen et al. 2018, eq. 6",
-        definition="[I(v_i; z_*) - I(v_i; z_o)] / H(v_i): the gap between the two codes that inform most on a factor",
-        group="information",
-        discretises=True,
-        options=(*_INFORMATION, "reg_dim", "fill_reg_dim"),
-        aliases=("MIG", "discrete_mig", "MutualInformationGap"),
-    ),
-    MetricSpec(
-        name="rmig",
-        title="RMIG",
-        family="information",
-        properties=("compactness",),
-        native="per factor",
-        range=(0.0, 1.0),
-        source="Do & Tran 2020, section 4",
-        definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
-        group="information",
-        discretises=True,
-        needs_codes_std=True,
-        options=("bins",),
-        aliases=("RMIG",),
-    ),
-    MetricSpec(
-        name="mig_sup",
-        title="MIG-sup",
-        family="information",
-        properties=("modularity",),
-        native="per code",
-        range=(0.0, 1.0),
-        source="Li et al. 2020, eq. 3",
-        definition="gap between the two factors on which a code informs most, each relative to its entropy",
-        group="information",
-        discretises=True,
-        options=_INFORMATION,
-        aliases=("MIG-sup", "MIG_sup"),
-    ),
-    MetricSpec(
-        name="modularity",
-        title="Modularity",
-        family="information",
-        properties=("modularity",),
-        native="per code",
-        range=(0.0, 1.0),
-        source="Ridgeway & Mozer 2018, section 3",
-        definition="1 - sum of squared informations on other factors / [(M - 1) x squared largest one]",
-        group="information",
-        discretises=True,
-        needs_factors=2,
-        options=_INFORMATION,
-        aliases=("Modularity", "modularity_score"),
-    ),
-    MetricSpec(
-        name="dcimig",
-        title="DCIMIG",
-        family="information",
-        properties=("modularity", "compactness", "explicitness"),
-        native="per factor",
-        range=(0.0, 1.0),
-        source="Sepliarskaia et al. 2020 (3CharM)",
-        definition="largest gap of a code for its best factor, summed over factors, over the sum of their entropies",
-        group="information",
-        discretises=True,
-        options=_INFORMATION,
-        aliases=("DCIMIG",),
-    ),
-    MetricSpec(
-        name="jemmig",
-        title="JEMMIG",
-        family="information",
-        properties=("modularity", "compactness", "explicitness"),
-        native="per factor",
-        range=(0.0, 1.0),
-        source="Do & Tran 2020, section 4; recalibrated as in Carbonneau et al. 2022",
-        definition="1 - [H(v_i, z_*) - I(v_i; z_*) + I(v_i; z_o)] / [H(v_i) + log B_z]",
-        group="information",
-        discretises=True,
-        options=("bins", "correction"),
-        aliases=("JEMMIG",),
-    ),
-    MetricSpec(
-        name="dmig",
-        title="DMIG",
-        family="information",
-        properties=("compactness",),
-        native="per factor",
-        range=(float("-inf"), float("inf")),
-        source="Watcharasupat & Lerch 2021, eq. 2",
-        definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor of the best other code",
-        group="information",
-        discretises=True,
-        options=(*_INFORMATION, "reg_dim"),
-        aliases=("DMIG", "DependencyAwareMutualInformationGap"),
-    ),
-    MetricSpec(
-        name="xmig",
-        title="XMIG",
-        family="information",
-        properties=("compactness",),
-        native="per factor",
-        range=(-1.0, 1.0),
-        source="Watcharasupat & Lerch 2021",
-        definition="[I(v_i; z_j) - max over codes that regularise no factor of I(v_i; z_k)] / H(v_i)",
-        group="information",
-        discretises=True,
-        needs_codes=2,
-        options=(*_INFORMATION, "reg_dim"),
-        aliases=("XMIG", "DependencyBlindMutualInformationGap"),
-    ),
-    MetricSpec(
-        name="dlig",
-        title="DLIG",
-        family="information",
-        properties=("modularity",),
-        native="per factor",
-        range=(float("-inf"), float("inf")),
-        source="Watcharasupat 2021",
-        definition="[I(v_i; z) - I(v_k; z)] / H(v_i | v_k) for the factor's code z, v_k being the best other factor",
-        group="information",
-        discretises=True,
-        needs_factors=2,
-        options=(*_INFORMATION, "reg_dim"),
-        aliases=("DLIG", "DependencyAwareLatentInformationGap"),
-    ),
-    *_dci("forest", "forest"),
-    *_dci("lasso", "Lasso"),
-    *_dci("boosting", "boosted trees"),
-    MetricSpec(
-        name="explicitness",
-        title="Explicitness",
-        family="predictor",
-        properties=("explicitness",),
-        native="per factor",
-        range=(-1.0, 1.0),
-        source="Ridgeway & Mozer 2018, section 3",
-        definition="2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the factor's values",
-        group="explicitness",
-        stochastic=True,
-        discretises=True,
-        aliases=("Explicitness", "explicitness_score"),
-    ),
-    MetricSpec(
-        name="sap",
-        title="SAP",
-        family="predictor",
-        properties=("compactness",),
-        native="per factor",
-        range=(0.0, 1.0),
-        source="Kumar et al. 2018, section 3",
-        definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
-        group="sap",
-        stochastic=True,
-        aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),
-    ),
-    MetricSpec(
-        name="z_diff",
-        title="Z-diff",
-        family="intervention",
-        properties=("modularity",),
-        native="whole",
-        range=(-1.0, 1.0),
-        source="Higgins et al. 2017, section 3 (beta-VAE metric)",
-        definition="accuracy above chance of telling which factor two samples share from their mean code difference",
-        group="z_diff",
-        stochastic=True,
-        discretises=True,
-        needs_factors=2,
-        aliases=("Z-diff", "beta_vae_score"),
-    ),
-    MetricSpec(
-        name="z_min_variance",
-        title="Z-min variance",
-        family="intervention",
-        properties=("modularity",),
-        native="whole",
-        range=(-1.0, 1.0),
-        source="Kim & Mnih 2018, section 4 (FactorVAE metric)",
-        definition="accuracy above chance of a majority vote from the code that varies least to the factor held fixed",
-        group="z_min_variance",
-        stochastic=True,
-        discretises=True,
-        needs_factors=2,
-        aliases=("Z-min variance", "factor_vae_score"),
-    ),
-    MetricSpec(
-        name="z_max_variance",
-        title="Z-max variance",
-        family="intervention",
-        properties=("modularity",),
-        native="whole",
-        range=(-1.0, 1.0),
-        source="Kim et al. 2019 (RF-VAE metric)",
-        definition="accuracy above chance of a majority vote from the code that varies most to the factor left free",
-        group="z_max_variance",
-        stochastic=True,
-        discretises=True,
-        needs_factors=2,
-        aliases=("Z-max variance", "rf_vae_score"),
-    ),
-    MetricSpec(
-        name="irs",
-        title="IRS",
-        family="intervention",
-        properties=("modularity",),
-        native="per code",
-        range=(-1.0, 1.0),
-        source="Suter et al. 2019, section 5",
-        definition="1 - largest deviation of a code at a fixed value of its best factor, over its largest deviation",
-        group="irs",
-        discretises=True,
-        aliases=("IRS",),
-    ),
-)
+class _Catalogue(Mapping[str, Metric]):
+    """Metrics by name.
 
-CATALOGUE: dict[str, MetricSpec] = {spec.name: spec for spec in _ALL}
-_ALIASES = {alias: spec.name for spec in _ALL for alias in spec.aliases}
+    Our own are imported when the first is looked for, those of other packages when a name is not ours; iterating, or
+    asking for all, loads both.
+    """
+
+    def __init__(self) -> None:
+        self._ours: dict[str, Metric] = {}
+        self._others: dict[str, Metric] = {}
+        self._entry_points_read = False
+
+    def ours(self) -> Mapping[str, Metric]:
+        """Return the metrics of demele, in their order."""
+        if not self._ours:
+            found: list[Metric] = []
+            for family in FAMILIES:
+                package = importlib.import_module(family)
+                for module in pkgutil.iter_modules(package.__path__):
+                    loaded = importlib.import_module(f"{family}.{module.name}")
+                    found += getattr(loaded, "METRICS", [loaded.METRIC] if hasattr(loaded, "METRIC") else [])
+            self._ours = {metric.name: metric for metric in sorted(found, key=lambda one: (one.order, one.name))}
+        return self._ours
+
+    def add(self, metric: Metric) -> None:
+        """Add a metric whose names are free, or the same metric again."""
+        metric.check()
+        for name in (metric.name, *metric.aliases):
+            other = self._named(name)
+            if other is not None and other.call is not metric.call:
+                raise InputError("register", f"{name!r} is a name of {other!r} already; give yours another")
+        self._others[metric.name] = metric
+
+    def _named(self, name: str) -> Metric | None:
+        for metric in (*self.ours().values(), *self._others.values()):
+            if name in (metric.name, *metric.aliases):
+                return metric
+        return None
+
+    def find(self, name: str) -> Metric | None:
+        """Return the metric of a name or an alias; packages are asked only where no other has it."""
+        found = self._named(name)
+        if found is None and not self._entry_points_read:
+            self._read_entry_points()
+            found = self._named(name)
+        return found
+
+    def _read_entry_points(self) -> None:
+        self._entry_points_read = True
+        for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
+            package = "" if point.dist is None else f"{point.dist.name}-{point.dist.version}"
+            try:
+                loaded = point.load()
+                for item in loaded if isinstance(loaded, list | tuple) else [loaded]:
+                    self.add(as_metric(item, package=package))
+            except Exception as error:  # noqa: BLE001 - another's package; it must not take the others with it
+                message = f"the metric {point.name!r} of {package or 'a package'} could not be loaded: {error!r}"
+                warn_user(message, DemeleWarning)
+
+    def _all(self) -> dict[str, Metric]:
+        if not self._entry_points_read:
+            self._read_entry_points()
+        others = sorted(self._others.values(), key=lambda one: (one.order, one.name))
+        return {**self.ours(), **{metric.name: metric for metric in others}}
+
+    def __getitem__(self, name: str) -> Metric:
+        found = self.find(name) if isinstance(name, str) else None
+        if found is None or found.name != name:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+CATALOGUE = _Catalogue()
+
+
+def register(metric: Metric) -> Metric:
+    """Make a metric of your own known by its name, everywhere that names of metrics are taken.
+
+    In :func:`demele.evaluate`, :class:`demele.Accumulator`, the metrics of PyTorch and Keras, the bench,
+    :func:`demele.describe` and :func:`demele.replay`, as long as this process runs. A package does the same for all who
+    install it with an entry point of the group ``demele.metrics`` that names a :class:`demele.Metric`.
+
+    Parameters
+    ----------
+    metric : Metric
+        Its guards decided, its name and aliases free.
+
+    Returns
+    -------
+    Metric
+        The same.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If a name is taken, an option has no check, or guards are undecided.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> from demele.metrics.options import Positive
+    >>> def spread(codes, factors, *, power: Positive = 1.0):
+    ...     return float(np.abs(np.corrcoef(codes[:, 0], factors[:, 0])[0, 1]) ** power)
+    >>> guards = demele.Guards(outliers="move it", bins=False, fewest_rows=50)
+    >>> metric = demele.register(demele.Metric("first_pair", spread, guards=guards, source="an example"))
+    >>> factors = np.random.default_rng(0).random((100, 2))
+    >>> round(demele.evaluate(factors, factors, ["first_pair"])["first_pair"].value, 6)
+    1.0
+    """
+    if not isinstance(metric, Metric):
+        metric = as_metric(metric)
+    CATALOGUE.add(metric)
+    return metric
 
 
 def metric_names() -> list[str]:
@@ -279,7 +152,7 @@ def metric_names() -> list[str]:
     return list(CATALOGUE)
 
 
-def describe(name: str) -> MetricSpec:
+def describe(name: str) -> Metric:
     """Return what is known of one metric: family, properties, range, source, definition.
 
     Parameters
@@ -289,7 +162,7 @@ def describe(name: str) -> MetricSpec:
 
     Returns
     -------
-    MetricSpec
+    Metric
 
     Raises
     ------
@@ -309,19 +182,7 @@ def resolve(name: str, *, argument: str = "metrics") -> str:
     """Return the registered name for a name or an alias."""
     if not isinstance(name, str):
         raise UnknownNameError(argument, f"expected a name or a callable, got {name!r}")
-    if name in CATALOGUE:
-        return name
-    if name in _ALIASES:
-        return _ALIASES[name]
-    raise UnknownNameError(argument, f"no metric is called {name!r}{suggestion(name, CATALOGUE)}")
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ...?" with the nearest names, or the list of all."""
-    known = list(known)
-    lowered = {item.lower(): item for item in known}
-    begins = [item for item in known if len(name) > 2 and item.lower().startswith(f"{name.lower()}_")]
-    near = begins[:3] or difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
-    if near:
-        return "; did you mean " + " or ".join(repr(lowered[item.lower()]) for item in near) + "?"
-    return "; known are " + ", ".join(known)
+    found = CATALOGUE.find(name)
+    if found is None:
+        raise UnknownNameError(argument, f"no metric is called {name!r}{suggestion(name, CATALOGUE)}")
+    return found.name

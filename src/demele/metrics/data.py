@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from demele.core.inputs import CHUNK, Codes, Factors
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
-from demele.metrics.native import Array
+from demele.estimation.information import Correction
 
-__all__ = ["Data"]
+Array = NDArray[np.float64]
+Estimator = Literal["histogram", "knn", "robust"]
 
 #: Standard deviations beyond which a value is an outlier: no column of a few thousand Gaussian values reaches it.
 OUTLYING = 8.0
@@ -31,6 +32,28 @@ def _reach(values: NDArray[Any], low: float, high: float) -> float:
         count, total, squares = count + len(known), total + float(known.sum()), squares + float(known @ known)
     mean = total / count
     return float(max(mean, 1 - mean) / np.sqrt(max(squares / count - mean**2, 1e-300)))
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings:
+    """Everything that changes an information table.
+
+    ``soft``: rows are spread over bins by the standard deviations of the codes. ``one_by_one``: nearest neighbours of
+    each code by itself, with its own noise against ties, which is what Latte does for DLIG.
+    """
+
+    binning: Binning
+    estimator: Estimator = "histogram"
+    correction: Correction = "none"
+    n_neighbors: int = 3
+    seed: int = 0
+    soft: bool = False
+    one_by_one: bool = False
+
+    @property
+    def resamples_by_weight(self) -> bool:
+        """Whether a resample of the rows is a weighting of bins computed once."""
+        return self.estimator == "histogram" and not self.soft
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +77,11 @@ class Data:
     def permuted(self, order: NDArray[np.intp]) -> "Data":
         """Return the same codes with the rows of all factors permuted together, so that they are independent."""
         return Data(self.codes, self.factors.take(order), self.codes_std)
+
+    def arrays(self) -> tuple[Array, Array]:
+        """Return codes and factors as plain arrays, classes as level numbers and NaN where not annotated: a copy."""
+        columns = [np.where(factor.annotated(), factor.values, np.nan) for factor in self.factors.columns]
+        return self.codes.dense().copy(), np.column_stack([column.astype(np.float64) for column in columns])
 
     def outlying(self) -> tuple[str, ...]:
         """Names of codes and continuous factors with values over 8 standard deviations from their mean."""

@@ -1,37 +1,104 @@
-"""Options of metrics: checked once, turned into the frozen objects that a signature prints."""
+"""Options of metrics: the default stands in a function's signature, the check in its annotation; both are read once."""
 
 import inspect
 import numbers
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, cast
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypedDict, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.inputs import Missing
+from demele.core.names import suggestion
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
-from demele.metrics.catalogue import suggestion
 
-__all__ = ["RunOptions", "as_binning", "checked_option", "regularising_codes", "restored"]
+# What an option may be ------------------------------------------------------------------------------------------------
 
 
-class RunOptions(TypedDict, total=False):
-    """Keywords that every metric takes.
+class Reads:
+    """The check of an option, written into its annotation: ``Annotated[int, Reads("a whole number", check)]``.
 
-    ``seed`` (default 0), ``repeats`` (1), ``bootstrap`` (0 resamples), ``level`` (0.95), ``chance`` (0 permutations),
-    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1): see :func:`demele.evaluate`.
+    Parameters
+    ----------
+    expects : str
+        What the option may be, for documentation.
+    check : callable (name, value) -> value
+        Returns the value in its frozen form, or raises InputError or InputTypeError naming the option.
     """
 
-    seed: int
-    repeats: int
-    bootstrap: int
-    level: float
-    chance: int
-    missing: Missing
-    kinds: object
-    n_jobs: int
+    __slots__ = ("check", "expects")
+
+    def __init__(self, expects: str, check: Callable[[str, Any], Any]) -> None:
+        self.expects, self.check = expects, check
+
+    def __repr__(self) -> str:  # help() prints annotations: no address in it
+        return f"Reads({self.expects!r})"
+
+
+def at_least(least: int) -> Reads:
+    """Return the check of a whole number that is not below ``least``."""
+
+    def check(name: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            raise InputTypeError(name, f"expected a whole number, got {value!r}")
+        if int(value) < least:
+            raise InputError(name, f"expected at least {least}, got {value}")
+        return int(value)
+
+    return Reads(f"a whole number, at least {least}", check)
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
+        raise InputTypeError(name, f"expected a number, got {value!r}")
+    return float(value)
+
+
+def above_zero(top: float = np.inf, *, below: bool = False) -> Reads:
+    """Return the check of a number above 0 and at most (or below) ``top``."""
+
+    def check(name: str, value: Any) -> float:
+        number = _number(name, value)
+        if not 0 < number <= top or (below and number >= top):
+            bound = "below" if below else "at most"
+            raise InputError(name, f"expected a number above 0 and {bound} {top:g}, got {value}")
+        return number
+
+    return Reads(f"a number above 0 and {'below' if below else 'at most'} {top:g}", check)
+
+
+def _deviation(name: str, value: Any) -> float:
+    number = _number(name, value)
+    if number < 0:
+        raise InputError(name, f"expected a standard deviation of at least 0, got {value}")
+    return number
+
+
+def _resamples(name: str, value: Any) -> int:
+    if value == 1 and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        raise InputError("bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
+    return cast("int", at_least(0).check(name, value))
+
+
+def _flag(name: str, value: Any) -> Any:
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(name, f"expected True or False, got {value!r}")
+    return value
+
+
+def _one_of(choices: tuple[object, ...]) -> Callable[[str, Any], Any]:
+    def check(name: str, value: Any) -> Any:
+        if not (value is None or isinstance(value, str)) or value not in choices:
+            wanted = ", ".join(repr(choice) for choice in choices)
+            raise InputError(name, f"expected one of {wanted}, got {value!r}")
+        return value
+
+    return check
 
 
 _BINNINGS: dict[str, type[Any]] = {
@@ -79,6 +146,106 @@ def as_binning(bins: object) -> Binning:
     raise InputTypeError("bins", f"expected a number, a Binning or edges, got {bins!r}")
 
 
+#: A whole number, at least 1.
+Count = Annotated[int, at_least(1)]
+#: A number above 0.
+Positive = Annotated[float, above_zero()]
+#: A number above 0 and at most 1.
+Fraction = Annotated[float, above_zero(1.0)]
+#: A standard deviation, at least 0.
+Deviation = Annotated[float, Reads("a standard deviation, at least 0", _deviation)]
+#: How continuous columns are cut: a number of bins, a word, edges or a rule.
+Bins = Annotated[
+    int | str | Binning | Sequence[float] | NDArray[Any],
+    Reads("a number, a Binning or edges", lambda _, value: as_binning(value)),
+]
+#: Where mutual informations come from.
+Estimator = Literal["histogram", "knn", "robust"]
+#: The code that is meant to hold each factor, by index or name; read with the columns, see :mod:`demele.metrics.side`.
+RegDim = Annotated[
+    Sequence[int] | Sequence[str] | None, Reads("an index or a name of a code for each factor", lambda _, value: value)
+]
+
+
+# Reading a signature --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a metric: its default in frozen form, and its check."""
+
+    name: str
+    default: Any
+    check: Callable[[str, Any], Any]
+    expects: str
+
+
+@lru_cache(maxsize=1024)
+def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
+    """Return the options of a function: its keyword-only parameters, with defaults that were checked.
+
+    Raises
+    ------
+    InputTypeError
+        If one has no default, or nothing in its annotation says what it may be.
+    """
+    parameters = [
+        one for one in inspect.signature(function).parameters.values() if one.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    if not parameters:
+        return {}
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError as error:
+        name = getattr(function, "__name__", "the function")
+        message = f"annotations of {name}: {error}; import what they name at run time, not under TYPE_CHECKING"
+        raise InputTypeError(message) from error
+    found = {}
+    for one in parameters:
+        owner = getattr(function, "__name__", "the function")
+        if one.default is inspect.Parameter.empty:
+            raise InputTypeError(f"option {one.name!r} of {owner} has no default")
+        check, expects = _check_of(hints.get(one.name), one.name, owner)
+        found[one.name] = Option(one.name, check(one.name, one.default), check, expects)
+    return found
+
+
+def _check_of(hint: Any, name: str, owner: str) -> tuple[Callable[[str, Any], Any], str]:
+    for item in getattr(hint, "__metadata__", ()):
+        if isinstance(item, Reads):
+            return item.check, item.expects
+    if hint is bool:
+        return _flag, "True or False"
+    if get_origin(hint) is Literal:
+        return _one_of(get_args(hint)), "one of " + ", ".join(map(repr, get_args(hint)))
+    if get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint):
+        rest = [item for item in get_args(hint) if item is not type(None)]
+        if len(rest) == 1:
+            check, expects = _check_of(rest[0], name, owner)
+            if get_origin(rest[0]) is Literal:
+                return _one_of((None, *get_args(rest[0]))), f"None or {expects}"
+            return lambda key, value: None if value is None else check(key, value), f"None or {expects}"
+    raise InputTypeError(
+        f"option {name!r} of {owner} has no check; annotate it with Count, Positive, a Literal, bool, or "
+        "Annotated[..., Reads(...)] of demele.metrics.options"
+    )
+
+
+def checked(options: Mapping[str, Option], given: Mapping[str, Any], metric: str) -> dict[str, Any]:
+    """Fill in defaults, and check every option that was given.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    """
+    for name in given:
+        if name not in options:
+            raise UnknownNameError("options", f"{metric} has no option {name!r}{suggestion(name, options)}")
+    return {
+        name: option.check(name, given[name]) if name in given else option.default for name, option in options.items()
+    }
+
+
 def restored(value: object) -> object:
     """Return option objects for their text in a parsed signature."""
     if isinstance(value, OptionText):
@@ -91,37 +258,24 @@ def restored(value: object) -> object:
     return value
 
 
-_CHOICES: dict[str, tuple[object, ...]] = {
-    "estimator": ("histogram", "knn", "robust"),
-    "correction": ("none", "miller-madow", "adjusted"),
-    "score_on": ("unseen", "training"),
-    "classifier": ("one-vs-rest", "multinomial"),
-    "probabilities": ("normalised", "raw"),
-    "scaling": ("min-max", "standard"),
-    "class_weight": (None, "balanced"),
-    "weights": ("deviation", "raw-deviation", "uniform"),
-    "value_weights": ("frequency", "uniform"),
-    "informativeness": ("variance", "uniform-6"),
-    "model": ("forest", "lasso", "boosting"),
-    "units": ("standard", "raw"),
-    "normaliser": ("quantile", "maximum"),
-    "factor_weights": ("uniform", "importance"),
-    "report": ("above-chance", "unscaled"),
-}
-_COUNTS = {
-    "n_neighbors": 1,
-    "n_trees": 1,
-    "batch_size": 2,
-    "n_train": 1,
-    "n_test": 1,
-    "max_depth": 1,
-    "max_bins": 2,
-    "repeats": 1,
-    "bootstrap": 0,
-    "chance": 0,
-    "seed": 0,
-}
-_OPTIONAL_COUNTS = ("n_train", "n_test", "max_bins")
+# What all metrics take ------------------------------------------------------------------------------------------------
+
+
+class RunOptions(TypedDict, total=False):
+    """Keywords that every metric takes.
+
+    ``seed`` (default 0), ``repeats`` (1), ``bootstrap`` (0 resamples), ``level`` (0.95), ``chance`` (0 permutations),
+    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1): see :func:`demele.evaluate`.
+    """
+
+    seed: int
+    repeats: int
+    bootstrap: int
+    level: float
+    chance: int
+    missing: Missing
+    kinds: object
+    n_jobs: int
 
 
 def checked_jobs(n_jobs: object) -> int:
@@ -131,95 +285,30 @@ def checked_jobs(n_jobs: object) -> int:
     return int(n_jobs)
 
 
-def checked_option(name: str, value: object) -> object:
-    """Validate one option by its name and return it in its frozen form."""
-    if name == "bins":
-        return as_binning(value)
-    if name in _CHOICES:
-        if not (value is None or isinstance(value, str)) or value not in _CHOICES[name]:
-            wanted = ", ".join(repr(choice) for choice in _CHOICES[name])
-            raise InputError(name, f"expected one of {wanted}, got {value!r}")
-        return value
-    if name in _COUNTS:
-        if value is None and name in _OPTIONAL_COUNTS:
-            return None
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-            raise InputTypeError(name, f"expected a whole number, got {value!r}")
-        if name == "bootstrap" and int(value) == 1:
-            raise InputError("bootstrap", "expected 0 or at least 2 resamples (100 or more for an interval), got 1")
-        if int(value) < _COUNTS[name]:
-            raise InputError(name, f"expected at least {_COUNTS[name]}, got {value}")
-        return int(value)
-    if name in ("level", "quantile", "penalty", "learning_rate"):
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-            raise InputTypeError(name, f"expected a number, got {value!r}")
-        top = {"level": 1.0, "quantile": 1.0}.get(name, np.inf)
-        if not 0 < float(value) <= top or (name == "level" and float(value) >= 1):
-            bound = "below" if name == "level" else "at most"
-            raise InputError(name, f"expected a number above 0 and {bound} {top:g}, got {value}")
-        return float(value)
-    if name == "prune_below":
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
-            raise InputTypeError(name, f"expected a number, got {value!r}")
-        if float(value) < 0:
-            raise InputError(name, f"expected a standard deviation of at least 0, got {value}")
-        return float(value)
-    if name == "fill_reg_dim" and not isinstance(value, bool | np.bool_):
-        raise InputTypeError(name, f"expected True or False, got {value!r}")
-    return value
+_RUN_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "n_jobs": lambda _, value: checked_jobs(value),
+    "seed": at_least(0).check,
+    "repeats": at_least(1).check,
+    "bootstrap": _resamples,
+    "level": above_zero(1.0, below=True).check,
+    "chance": at_least(0).check,
+    "missing": lambda _, value: value,  # the door checks it
+}
 
 
-def checked_options(function: Any, given: Mapping[str, Any], metric: str) -> dict[str, Any]:
-    """Fill in the defaults of a public function's signature and validate every option."""
-    defaults = {
-        parameter.name: parameter.default
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-    }
-    for name in given:
-        if name not in defaults:
-            raise UnknownNameError("options", f"{metric} has no option {name!r}{suggestion(name, defaults)}")
-    return {name: checked_option(name, given.get(name, default)) for name, default in defaults.items()}
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Keywords that all metrics share, validated."""
 
+    seed: int = 0
+    repeats: int = 1
+    bootstrap: int = 0
+    level: float = 0.95
+    chance: int = 0
+    n_jobs: int = 1
+    missing: Missing = "raise"
 
-def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names: Sequence[str]) -> NDArray[np.intp]:
-    """Return, for each factor, the index of the code that regularises it.
-
-    Raises
-    ------
-    InputError, NotEnoughData
-        If there is not one valid code for each factor.
-    """
-    d, m = len(code_names), len(factor_names)
-    if reg_dim is None:
-        if d < m:
-            raise NotEnoughData(
-                "reg_dim",
-                f"by default code i regularises factor i, which needs at least {m} codes, got {d}; "
-                "name the code of each factor",
-            )
-        return np.arange(m)
-    if isinstance(reg_dim, str) or not isinstance(reg_dim, Sequence | np.ndarray):
-        raise InputTypeError("reg_dim", f"expected one code (index or name) for each factor, got {reg_dim!r}")
-    if len(reg_dim) != m:
-        raise InputError("reg_dim", f"expected one code for each of the {m} factors, got {len(reg_dim)}")
-    found = np.empty(m, dtype=np.intp)
-    for index, code in enumerate(reg_dim):
-        if isinstance(code, str):
-            if code not in code_names:
-                raise UnknownNameError(
-                    "reg_dim",
-                    f"no code is called {code!r} (for factor {factor_names[index]!r}){suggestion(code, code_names)}",
-                )
-            found[index] = list(code_names).index(code)
-        elif isinstance(code, bool) or not isinstance(code, numbers.Integral):
-            raise InputTypeError(
-                "reg_dim", f"expected a code's index or name for factor {factor_names[index]!r}, got {code!r}"
-            )
-        elif not 0 <= int(code) < d:
-            raise InputError(
-                "reg_dim", f"expected an index from 0 to {d - 1} for factor {factor_names[index]!r}, got {code}"
-            )
-        else:
-            found[index] = int(code)
-    return found
+    @classmethod
+    def checked(cls, **given: Any) -> "Run":
+        """Validate the keywords that were given."""
+        return cls(**{name: check(name, given[name]) for name, check in _RUN_CHECKS.items() if name in given})

@@ -5,10 +5,7 @@ import numpy as np
 from demele.core.results import Dependency
 from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
-from demele.metrics.data import Data
-from demele.metrics.native import Array
-
-__all__ = ["dependency_pictures"]
+from demele.metrics.data import Array, Data
 
 #: No more pairs than a reader can look at; rows beyond this many are sampled evenly.
 MAX_PAIRS = 400

@@ -6,10 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 from demele.core.errors import UnknownNameError
+from demele.core.names import suggestion
 from demele.estimation.discretise import EqualFrequency
-from demele.metrics.catalogue import suggestion
-
-__all__ = ["DEFAULT_PROTOCOL", "PROTOCOLS", "Protocol", "protocol", "protocol_names"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,6 @@ from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByNam
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SparseEvaluation", "TopCode"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopCode:

@@ -1,45 +1,36 @@
 """Metrics that fit predictors, on the few sparse codes that inform most: a dense table of these alone is made."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factors
-from demele.core.results import LeftOut, Note, Score
+from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
 from demele.core.sparse_inputs import SparseCodes
-from demele.estimation.gaps import top_two
-from demele.estimation.independence import Finding
-from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.data import Data
-from demele.metrics.fragility import few_rows_notes
-from demele.metrics.native import Array, mean_of_defined
-from demele.metrics.noise_notes import findings_of, unexplained_notes
-from demele.metrics.outcomes import Outcome
-from demele.metrics.presented import score_of
-from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.metrics.requests import Request, Run, Subject
+from demele.estimation.gaps import mean_of_defined, top_two
+from demele.estimation.independence import Finding, dependence
+from demele.metrics.data import Array
+from demele.metrics.source import InMemory, Subject
 from demele.metrics.sparse_tables import SparseTable
-from demele.metrics.tasks import Task, run_tasks
-from demele.runtime.progress import Report
-
-__all__ = ["Screened", "screened_codes", "screened_scores", "told_by_codes"]
 
 #: Codes that inform most, and rows, among which anything that tells a factor is looked for.
 LOOKED_AT = (50, 20_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Screened:
-    """The codes and rows that predictors are fitted on, and what must be said of them."""
+class Screened(InMemory):
+    """Some rows of the codes that inform most: whether the codes tell anything is looked for among more of them."""
 
-    chosen: NDArray[np.intp]
-    subject: Subject
-    note: Note
-    left_out_factors: tuple[Note, ...]
+    name = "the sparse codes that inform most"
+
+    def __init__(self, subject: Subject, chosen: NDArray[np.intp]) -> None:
+        super().__init__(subject)
+        self.chosen = chosen
+
+    def finding(self, options: object = None) -> Finding | None:
+        """Say nothing: see :func:`told_by_codes`."""
+        return None
 
 
 def ranked_codes(information: Array, most: int) -> NDArray[np.intp]:
@@ -78,16 +69,16 @@ def screened_codes(
         for index in active
         if index not in alive
     )
-    varying = Factors(tuple(sampled.columns[index] for index in alive), sampled.missing, ())
-    subject = Subject(dense, sampled, alive, Data(dense, varying), ())
-    return Screened(chosen, subject, _note(codes, table, chosen, len(rows)), lost)
+    subject = Subject(dense, sampled, alive, (*lost, _note(codes, table, chosen, len(rows))))
+    return Screened(subject, chosen)
 
 
 def told_by_codes(codes: SparseCodes, factors: Factors, active: list[int], table: SparseTable) -> Finding:
     """Look for anything that the codes tell of the factors, among those that inform most."""
     most, n_rows = LOOKED_AT
-    data = screened_codes(codes, factors, active, table, most, n_rows, 0).subject.data
-    return findings_of(data, n_codes=codes.d)
+    data = screened_codes(codes, factors, active, table, most, n_rows, 0).rows()
+    columns = [(factor.values, factor.categorical) for factor in data.factors.columns]
+    return dependence(data.codes.values, columns, n_codes=codes.d)
 
 
 def _note(codes: SparseCodes, table: SparseTable, chosen: NDArray[np.intp], n_rows: int) -> Note:
@@ -113,62 +104,19 @@ def _share(information: Array, others: NDArray[np.bool_]) -> float:
     return min(max(rest / whole, 0.0), 1.0) if whole > 0 else 0.0
 
 
-def screened_scores(
-    names: list[str],
-    options: Mapping[str, Mapping[str, Any]],
-    screened: Screened,
+def sap_of_all(
+    score: Score,
+    chosen: NDArray[np.intp],
     table: SparseTable,
     codes: SparseCodes,
     factors: Factors,
     active: list[int],
-    run: Run,
-    kinds: object,
-    report: Report | None,
-) -> list[Score | LeftOut]:
-    """Run SAP and DCI on the screened codes, as they run on dense ones."""
-    data = screened.subject.data
-    groups: dict[str, list[str]] = {}
-    found: dict[str, Score | LeftOut] = {}
-    for name in names:
-        spec = CATALOGUE[name]
-        if data.factors.m < spec.needs_factors or data.codes.d < spec.needs_codes:
-            reason = (
-                f"{name} needs at least {spec.needs_codes} codes and {spec.needs_factors} factors that vary, got "
-                f"{data.codes.d} and {data.factors.m}"
-            )
-            found[name] = LeftOut(metric=name, reason=reason)
-        else:
-            groups.setdefault(spec.group, []).append(name)
-    tasks = [
-        Task(group=group, options=options[group], function=None, seed=run.seed, variant="repeat", index=0)
-        for group in groups
-    ]
-    for task, result in zip(tasks, run_tasks(tasks, data, n_jobs=run.n_jobs, report=report), strict=True):
-        few_rows = few_rows_notes(task.group, data, task.options)
-        unexplained = unexplained_notes(result.natives, data.n, data.codes.d)
-        for name in groups[task.group]:
-            if result.error is not None:
-                found[name] = LeftOut(metric=name, reason=str(result.error))
-                continue
-            outcome = Outcome(
-                native=result.natives[name],
-                seconds=result.seconds,
-                notes=(*screened.left_out_factors, screened.note, *few_rows, *unexplained.get(name, ())),
-            )
-            request = Request(name, spec=CATALOGUE[name], options=task.options)
-            score = score_of(request, outcome, screened.subject, run, DEFAULT_PROTOCOL, kinds)
-            found[name] = _sap_of_all(score, screened, table, codes, factors, active) if name == "sap" else score
-    return [found[name] for name in names]
-
-
-def _sap_of_all(
-    score: Score, screened: Screened, table: SparseTable, codes: SparseCodes, factors: Factors, active: list[int]
 ) -> Score:
     """Put the squared correlations of all codes on all rows in the place of those of the screened ones."""
     if score.matrix_values is None or score.per_factor is None:
         raise ValueError("SAP keeps its matrix")
     matrix = np.full((codes.d, factors.m), np.nan)
-    matrix[screened.chosen] = score.matrix_values
+    matrix[chosen] = score.matrix_values
     per_factor = score.per_factor.copy()
     squares = table.squared_correlations
     continuous = [index for index in active if not factors.columns[index].categorical]

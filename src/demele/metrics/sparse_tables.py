@@ -1,6 +1,6 @@
 """Information of sparse codes on factors, and their squared correlations: block by block, in one process or more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.inputs import Factor, Factors
 from demele.core.sparse_inputs import SparseCodes
+from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Binning, ColumnBins
 from demele.estimation.information import Correction, InformationTable, entropy, information_table
 from demele.estimation.sparse_counts import (
@@ -21,11 +22,9 @@ from demele.estimation.sparse_counts import (
     number_of_bins,
     squared_correlation_block,
 )
-from demele.metrics.native import Array
+from demele.metrics.data import Array
 from demele.runtime.progress import Report
 from demele.runtime.work import completed
-
-__all__ = ["SparseTable", "sparse_table", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,7 @@ class _Work:
     codes: SparseCodes
     bins: Sequence[ColumnBins | None]
     levels: Sequence[FactorLevels]
+    information: Callable[[JointCounts, Correction], InformationTable]
     correction: Correction
     continuous: Sequence[Factor]
 
@@ -71,7 +71,7 @@ class _Done:
 
 def _counted(block: Block, work: _Work) -> _Done:
     counts, alone = count_block(work.codes, work.bins, work.levels, block)
-    table = information_table(counts, work.correction)
+    table = work.information(counts, work.correction)
     squares = squared_correlation_block(work.codes, work.continuous, block)
     return _Done(block, table, entropy(alone, work.correction), squares)
 
@@ -86,14 +86,18 @@ def sparse_table(
     correlations: bool,
     n_jobs: int,
     report: Report | None,
+    information_of: Callable[[JointCounts, Correction], InformationTable] = information_table,
 ) -> SparseTable:
-    """Work through all blocks of codes; a block's numbers depend on nothing but the data."""
+    """Work through all blocks of codes; a block's numbers depend on nothing but the data.
+
+    ``information_of`` turns the joint counts of a block into information.
+    """
     from joblib import parallel_config
 
     bins = nonzero_bins(codes, binning)
     levels = factor_levels(factors, factor_binning)
     index = [place for place, factor in enumerate(factors.columns) if correlations and not factor.categorical]
-    work = _Work(codes, bins, levels, correction, [factors.columns[place] for place in index])
+    work = _Work(codes, bins, levels, information_of, correction, [factors.columns[place] for place in index])
     parts = blocks(codes, bins, levels)
     information, joint = np.empty((codes.d, factors.m)), np.empty((codes.d, factors.m))
     code_entropy, squares = np.empty(codes.d), np.full((codes.d, factors.m), np.nan)

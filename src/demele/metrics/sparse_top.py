@@ -7,8 +7,6 @@ from demele.core.sparse_inputs import SparseCodes
 from demele.estimation.information import InformationTable
 from demele.metrics.sparse_results import TopCode
 
-__all__ = ["top_codes"]
-
 
 def top_codes(codes: SparseCodes, factors: Factors, table: InformationTable, most: int) -> tuple[TopCode, ...]:
     """Return the best codes of every factor; of equal informations the first code comes first."""

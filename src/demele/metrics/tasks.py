@@ -1,35 +1,38 @@
-"""Independent pieces of work: one group of metrics on one draw of the rows, in this process or in others."""
+"""Independent pieces of work: metrics that share a fit, on one draw of the rows, in this process or in others."""
 
 import importlib
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, NotEnoughData
 from demele.core.seeds import rng_for
 from demele.metrics.data import Data
-from demele.metrics.native import Array, Native
+from demele.metrics.metric import Array, Native, Reading, called
+from demele.metrics.request import bound
+from demele.metrics.source import half_of_rows
 from demele.runtime.progress import Report
 from demele.runtime.work import ordered
-
-__all__ = ["Draws", "Task", "TaskResult", "Variant", "half_of_rows", "run_tasks"]
 
 Variant = Literal["repeat", "half", "permutation", "winsorised", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A group of metrics on one draw: its streams come from what it is, not from when or where it runs."""
+    """Metrics that share a fit, on one draw: its streams come from what it is, not from when or where it runs.
 
-    group: str
+    It carries formulas, not names of metrics, so that any process can run it.
+    """
+
+    stream: str
+    readings: Mapping[str, Reading]
     options: Mapping[str, Any]
-    function: Callable[..., float] | None
+    side: Mapping[str, Any] = field(default_factory=dict)
     seed: int
     variant: Variant
     index: int
@@ -108,21 +111,16 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
     if n_jobs == 1 or len(tasks) <= 1:
         for done, task in enumerate(tasks):
             if report is not None:
-                report(done, len(tasks), task.group)
+                report(done, len(tasks), task.stream)
             results.append(_run(task, data))
     else:
         for done, result in enumerate(ordered(_run, ((task, data) for task in tasks), n_jobs=n_jobs)):
             if report is not None:
-                report(done, len(tasks), tasks[done].group)
+                report(done, len(tasks), tasks[done].stream)
             results.append(result)
     if report is not None and tasks:
         report(len(tasks), len(tasks), "")
     return results
-
-
-def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
-    """Return the rows of one half-sample: half of all, without replacement, in their order."""
-    return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
 
 
 @lru_cache(maxsize=1)
@@ -135,8 +133,8 @@ def _thread_pools(n_modules: int) -> Any:
 
 def _load_thread_pools(task: Task) -> None:
     """Import what brings thread pools of its own: one that is loaded later would escape the limit below."""
-    if task.function is None:
-        importlib.import_module("sklearn.linear_model" if task.group == "dci_lasso" else "scipy.linalg")
+    for name in {reading.loads for reading in task.readings.values() if reading.loads}:
+        importlib.import_module(name)
 
 
 def _run(task: Task, data: Data) -> TaskResult:
@@ -166,33 +164,19 @@ def _drawn(task: Task, data: Data) -> Data:
 
 
 def _natives(task: Task, data: Data) -> dict[str, Native]:
-    if task.function is not None:
-        return {task.group: Native(value=np.asarray(_called(task.function, task.group, data)))}
-    from demele.metrics.runners import RUNNERS
-
     def streams(*identity: str | int) -> np.random.Generator:
         # the winsorised run repeats the first one in all but the data
         variant = "repeat" if task.variant == "winsorised" else task.variant
-        return rng_for(task.seed, task.group, variant, task.index, *identity)
+        return rng_for(task.seed, task.stream, variant, task.index, *identity)
 
-    return RUNNERS[task.group](data, task.options, streams)
-
-
-def _called(function: Callable[..., float], name: str, data: Data) -> float:
-    """Call a user's metric on plain arrays; a failure of his is a reason why there is no number, not a crash."""
-    codes = data.codes.dense().copy()  # his to write into: the next metrics must not see it
-    factors = np.column_stack(
-        [np.where(factor.annotated(), factor.values, np.nan).astype(np.float64) for factor in data.factors.columns]
-    )
-    try:
-        found = function(codes, factors)
-        # float() would read a text, and drop the imaginary part of a complex number of NumPy
-        real = not isinstance(found, str | bytes | complex | np.complexfloating)
-        value = float(found) if real else np.nan
-    except (Exception, SystemExit) as error:  # one that ends the process would end the whole run without a word
-        raise NotEnoughData(f"{name} raised {type(error).__name__}: {error}") from error
-    if not real:
-        raise NotEnoughData(f"{name} returned {found!r}, which is no real number")
-    if np.isnan(value):
-        raise NotEnoughData(f"{name} returned NaN")
-    return value
+    fitted: dict[Any, Any] = {None: data}
+    natives = {}
+    for name, reading in task.readings.items():
+        if reading.state == "arrays":
+            natives[name] = called(reading.formula, name, *data.arrays(), task.options)
+            continue
+        if reading.fit not in fitted and reading.fit is not None:
+            fitted[reading.fit] = reading.fit(data, **bound(reading.fit, task.options, task.side, streams))
+        formula = reading.formula
+        natives[name] = formula(fitted[reading.fit], **bound(formula, task.options, task.side, streams))
+    return natives

@@ -13,8 +13,6 @@ from demele.estimation.discretise import EDGE_TOLERANCE, ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
 from demele.streaming.rows import Binned
 
-__all__ = ["CHANGED", "Cells", "RowCounter"]
-
 #: Cells of the columns of one pack, so that two packs together are numbered by 16 bits.
 CELLS_PER_PACK = 256
 #: Rows binned and counted at a time: what is made of them stays in a core's cache.

@@ -15,8 +15,6 @@ from demele.outofcore.tables import some
 from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
 
-__all__ = ["Partition", "Partitions"]
-
 #: Rows of a partition that are worked on at a time.
 ROWS_AT_ONCE = 1 << 17
 

@@ -27,8 +27,6 @@ from demele.core.inputs import (
 from demele.core.sentences import give
 from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
 
-__all__ = ["Seen", "SeenCode", "SeenFactor", "look", "merged"]
-
 #: Distinct numbers that are kept where a column may hold classes, and where it was said to.
 MOST_DETECTED = MAX_LEVELS_OF_WHOLE_FLOATS + 1
 MOST_CLASSES = 1_000_000

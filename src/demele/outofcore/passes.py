@@ -20,8 +20,6 @@ from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
 from demele.streaming.states import row_keys
 
-__all__ = ["Pieces", "Reading", "Sampled", "Spans", "Tally", "counted", "first_look", "joined_tallies"]
-
 #: The stream whose row numbers are those of the whole, so that a sample does not depend on how rows are cut.
 STREAM = "rows"
 

@@ -10,7 +10,6 @@ exact at this size (a quantile of 100 000 rows is off by 0.16% of the rows in st
 merging or on draws that cannot be seeded.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,41 +19,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UndefinedFactorWarning
-from demele.core.inputs import Missing
-from demele.core.results import Evaluation, FactorSummary, LeftOut, Note, Score
+from demele.core.inputs import Missing, read_pair
+from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.sentences import marked
 from demele.core.signature import Signature
-from demele.core.spec import MetricSpec
 from demele.core.version import __version__
-from demele.estimation.counts import JointCounts
-from demele.estimation.information import information_table
-from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.evaluate import evaluate
-from demele.metrics.information.scores import native_of
-from demele.metrics.options import checked_option
-from demele.metrics.outcomes import Outcome, assumed_codes, by_table
-from demele.metrics.pieces import SAMPLE
-from demele.metrics.presented import score_of
+from demele.estimation.discretise import Binning
+from demele.estimation.information import InformationTable
+from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
+from demele.metrics.data import TableSettings
+from demele.metrics.metric import Reading
+from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.requests import (
-    Metric,
-    Request,
-    Run,
-    Subject,
-    chosen_metrics,
-    free_name,
-    given_options,
-    merged_options,
-    request_for,
-)
+from demele.metrics.request import Asked, applies, reading_of
+from demele.metrics.run import computed, evaluation, scores_of
+from demele.metrics.source import InMemory, Source, Subject
 from demele.outofcore.counting import RowCounter
 from demele.outofcore.passes import Sampled, Tally
 from demele.outofcore.whole_rows import WholeRows, first_pass, further_passes, pieces_of
-from demele.runtime.progress import reporting
+from demele.runtime.progress import Report, reporting
 from demele.streaming.frame import Frame
+from demele.streaming.source import is_counted, of_varying
 
-__all__ = ["evaluate_in_pieces"]
+#: Rows that metrics which cannot be counted are computed on, unless told otherwise.
+SAMPLE = 100_000
 
 #: Notes on how few rows there are: of a sample they say nothing of all rows.
 OF_ROWS = ("few-rows", "many-codes")
@@ -63,7 +52,7 @@ OF_ROWS = ("few-rows", "many-codes")
 def evaluate_in_pieces(
     codes: object,
     factors: object,
-    metrics: Sequence[Metric] | Metric | None = None,
+    metrics: Sequence[Choice] | Choice | None = None,
     *,
     protocol: str = DEFAULT_PROTOCOL,
     seed: int = 0,
@@ -110,105 +99,115 @@ def evaluate_in_pieces(
         raise InputError("sample", f"expected a number of rows of at least 4, got {sample!r}")
     settings = protocol_named(protocol)
     chosen = chosen_metrics(metrics)
-    given = given_options(options)
-    bins = None if bins is None else checked_option("bins", bins)
+    rule = None if bins is None else as_binning(bins)
+    asked = asked_of(chosen, settings, given_options(options, chosen), rule, {"reg_dim": reg_dim})
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {name!r}")
-    started = time.perf_counter()
     with reporting(progress) as report:
         pieces = pieces_of(codes, factors, run.n_jobs)
         rows, subject = first_pass(pieces, kinds, missing, int(sample), run.seed, report)
-        requests, left_out = _requests(
-            chosen,
-            lambda spec: merged_options(spec, settings.options, given, bins),
-            subject,
-            reg_dim,
-            named=named,
-        )
-        counted = [one for one in requests if one.settings is not None and one.settings.estimator == "histogram"]
-        rules = dict.fromkeys(group.binning for group in by_table(counted))
-        frame, tally, kept = further_passes(rows, list(rules), report)
-        outcomes = _outcomes(rows, frame, tally, counted, subject, time.perf_counter() - started)
-        scores = {
-            request.name: score_of(request, outcomes[request.name], subject, run, settings.name, kinds)
-            for request in counted
-        }
-        about, reason = _of_sample(
-            rows,
-            kept,
-            [one.name if one.callable is None else one.callable for one in requests],
-            {
-                "protocol": protocol,
-                "seed": seed,
-                "repeats": repeats,
-                "missing": missing,
-                "kinds": dict(rows.kinds),
-                "reg_dim": reg_dim,
-                "bins": bins,
-                "options": options,
-                "n_jobs": n_jobs,
-                "progress": False if report is None else report,
-            },
-        )
-    if about is None and named and len(counted) < len(requests):
+        source = Pieces(rows, subject)
+        asked, left_out = _applying(asked, source, named=named)
+        counted = [one for one in asked if reading_of(one.metric, source, one.options) is not None]
+        kept = source.read(list(dict.fromkeys(one.options["bins"] for one in counted)), report)
+        whole = computed(counted, source, run, named=named)
+        asked = [one for one in asked if one.name not in whole.refused]
+        left_out += whole.left_out
+        scores = {score.metric: score for score in scores_of(whole, source, run, settings.name, kinds, warn=False)}
+        about, reason = _of_sample(rows, kept, asked, run, settings.name, False if report is None else report)
+    if about is None and named and len(counted) < len(asked):
         raise NotEnoughData(reason)
     of_sample = {} if about is None else {score.metric: score for score in about}
     reasons = {} if about is None else {one.metric: one.reason for one in about.left_out}
-    for request in requests:
-        own = of_sample.get(request.name)
-        if request.name in scores:
-            scores[request.name] = _checked(scores[request.name], own, rows)
+    for one in asked:
+        own = of_sample.get(one.name)
+        if one.name in scores:
+            scores[one.name] = _checked(scores[one.name], own, rows)
         elif own is not None:
-            scores[request.name] = _told(own, rows)
+            scores[one.name] = _told(own, rows)
         else:
-            left_out.append(LeftOut(metric=request.name, reason=reasons.get(request.name, reason)))
+            left_out.append(LeftOut(metric=one.name, reason=reasons.get(one.name, reason)))
     return Evaluation(
-        scores=tuple(scores[request.name] for request in requests if request.name in scores),
+        scores=tuple(scores[one.name] for one in asked if one.name in scores),
         left_out=tuple(left_out),
         protocol=settings.name,
         name=name,
         n=rows.n,
         code_names=subject.codes.names,
-        factors=tuple(
-            FactorSummary(
-                name=factor.name,
-                kind=factor.kind,
-                n_levels=len(factor.levels) if factor.categorical else None,
-                n_annotated=factor.n_annotated,
-                constant=factor.constant,
-            )
-            for factor in subject.factors.columns
-        ),
+        factors=subject.summaries(),
         dependency=() if about is None else about.dependency,
         notes=subject.notes,
         version=__version__,
     )
 
 
-def _requests(
-    chosen: list[Metric],
-    options_of: Callable[[MetricSpec], dict[str, Any]],
-    subject: Subject,
-    reg_dim: object,
-    *,
-    named: bool,
-) -> tuple[list[Request], list[LeftOut]]:
+class Pieces(Source):
+    """Rows that are read a piece at a time: after the passes, counts of all of them.
+
+    Parameters
+    ----------
+    rows : WholeRows
+        What the first pass found.
+    subject : Subject
+    """
+
+    states = frozenset({"table"})
+    name = "data read a piece at a time"
+
+    def __init__(self, rows: WholeRows, subject: Subject) -> None:
+        self._rows, self._subject = rows, subject
+        self._frame: Frame = rows.frame
+        self._rules: list[Binning] = []
+        self._tally: Tally | None = None
+
+    def read(self, rules: list[Binning], report: Report | None) -> Sampled:
+        """Count all rows under these rules, and return a sample of them."""
+        self._frame, self._tally, kept = further_passes(self._rows, rules, report)
+        self._rules = rules
+        return kept
+
+    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
+        """Whether a metric counts every row."""
+        return is_counted(reading, options)
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the columns as the first pass found them."""
+        return self._subject
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the information table of all rows."""
+        if self._tally is None:
+            raise ValueError("rows are counted before tables are read")
+        counter = RowCounter(self._frame.bins(settings.binning), self._rows.incomplete)
+        counts = counter.joint_counts(self._tally.cells[self._rules.index(settings.binning)])
+        counts = of_varying(counts, list(self._subject.active))
+        return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
+
+    def notes(self, options: Mapping[str, Any]) -> tuple[Note, ...]:
+        """Say where edges are quantiles, and of which rows."""
+        rows = self._rows
+        if not options["bins"].needs_values or rows.n <= rows.sample:
+            return ()
+        message = f"the edges of the bins are quantiles of a random sample of {rows.sample:,} of {rows.n:,} rows"
+        return (Note(code="edges-of-sample", message=message),)
+
+
+def _applying(asked: Sequence[Asked], source: Pieces, *, named: bool) -> tuple[list[Asked], list[LeftOut]]:
     """Return what is to be computed, and what does not apply; where metrics were named, that is an error."""
-    requests: list[Request] = []
+    found: list[Asked] = []
     left_out: list[LeftOut] = []
-    for metric in chosen:
-        if callable(metric):
-            requests.append(Request(free_name(metric, [*CATALOGUE, *(item.name for item in requests)]), metric))
-            continue
+    for one in asked:
         try:
-            requests.append(request_for(CATALOGUE[metric], options_of(CATALOGUE[metric]), subject, reg_dim))
+            applies(one, source.subject("rows"))
         except NotEnoughData as error:
             if named:
                 raise
-            left_out.append(LeftOut(metric=metric, reason=str(error)))
-    if not requests:
+            left_out.append(LeftOut(metric=one.name, reason=str(error)))
+        else:
+            found.append(one)
+    if not found:
         raise NotEnoughData("metrics", f"none applies; {left_out[0].metric}: {marked(left_out[0].reason)}")
-    return requests, left_out
+    return found, left_out
 
 
 def _refuse(**given: Any) -> None:
@@ -230,43 +229,13 @@ def _refuse(**given: Any) -> None:
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
-def _outcomes(
-    rows: WholeRows, frame: Frame, tally: Tally, counted: list[Request], subject: Subject, seconds: float
-) -> dict[str, Outcome]:
-    """Return the outcomes of metrics that count, from the counts of all rows."""
-    rules = list(dict.fromkeys(settings.binning for settings in by_table(counted)))
-    found: dict[str, Outcome] = {}
-    active = list(subject.active)
-    for settings, group in by_table(counted).items():
-        at = rules.index(settings.binning)
-        counter = RowCounter(frame.bins(settings.binning), rows.incomplete)
-        counts = _of_varying(counter.joint_counts(tally.cells[at]), active)
-        table = information_table(counts, settings.correction)
-        notes: tuple[Note, ...] = ()
-        if settings.binning.needs_values and rows.n > rows.sample:
-            message = f"the edges of the bins are quantiles of a random sample of {rows.sample:,} of {rows.n:,} rows"
-            notes = (Note(code="edges-of-sample", message=message),)
-        for request in group:
-            native = native_of(request.name, table, request.reg_dim)
-            told = notes + assumed_codes(request, table)
-            found[request.name] = Outcome(native=native, seconds=seconds, notes=told)
-    return found
-
-
-def _of_varying(counts: JointCounts, active: list[int]) -> JointCounts:
-    return replace(
-        counts,
-        tables=tuple(counts.tables[index] for index in active),
-        factor_tables={
-            (active.index(i), active.index(k)): table
-            for (i, k), table in counts.factor_tables.items()
-            if i in active and k in active
-        },
-    )
-
-
 def _of_sample(
-    rows: WholeRows, kept: Sampled, metrics: list[Any], arguments: dict[str, Any]
+    rows: WholeRows,
+    kept: Sampled,
+    asked: Sequence[Asked],
+    run: Run,
+    protocol: str,
+    progress: bool | Callable[[float, float, str], None],
 ) -> tuple[Evaluation | None, str]:
     """Score the sample: with every metric, since it also shows what makes counted ones fragile."""
     d = len(rows.frame.codes)
@@ -276,12 +245,24 @@ def _of_sample(
         for column, about, own in zip(kept.columns[d:], rows.frame.columns, rows.ordered, strict=True)
     ]
     factors = _table(columns, rows.frame.factors, "v")
+    kinds = dict(rows.kinds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedFactorWarning)  # told of all rows already
-            return evaluate(codes, factors, metrics, **arguments), ""
+            subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing=run.missing))
+            found = evaluation(
+                asked,
+                InMemory(subject),
+                run,
+                protocol=protocol,
+                kinds=kinds,
+                name="codes",
+                named=True,
+                progress=progress,
+            )
     except NotEnoughData as error:
         return None, f"on a random sample of {len(kept.keys):,} rows: {error}"
+    return found, ""
 
 
 def _category(numbers: NDArray[Any], levels: tuple[str, ...]) -> Any:

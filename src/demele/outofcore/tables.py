@@ -23,8 +23,6 @@ from demele.core.extras import require
 from demele.core.inputs import split_columns
 from demele.core.parquet_files import decoded, facts_of, parsing_parquet, text_columns
 
-__all__ = ["ArrayTable", "ParquetTable", "Span", "Table", "blocks", "scan_parquet", "some", "spans", "table_of"]
-
 #: Rows of one piece of work, unless files are cut otherwise.
 ROWS_PER_SPAN = 1 << 21
 #: Rows read at a time.

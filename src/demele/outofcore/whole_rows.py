@@ -11,7 +11,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Kind, Missing, check_pair, given_kinds
 from demele.core.sentences import setting
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
-from demele.metrics.requests import Subject
+from demele.metrics.source import Subject
 from demele.outofcore.dask import Partitions
 from demele.outofcore.first_pass import Seen, SeenFactor, doubt_of, kind_of, levels_of
 from demele.outofcore.passes import Pieces, Reading, Sampled, Spans, Tally
@@ -20,8 +20,6 @@ from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
 from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
-
-__all__ = ["WholeRows", "first_pass", "further_passes", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def first_pass(
     factors = replace(factors, ambiguous=tuple(doubt for doubt in doubts if doubt is not None))
     check_pair(codes, factors)
     found = {column.name: column.kind for column in columns}
-    return WholeRows(pieces, seen, frame, found, sample, seed), Subject.of(codes, factors, None)
+    return WholeRows(pieces, seen, frame, found, sample, seed), Subject.of(codes, factors)
 
 
 def _column(name: str, kind: Kind, seen: SeenFactor) -> Column:

@@ -1,7 +1,6 @@
 """One self-contained HTML page about one or several evaluations: opens from disk, asks nothing of any network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def write_report(
 
 
 def _declared() -> dict[str, dict[str, Any]]:
-    return {name: asdict(spec) for name, spec in CATALOGUE.items()}
+    return {name: metric.facts() for name, metric in CATALOGUE.items()}
 
 
 def _title(view: View) -> str:

@@ -8,29 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import Missing
+from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.seeds import checked_seed
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.evaluate import evaluate
-from demele.metrics.information.tables import TableSettings
-from demele.metrics.options import checked_option
+from demele.metrics.chosen import asked_of, chosen_metrics, given_options
+from demele.metrics.metric import Metric, Reading
+from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.requests import chosen_metrics, given_options, merged_options
-from demele.streaming.counted import Counted, Seen, check_with_frame, counted_metrics, table_settings
+from demele.metrics.request import Asked, reading_of
+from demele.metrics.run import computed, evaluation, scores_of
+from demele.metrics.source import InMemory, Subject
 from demele.streaming.frame import Frame
 from demele.streaming.plan import Plan, comparable, difference, listed
 from demele.streaming.rows import Rows
-from demele.streaming.sampled import Names, applying, as_tables, mixed, of_sample, read_deviations, read_rows
+from demele.streaming.sampled import Names, as_tables, mixed, of_sample, read_deviations, read_rows
+from demele.streaming.source import (
+    Counted,
+    Seen,
+    check_with_frame,
+    sums_for,
+)
 from demele.streaming.states import CountState, SampleState
-from demele.streaming.summed import accumulated_metrics, seen_of, sums_for, sums_scores
 from demele.streaming.sums import Sums, merged
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
-__all__ = ["BOUND", "Accumulator", "accumulated_metrics", "counted_metrics"]
 
 #: Rows that sampled metrics keep, unless told otherwise.
 BOUND = 100_000
@@ -79,7 +84,7 @@ class Accumulator:
     True
     """
 
-    __slots__ = ("_columns", "_counts", "_frame", "_plan", "_sample", "_stream", "_sums", "_tables")
+    __slots__ = ("_asked", "_columns", "_counts", "_frame", "_plan", "_readings", "_sample", "_stream", "_sums")
 
     def __init__(
         self,
@@ -100,8 +105,8 @@ class Accumulator:
         if metrics is None:
             raise InputTypeError("metrics", "expected a name or several, got None; demele.metric_names() lists all")
         chosen = chosen_metrics(metrics)
-        names = tuple(str(name) for name in chosen if isinstance(name, str))
-        if len(names) < len(chosen):
+        names = tuple(chosen)
+        if any(CATALOGUE.find(name) is not metric for name, metric in chosen.items()):
             raise InputTypeError("metrics", "expected registered names; functions of your own are for demele.evaluate")
         if frame is not None and not isinstance(frame, Frame):
             raise InputTypeError("frame", f"expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
@@ -126,22 +131,29 @@ class Accumulator:
             missing=missing if frame is None else frame.missing,
             kinds=kinds if frame is None else frame.kinds,
             reg_dim=listed(reg_dim),
-            bins=None if bins is None else checked_option("bins", bins),
+            bins=None if bins is None else as_binning(bins),
         )
         self._frame = frame
         self._stream = str(stream)
         self._columns: Names | None = None
-        options = self._options()
-        settings = {name: table_settings(name, own) for name, own in options.items()}
-        self._tables: dict[str, TableSettings] = {
-            name: one for name, one in settings.items() if frame is not None and one is not None
-        }
-        rules = dict.fromkeys(one.binning for one in self._tables.values())
+        self._asked = self._with_options()
+        self._readings: dict[str, Reading] = {}
+        if frame is not None:
+            source = Counted(frame)
+            found = {one.name: reading_of(one.metric, source, one.options) for one in self._asked}
+            self._readings = {name: reading for name, reading in found.items() if reading is not None}
+        options = {one.name: one.options for one in self._asked}
+        tables = [name for name, reading in self._readings.items() if reading.state == "table"]
         self._counts: dict[Binning, CountState] = (
-            {} if frame is None else {rule: CountState(frame.bins(rule)) for rule in rules}
+            {}
+            if frame is None
+            else {options[name]["bins"]: CountState(frame.bins(options[name]["bins"])) for name in tables}
         )
-        sums = {} if frame is None else {name: sums_for(name, own, frame) for name, own in options.items()}
-        self._sums: dict[str, Sums] = {name: one for name, one in sums.items() if one is not None}
+        self._sums: dict[str, Sums] = {
+            name: sums_for(reading.state, options[name], frame)
+            for name, reading in self._readings.items()
+            if frame is not None and reading.state != "table"
+        }
         self._sample = SampleState(int(bound), self._plan.seed) if self._sampled_names() else None
 
     # Rows -----------------------------------------------------------------------------------------------------------
@@ -237,7 +249,7 @@ class Accumulator:
         return self._frame
 
     def __repr__(self) -> str:
-        counted = ", ".join(self._tables) or "nothing"
+        counted = ", ".join(name for name, one in self._readings.items() if one.state == "table") or "nothing"
         summed = f", summed: {', '.join(self._sums)}" if self._sums else ""
         kept = "" if self._sample is None else f", {self._sample.n_kept} rows kept"
         return f"Accumulator({', '.join(self._plan.names)}; n={self.n}, counted: {counted}{summed}{kept})"
@@ -262,18 +274,20 @@ class Accumulator:
             raise NotEnoughData(f"{', '.join(self._plan.names)}: no rows yet; call update(codes, factors) first")
         found: dict[str, Score] = {}
         left_out: dict[str, LeftOut] = {}
-        seen = None if self._frame is None else self._stated(self._frame, found, left_out)
-        rest = self._sampled_names()
-        about = self._sampled(rest, left_out) if rest else None
-        if about is not None:
-            sample = self._sample
-            kept, n = (self.n, self.n) if sample is None else (sample.n_kept, sample.n)
-            found |= {score.metric: of_sample(score, kept, n, self._plan.bound) for score in about}
+        seen = None if self._frame is None or not self._readings else self._of_all(self._frame, found, left_out)
+        rest = [one for one in self._asked if one.name not in self._readings]
+        about = self._of_sample(rest, found, left_out) if rest else None
         if not found:
             raise NotEnoughData(next(iter(left_out.values())).reason)
         if self._plan.single:
             return found[self._plan.names[0]]
-        return self._evaluation(found, left_out, about, seen)
+        missing = tuple(left_out[name] for name in self._plan.names if name in left_out)
+        scores = tuple(found[name] for name in self._plan.names if name in found)
+        if seen is not None:
+            return seen.evaluation(scores, missing, self._plan.protocol, () if about is None else about.dependency)
+        if about is None:
+            raise ValueError("an accumulator counts rows, sums them, or keeps some")
+        return replace(about, scores=scores, left_out=missing, n=self.n)
 
     def to_bytes(self) -> bytes:
         """Return settings, frame and rows as bytes, for a checkpoint or another process: arrays and JSON, no pickle.
@@ -327,12 +341,12 @@ class Accumulator:
             object.__setattr__(found, name, getattr(self, name))
         return found
 
-    def _options(self) -> dict[str, dict[str, Any]]:
-        """Return the options of each metric."""
-        protocol, given = protocol_named(self._plan.protocol), dict(self._plan.options)
-        return {
-            name: merged_options(CATALOGUE[name], protocol.options, given, self._plan.bins) for name in self._plan.names
-        }
+    def _with_options(self) -> list[Asked]:
+        """Return the metrics with all their options."""
+        plan = self._plan
+        chosen: dict[str, Metric] = {name: CATALOGUE[name] for name in plan.names}
+        side = {"reg_dim": plan.reg_dim}
+        return asked_of(chosen, protocol_named(plan.protocol), dict(plan.options), plan.bins, side)
 
     def _sampled_columns(
         self, rows: Rows | None, codes: object, factors: object, codes_std: object
@@ -354,7 +368,7 @@ class Accumulator:
             )
         if n == 0:
             return (), None
-        if "rmig" in self._plan.names:
+        if any(one.metric.needs_codes_std for one in self._asked):
             columns += read_deviations(codes_std, names[0], n)
         return tuple(columns), names
 
@@ -365,77 +379,49 @@ class Accumulator:
         d, m = (len(names) for names in self._columns)
         return self._sample.parts[0].columns[d : d + m]
 
-    def _sampled(self, names: list[str], left_out: dict[str, LeftOut]) -> Evaluation | None:
-        """Evaluate metrics on the rows kept; metrics that do not apply go to those left out."""
+    def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Seen:
+        """Add the scores that are read off counts and sums, and return what they say of the rows."""
+        plan = self._plan
+        options = {one.name: one.options for one in self._asked}
+        sums = [
+            (options[name]["bins"] if self._readings[name].state == "extremes" else None, state)
+            for name, state in self._sums.items()
+        ]
+        source = Counted(frame, self._counts, sums)
+        self._counts = source.counts  # the same rows, counted: a next call need not count them again
+        # sums first: what both say of a column that does not vary is said in their words
+        asked = sorted((one for one in self._asked if one.name in self._readings), key=self._is_counted)
+        run = Run(seed=plan.seed, missing=plan.missing)
+        whole = computed(asked, source, run)
+        scores = scores_of(whole, source, run, plan.protocol, plan.kinds, warn=False)
+        found |= {score.metric: score for score in scores}
+        left_out |= {item.metric: item for item in whole.left_out}
+        return source.about()
+
+    def _is_counted(self, one: Asked) -> bool:
+        return self._readings[one.name].state == "table"
+
+    def _of_sample(self, asked: Sequence[Asked], found: dict[str, Score], left_out: dict[str, LeftOut]) -> Evaluation:
+        """Evaluate metrics on the rows kept."""
         if self._sample is None or self._columns is None:
             raise ValueError("sampled metrics have rows")
-        codes, factors, std = as_tables(self._sample.rows(), self._columns, self._frame)
         plan = self._plan
-        if not plan.single:
-            own = self._options()
-            asked = {name: own[name] for name in names}
-            names, reasons = applying(
-                asked, codes, factors, std, kinds=plan.kinds, missing=plan.missing, reg_dim=plan.reg_dim
-            )
-            left_out |= reasons
-            if not names:
-                return None
-        about = evaluate(
-            codes,
-            factors,
-            names,
+        codes, factors, std = as_tables(self._sample.rows(), self._columns, self._frame)
+        subject = Subject.of(*read_pair(codes, factors, kinds=plan.kinds, missing=plan.missing))
+        about = evaluation(
+            asked,
+            InMemory(subject, std),
+            Run(seed=plan.seed, missing=plan.missing),
             protocol=plan.protocol,
-            seed=plan.seed,
-            missing=plan.missing,
             kinds=plan.kinds,
-            codes_std=std,
-            reg_dim=plan.reg_dim,
-            bins=plan.bins,
-            options=dict(plan.options),
+            name="codes",
+            named=plan.single,
         )
         left_out |= {one.metric: one for one in about.left_out}
+        kept, n = self._sample.n_kept, self._sample.n
+        found |= {score.metric: of_sample(score, kept, n, plan.bound) for score in about}
         return about
-
-    def _stated(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Seen | None:
-        """Add the scores that are read off counts and sums, and return what they say of the rows."""
-        plan, seen = self._plan, None
-        shared: dict[str, Any] = {
-            "protocol": plan.protocol,
-            "reg_dim": plan.reg_dim,
-            "missing": plan.missing,
-            "seed": plan.seed,
-            "kinds": plan.kinds,
-            "warned": set(),
-        }
-        if self._sums:
-            seen = seen_of(frame, next(iter(self._sums.values())))
-            scores, reasons = sums_scores(frame, self._sums, self._options(), **shared)
-            found |= scores
-            left_out |= reasons
-        if self._counts:
-            counted = Counted(frame, self._counts)
-            self._counts = counted.states  # the same rows, counted: a next call need not count them again
-            scores, reasons = counted.scores(self._tables, self._options(), **shared)
-            found |= scores
-            left_out |= reasons
-            seen = counted.seen()
-        return seen
 
     def _sampled_names(self) -> list[str]:
         """Return the metrics that are computed from the rows kept."""
-        return [name for name in self._plan.names if name not in self._tables and name not in self._sums]
-
-    def _evaluation(
-        self,
-        found: Mapping[str, Score],
-        left_out: Mapping[str, LeftOut],
-        about: Evaluation | None,
-        seen: Seen | None,
-    ) -> Evaluation:
-        missing = tuple(left_out[name] for name in self._plan.names if name in left_out)
-        scores = tuple(found[name] for name in self._plan.names if name in found)
-        if seen is None:
-            if about is None:
-                raise ValueError("an accumulator counts rows, sums them, or keeps some")
-            return replace(about, scores=scores, left_out=missing, n=self.n)
-        return seen.evaluation(scores, missing, self._plan.protocol, () if about is None else about.dependency)
+        return [one.name for one in self._asked if one.name not in self._readings]

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError
 
-__all__ = ["Arrays", "Counts", "Floats", "Scale", "centred_columns", "check_arrays", "shares", "squares"]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[Any]]

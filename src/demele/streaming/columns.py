@@ -16,9 +16,6 @@ from demele.core.inputs import (
     as_column,
 )
 
-__all__ = ["Column", "WholeNumbers", "column_order", "merged_columns", "named_items", "range_of", "storage"]
-
-
 #: Names that columns of arrays are given.
 _DEFAULTS = {"codes": "z", "factors": "v", "codes_std": "z"}
 

@@ -23,12 +23,10 @@ from demele.core.inputs import (
 )
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Binning, ColumnBins
-from demele.metrics.options import checked_option
+from demele.metrics.options import as_binning
 from demele.streaming.columns import Column, merged_columns, named_items, range_of
 from demele.streaming.reading import OTHER_ROWS, read_batch
 from demele.streaming.rows import Binned, Rows
-
-__all__ = ["Binned", "Column", "Frame", "Rows"]
 
 Floats = NDArray[np.float64]
 
@@ -346,8 +344,8 @@ def _rules(bins: object) -> list[Any]:
     if bins is None:
         return []
     if isinstance(bins, list | tuple) and all(hasattr(rule, "needs_values") for rule in bins):
-        return [checked_option("bins", rule) for rule in bins]
-    return [checked_option("bins", bins)]
+        return [as_binning(rule) for rule in bins]
+    return [as_binning(bins)]
 
 
 def _stated_levels(name: str, about: list[Any]) -> Column:

@@ -20,8 +20,6 @@ from demele.metrics.options import restored
 from demele.streaming.columns import Column, WholeNumbers
 from demele.streaming.frame import Frame
 
-__all__ = ["frame_as_dict", "frame_from_dict", "plain_setting", "setting_of"]
-
 #: The key that marks a binning rule among other mappings.
 RULE = "rule"
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from demele.core.inputs import Missing
 
-__all__ = ["Plan", "comparable", "difference", "listed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

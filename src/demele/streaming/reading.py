@@ -13,7 +13,6 @@ from demele.streaming.rows import Rows, n_rows
 if TYPE_CHECKING:
     from demele.streaming.frame import Frame
 
-__all__ = ["OTHER_ROWS", "read_batch"]
 
 #: Of codes and of factors.
 OTHER_ROWS = (

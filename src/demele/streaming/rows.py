@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
 
-__all__ = ["Binned", "Rows", "n_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rows:

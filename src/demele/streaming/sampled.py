@@ -1,14 +1,12 @@
 """Rows that are kept rather than counted: read without a frame, and given back to an evaluation."""
 
-import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import DemeleWarning, InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import (
     Missing,
     as_column,
@@ -16,20 +14,16 @@ from demele.core.inputs import (
     given_kinds,
     read_codes,
     read_factor,
-    read_pair,
     split_columns,
 )
-from demele.core.results import LeftOut, Note, Score
+from demele.core.results import Note, Score
 from demele.core.sentences import give, setting
 from demele.core.signature import Signature
-from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.requests import Subject, checked_std, request_for
+from demele.metrics.source import checked_std
 from demele.streaming.columns import column_order, storage
 from demele.streaming.frame import Frame
 from demele.streaming.reading import OTHER_ROWS
 from demele.streaming.rows import n_rows
-
-__all__ = ["Names", "applying", "as_tables", "mixed", "of_sample", "read_deviations", "read_rows"]
 
 #: Of codes and of factors.
 Names = tuple[tuple[str, ...], tuple[str, ...]]
@@ -139,33 +133,6 @@ def _table(columns: tuple[NDArray[Any], ...], names: tuple[str, ...], default: s
     import pandas as pd
 
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
-
-
-def applying(
-    options: Mapping[str, dict[str, Any]],
-    codes: object,
-    factors: object,
-    codes_std: object,
-    *,
-    kinds: object,
-    missing: Missing,
-    reg_dim: object,
-) -> tuple[list[str], dict[str, LeftOut]]:
-    """Return which metrics apply to rows, and why the others do not; ``options`` are those of each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DemeleWarning)  # the evaluation warns
-        read = read_pair(codes, factors, kinds=kinds, missing=missing)
-        subject = Subject.of(*read, codes_std)
-    found: list[str] = []
-    left_out: dict[str, LeftOut] = {}
-    for name, own in options.items():
-        try:
-            request_for(CATALOGUE[name], dict(own), subject, reg_dim)
-        except NotEnoughData as error:
-            left_out[name] = LeftOut(metric=name, reason=str(error))
-        else:
-            found.append(name)
-    return found, left_out
 
 
 def of_sample(score: Score, n_kept: int, n: int, bound: int) -> Score:

@@ -32,8 +32,6 @@ from demele.streaming.plain import frame_as_dict, frame_from_dict
 from demele.streaming.plan import Plan, comparable
 from demele.streaming.states import CountState, SampleState, _Part, row_keys
 
-__all__ = ["from_bytes", "state_to_bytes", "to_bytes", "with_state"]
-
 #: First bytes, with the number of the format.
 MAGIC = b"demele-accumulator-1\n"
 CHECKSUM = 16
@@ -188,7 +186,9 @@ def _unpacked_state(accumulator: Accumulator, about: Mapping[str, Any], pack: "_
         raise FormatError("accumulator", f"the parts of this state are of different numbers of rows, {sorted(rows)}")
     if found._sample is not None:
         own = [] if found._columns is None else [sum(len(names) for names in found._columns)]
-        if own and found._columns is not None and "rmig" in found._plan.names:  # the standard deviations of codes too
+        if (
+            own and found._columns is not None and any(one.metric.needs_codes_std for one in found._asked)
+        ):  # the standard deviations of codes too
             own.append(own[0] + len(found._columns[0]))
         found._sample = _unpacked_sample(found._sample, about["sample"], pack, own)
     return found

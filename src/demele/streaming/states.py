@@ -11,8 +11,6 @@ from demele.core.errors import IncompatibleState
 from demele.estimation.counts import BinnedRows, JointCounts, PackedRows
 from demele.streaming.rows import Binned, Rows
 
-__all__ = ["CountState", "SampleState", "row_keys"]
-
 #: Binned rows kept uncounted: counting many at once costs less than counting each batch.
 BUFFERED = 1 << 16
 #: Batches that wait side by side: longer lists cost more to add to than a batch of few rows does to bin.

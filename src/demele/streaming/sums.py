@@ -27,8 +27,6 @@ from demele.streaming.rows import Rows
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
 
-__all__ = ["ExtremeState", "MomentState", "Sums", "merged"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentState:
@@ -184,6 +182,14 @@ class MomentState:
             factor_low=np.minimum(self.factor_low, other.factor_low),
             factor_high=np.maximum(self.factor_high, other.factor_high),
         )
+
+    def of_varying(self) -> "MomentState":
+        """Return the moments of the factors that vary."""
+        active = self.varying
+        names = "count code_mean code_square cross factor_mean factor_square factor_low factor_high"
+        own = {name: getattr(self, name)[..., active] for name in names.split()}
+        scale = Scale(self.factors.reference[active], self.factors.exponent[active])
+        return replace(self, factors=scale, **own)
 
     def code_variances(self) -> Floats:
         """Return the variances of the codes over all rows, in their own unit."""
@@ -350,8 +356,9 @@ class ExtremeState:
             clipped=self.clipped + other.clipped,
         )
 
-    def extremes(self, active: list[int]) -> CellExtremes:
-        """Return the extremes for some factors, with the moments of all codes about their means."""
+    def of_varying(self) -> CellExtremes:
+        """Return the extremes for the factors that vary, with the moments of all codes about their means."""
+        active = self.varying
         cells, moments = self.cells, self.cells.moments
         ranges = [np.arange(cells.offsets[i], cells.offsets[i + 1]) for i in active]
         columns = np.concatenate(ranges)

@@ -11,7 +11,7 @@ from demele.bench.scenarios.own_settings import SETTINGS
 from demele.bench.scenarios.sizes import SIZE_SCENARIOS
 from demele.bench.scenarios.source import SOURCE_SCENARIOS
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.metrics.catalogue import suggestion
+from demele.core.names import suggestion
 
 __all__ = ["SCENARIOS", "chosen_scenarios", "scenario", "scenario_names"]
 

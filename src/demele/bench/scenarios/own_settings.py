@@ -3,7 +3,7 @@
 import numpy as np
 
 from demele.bench.expectations import Holds
-from demele.bench.facts import OWN_SETTINGS
+from demele.bench.facts import own_settings
 from demele.bench.scenario import Candidate, Representation, Scenario
 from demele.bench.scenarios.source import noisy
 
@@ -18,12 +18,12 @@ MULTIPLES = (1.0, 0.25, 0.5, 2.0, 4.0)
 def _settings(rng: np.random.Generator, severity: float, n: int) -> Representation:
     codes, factors = noisy(rng, NOISE_SHARE, n)
     place = MULTIPLES.index(severity)
-    options = {group: {option: values[place]} for group, (option, values) in OWN_SETTINGS.items()}
+    options = {group: {option: values[place]} for group, (option, values) in own_settings().items()}
     return Representation(codes=codes, factors=factors, options=options)
 
 
 def _has_none(candidate: Candidate) -> str | None:
-    if candidate.function is None and candidate.group in OWN_SETTINGS:
+    if candidate.function is None and candidate.group in own_settings():
         return None
     return "has no setting of its own"
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from demele.bench.expectations import AtMost, Holds
-from demele.bench.facts import FEW_BINS
+from demele.bench.facts import varies_bins
 from demele.bench.scenario import Array, Candidate, Representation, Scenario
 from demele.bench.scenarios.source import M, noisy
 from demele.metrics.catalogue import CATALOGUE
@@ -13,7 +13,6 @@ __all__ = ["BINS", "CHANCE", "SAMPLE_SIZE", "SIZE_SCENARIOS"]
 ROWS = (20_000.0, 5_000.0, 2_000.0, 1_000.0, 500.0, 200.0, 100.0)
 #: Share of noise in codes that are neither perfect nor useless.
 SOME_NOISE = 0.2
-_BINNED_GROUPS = tuple(sorted({spec.group for spec in CATALOGUE.values() if spec.discretises} - {FEW_BINS}))
 
 
 def _sample_size(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, Array]:
@@ -30,12 +29,13 @@ def _chance(rng: np.random.Generator, severity: float, n: int) -> tuple[Array, A
 
 def _bins(rng: np.random.Generator, severity: float, n: int) -> Representation:
     codes, factors = noisy(rng, SOME_NOISE, n)
-    options = {group: {"bins": int(severity)} for group in _BINNED_GROUPS}
+    binned = {metric.group for metric in CATALOGUE.values() if metric.discretises and not varies_bins(metric.group)}
+    options = {group: {"bins": int(severity)} for group in sorted(binned)}
     return Representation(codes=codes, factors=factors, options=options)
 
 
 def _takes_no_bins(candidate: Candidate) -> str | None:
-    if candidate.group == FEW_BINS:
+    if varies_bins(candidate.group):
         return "takes few bins of its own: see the scenario of settings"
     if candidate.function is None and candidate.discretises:
         return None

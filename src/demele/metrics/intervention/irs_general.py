@@ -10,19 +10,17 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.inputs import Codes, Factors, Missing, read_pair
+from demele.core.names import suggestion
 from demele.core.results import Interval, Note, Score, Severity
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.estimation.extremes import irs_score
 from demele.estimation.general_irs import GeneralIRS, disentanglement_scores, general_irs
-from demele.metrics.catalogue import suggestion
-from demele.metrics.data import Data
-from demele.metrics.fragility import moved_by_outliers
-from demele.metrics.native import Array
-from demele.metrics.options import as_binning, checked_option
-from demele.metrics.tasks import Draws, half_of_rows
-
-__all__ = ["domain_shift_robustness", "interventional_disentanglement", "interventional_robustness"]
+from demele.metrics.data import Array, Data
+from demele.metrics.guards import moved_by_outliers
+from demele.metrics.options import Run, as_binning
+from demele.metrics.source import half_of_rows
+from demele.metrics.tasks import Draws
 
 Columns = Sequence[int] | Sequence[str] | int | str | None
 
@@ -213,7 +211,7 @@ def domain_shift_robustness(
     known = inspect.signature(interventional_robustness).parameters
     for keyword in options:
         if keyword not in known or keyword in ("factors_of_interest", "nuisance"):
-            raise InputTypeError(f"{keyword}: domain_shift_robustness has no such option")
+            raise InputTypeError(keyword, "domain_shift_robustness has no such option")
     return interventional_robustness(
         codes,
         factors,
@@ -354,9 +352,8 @@ def _score(
     level: float,
     seed: int,
 ) -> Score:
-    n_draws = int(str(checked_option("bootstrap", bootstrap)))
-    nominal = float(str(checked_option("level", level)))
-    start = int(str(checked_option("seed", seed)))
+    run = Run.checked(bootstrap=bootstrap, level=level, seed=seed)
+    n_draws, nominal, start = run.bootstrap, run.level, run.seed
     interval = None
     if n_draws:
         arguments = arguments | {"bootstrap": n_draws, "level": nominal, "seed": start}

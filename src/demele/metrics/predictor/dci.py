@@ -1,19 +1,60 @@
-"""Modularity and compactness of an importance matrix (DCI)."""
+"""DCI: disentanglement (modularity), completeness (compactness) and informativeness (Eastwood and Williams 2018)."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demele.core.errors import InputError
-from demele.metrics.native import Array
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.inputs import Factor, read_pair
+from demele.core.names import suggestion
+from demele.core.results import DCI, LeftOut, Note, Score
+from demele.core.signature import Signature
+from demele.estimation.gaps import mean_of_defined
+from demele.metrics.data import Array, Data
+from demele.metrics.guards import ASK, FRAGILE, many_codes
+from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.options import Count, Positive, RunOptions, at_least
+from demele.metrics.run import single
+from demele.metrics.splits import annotated_rows, fewer_than_asked, sizes
 
-__all__ = [
-    "compactness_of_factors",
-    "dci_compactness",
-    "dci_modularity",
-    "mean_compactness",
-    "modularity_of_codes",
-    "weighted_modularity",
-]
+Informativeness = Literal["variance", "uniform-6"]
+FactorWeights = Literal["uniform", "importance"]
+Report = Literal["above-chance", "unscaled"]
+#: Trees see only the order of the codes, but the values of the factors.
+_TREES = Guards(outliers="of factors move it", bins=False, fewest_rows=50)
+_LINEAR = Guards(outliers="move it", bins=False, fewest_rows=50)
+#: Predictors explain next to nothing below this explicitness: on enough rows, and where the codes are many for them.
+UNEXPLAINED, UNEXPLAINED_BY_MANY = 0.05, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Importances:
+    """What the predictors of all factors gave.
+
+    Attributes
+    ----------
+    matrix : array of shape (n_codes, n_factors)
+        Importance of each code for each factor.
+    explicitness, unclipped : arrays of shape (n_factors,)
+        How well each factor is predicted: at least 0, and as it came.
+    settings : mapping of factor to mapping
+        Chosen by validation.
+    n : int
+        Rows.
+    notes : tuple of Note
+    """
+
+    matrix: Array
+    explicitness: Array
+    unclipped: Array
+    settings: Mapping[str, Mapping[str, Any]]
+    n: int
+    notes: tuple[Note, ...]
 
 
 def _concentration(shares: Array, axis: int) -> Array:
@@ -55,6 +96,141 @@ def mean_compactness(importance: Array, factor_weights: str) -> float:
 def weighted_modularity(per_code: Array, weights: Array) -> float:
     """Mean of the codes that have importance, weighted by it; 0 where none has. Rounding cannot lift it above 1."""
     return min(float(np.nansum(per_code * weights)), 1.0)
+
+
+def _importances(
+    data: Data,
+    streams: Streams,
+    fit: Callable[..., Any],
+    informativeness: str,
+    report: str,
+    n_train: int | None = None,
+    n_test: int | None = None,
+    **predictor: Any,
+) -> Importances:
+    """Fit one predictor for each factor, on the rows that are annotated for it."""
+    codes = data.standardised()
+    importance = np.zeros((data.codes.d, data.factors.m))
+    explicitness = np.empty(data.factors.m)
+    unclipped = np.empty(data.factors.m)
+    settings = {}
+    for index, factor in enumerate(data.factors.columns):
+        rows, values = annotated_rows(factor, codes)
+        if factor.categorical:
+            values = np.asarray(values, dtype=np.intp)
+        else:  # to the unit interval: the unit of a factor must not matter to a solver's tolerance
+            values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
+        if n_train or n_test:
+            predictor["n_train"], predictor["n_test"] = sizes(len(rows), n_train, n_test)
+        fitted = fit(rows, values, categorical=factor.categorical, rng=streams("factor", index), **predictor)
+        importance[:, index] = fitted.importance
+        unclipped[index] = _informativeness(fitted, factor, informativeness, report)
+        explicitness[index] = max(unclipped[index], 0.0)
+        settings[factor.name] = dict(fitted.settings)
+    notes = fewer_than_asked(data.n, n_train, n_test)
+    return Importances(importance, explicitness, unclipped, settings, data.n, notes)
+
+
+def _informativeness(fitted: Any, factor: Factor, informativeness: str, report: str) -> float:
+    if factor.categorical:
+        if report == "unscaled":
+            return float(fitted.score)
+        if fitted.chance >= 1:
+            return float("nan")
+        return float((fitted.score - fitted.chance) / (1 - fitted.chance))
+    if informativeness == "uniform-6":  # source equation 1.5, on factors scaled to [0, 1]
+        return float(1 - 6 * fitted.mse)
+    return float(fitted.score)
+
+
+def forest(data: Data, streams: Streams, n_trees: int, informativeness: str, report: str) -> Importances:
+    """Return the importances of random forests."""
+    from demele.estimation.forest_importance import forest_importance
+
+    return _importances(data, streams, forest_importance, informativeness, report, n_trees=n_trees)
+
+
+def lasso(data: Data, streams: Streams, informativeness: str, report: str) -> Importances:
+    """Return those of linear predictors with an L1 penalty chosen by validation."""
+    from demele.estimation.lasso_importance import lasso_importance
+
+    return _importances(data, streams, lasso_importance, informativeness, report)
+
+
+def boosting(
+    data: Data,
+    streams: Streams,
+    n_trees: int,
+    max_depth: int,
+    learning_rate: float,
+    max_bins: int | None,
+    n_train: int | None,
+    n_test: int | None,
+    informativeness: str,
+    report: str,
+) -> Importances:
+    """Return those of gradient-boosted trees."""
+    from demele.estimation.boosting_importance import boosting_importance
+
+    sizes_of = {"n_trees": n_trees, "max_depth": max_depth, "learning_rate": learning_rate, "max_bins": max_bins}
+    return _importances(
+        data, streams, boosting_importance, informativeness, report, n_train=n_train, n_test=n_test, **sizes_of
+    )
+
+
+def modularity(fitted: Importances) -> Native:
+    """D_j = 1 + sum_i p_ij log_M p_ij, weighted by the codes' shares of the importance."""
+    per_code, weights = modularity_of_codes(fitted.matrix)
+    value, notes = weighted_modularity(per_code, weights), fitted.notes
+    if not fitted.matrix.any():
+        notes += (Note(code="no-importance", message="no code helps to predict any factor: modularity counts as 0"),)
+    return Native(
+        value=np.asarray(value),
+        per_code=per_code,
+        details={"predictors": dict(fitted.settings), "weights": weights},
+        notes=notes,
+        chance_notes=_unexplained(fitted, value),
+        matrix=fitted.matrix,
+        matrix_of="importance",
+    )
+
+
+def compactness(fitted: Importances, factor_weights: str) -> Native:
+    """C_i = 1 + sum_j p_ij log_d p_ij of the importances of one factor."""
+    value = mean_compactness(fitted.matrix, factor_weights)
+    return Native(
+        value=np.asarray(value),
+        per_factor=compactness_of_factors(fitted.matrix),
+        details={"predictors": dict(fitted.settings)},
+        notes=fitted.notes,
+        chance_notes=_unexplained(fitted, value),
+        matrix=fitted.matrix,
+        matrix_of="importance",
+    )
+
+
+def explicitness(fitted: Importances) -> Native:
+    """1 - MSE/Var, or accuracy above chance, on rows that the predictor has not seen."""
+    return Native(
+        value=mean_of_defined(fitted.explicitness),
+        per_factor=fitted.explicitness,
+        details={"predictors": dict(fitted.settings), "unclipped": fitted.unclipped},
+        notes=fitted.notes,
+        matrix=fitted.matrix,
+        matrix_of="importance",
+    )
+
+
+def _unexplained(fitted: Importances, value: float) -> tuple[Note, ...]:
+    """Say where the predictors predict nothing: what is important to them is then chance."""
+    told, d = float(mean_of_defined(fitted.explicitness)), len(fitted.matrix)
+    if not (told < (UNEXPLAINED_BY_MANY if many_codes(fitted.n, d) else UNEXPLAINED) and value > FRAGILE):
+        return ()
+    message = (
+        f"the predictors explain little of the factors (explicitness {told:.3f}, {d:,} codes, {fitted.n:,} rows): "
+        f"which codes are important to them is largely chance; {ASK}"
+    )
+    return (Note(code="unexplained", message=message, severity="fragile"),)
 
 
 def dci_modularity(importance: ArrayLike) -> float:
@@ -111,3 +287,199 @@ def _checked(importance: ArrayLike) -> Array:
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1) | (matrix < 0).any(axis=1))[0])
         raise InputError("importance", f"expected finite values of at least 0, got others, first in row {row}")
     return matrix
+
+
+def dci(
+    codes: object,
+    factors: object,
+    *,
+    model: Literal["forest", "lasso", "boosting"] = "forest",
+    informativeness: Literal["variance", "uniform-6"] = "variance",
+    **options: Any,
+) -> DCI:
+    """Modularity, compactness and explicitness from the importances of predictors of the factors.
+
+    One predictor per factor, from all codes; R_ij is the importance of code j for factor i.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        Any unit.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Continuous factors get regressors, categorical ones classifiers.
+    model : {"forest", "lasso", "boosting"}
+        Forest: impurity importances, depth and features per split tuned. Lasso: absolute coefficients, penalty tuned.
+        Boosting: gradient-boosted trees.
+    informativeness : {"variance", "uniform-6"}
+        Explicitness of a continuous factor: 1 - MSE / Var, or 1 - 6 MSE on the factor scaled to [0, 1] as an equation
+        in print has it, which gives a useless representation 0.5.
+    **options
+        ``factor_weights`` ("uniform"): the mean of compactness over factors; ``"importance"``: weighted by the factors'
+        sums of importances, so that a factor that no code predicts drops out instead of counting 0.
+        ``report`` ("above-chance"): explicitness of a categorical factor is (accuracy - chance) / (1 - chance), chance
+        being the majority class's share; ``"unscaled"``: the accuracy itself.
+        ``max_bins`` (256; boosting): splits lie between so many bins of rows; None: between any two values, the trees
+        of scikit-learn, in about 17 times the time.
+        Others of the model (``n_trees``, ...), and the keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    DCI
+        ``modularity`` (per code), ``compactness`` (per factor), ``explicitness`` (per factor; on rows that the
+        predictor has not seen): Scores in [0, 1], best 1; ``importance``: DataFrame (n_codes, n_factors).
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Eastwood & Williams 2018, section 2. A single factor has no modularity, a single code no compactness: their
+    values are NaN, with a note.
+
+    The Lasso's penalty is chosen among 100 that span what the data allow. The review's code chooses among eight fixed
+    ones, on columns scaled to [0, 1], where 0.0001 leaves weights on codes of noise and 0.001 hardly predicts: three
+    noisy codes beside four of noise, 1 000 rows, have a compactness of 0.952 there and of 0.983 here.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).random((400, 2))
+    >>> scores = demele.dci(factors, factors, model="lasso")
+    >>> [round(score.value, 1) for score in scores]
+    [1.0, 1.0, 1.0]
+    """
+    if model not in _MODELS:
+        wanted = ", ".join(map(repr, _MODELS))
+        raise InputError("model", f"expected one of {wanted}, got {model!r}")
+    run = {key: value for key, value in options.items() if key in RunOptions.__annotations__}
+    own = {"informativeness": informativeness} | {key: value for key, value in options.items() if key not in run}
+    known = [one.name for one in inspect.signature(_MODELS[model][0]).parameters.values()]
+    for keyword in own:
+        if keyword not in known:
+            hint = suggestion(keyword, ["model", *known])
+            raise UnknownNameError(keyword, f"dci has no such option for model {model!r}{hint}")
+    of = {metric.name: metric for metric in METRICS}
+    names = {prop: f"dci_{model}_{prop}" for prop in _PROPERTIES}
+    defined = _defined(codes, factors, run)
+    found = {score.metric: score for score in single([of[names[prop]] for prop in defined], codes, factors, own, run)}
+    of_explicitness = found[names["explicitness"]]
+    triple = [found.get(names[prop]) or _undefined(names[prop], of_explicitness) for prop in _PROPERTIES]
+    if of_explicitness.matrix is None:
+        raise ValueError("DCI keeps its importances")
+    return DCI(triple[0], triple[1], triple[2], of_explicitness.matrix)
+
+
+_PROPERTIES = ("modularity", "compactness", "explicitness")
+
+
+def _defined(codes: object, factors: object, run: Mapping[str, Any]) -> list[str]:
+    """Return which of the three are defined for so many codes and factors."""
+    read_codes, read_factors = read_pair(codes, factors, kinds=run.get("kinds"), missing=run.get("missing", "raise"))
+    varying = sum(not factor.constant for factor in read_factors.columns)
+    return ["explicitness"] + ["modularity"] * (varying > 1) + ["compactness"] * (read_codes.d > 1)
+
+
+def _undefined(name: str, like: Score) -> Score:
+    what = "two factors that vary" if name.endswith("modularity") else "two codes"
+    left = LeftOut(metric=name, reason=f"{name} needs at least {what}")
+    return Score(
+        metric=name,
+        value=math.nan,
+        n=like.n,
+        signature=Signature(name, like.signature.arguments, like.signature.context),
+        code_names=like.code_names,
+        factor_names=like.factor_names,
+        matrix_values=like.matrix_values,
+        matrix_of=like.matrix_of,
+        notes=(*like.notes, Note(code="undefined", message=left.reason, severity="warning")),
+        protocol=like.protocol,
+    )
+
+
+def _forest_options(
+    *,
+    n_trees: Count = 10,
+    informativeness: Informativeness = "variance",
+    factor_weights: FactorWeights = "uniform",
+    report: Report = "above-chance",
+) -> None:
+    """Options of the scores of random forests."""
+
+
+def _lasso_options(
+    *,
+    informativeness: Informativeness = "variance",
+    factor_weights: FactorWeights = "uniform",
+    report: Report = "above-chance",
+) -> None:
+    """Options of the scores of linear predictors."""
+
+
+def _boosting_options(
+    *,
+    n_trees: Count = 100,
+    max_depth: Count = 3,
+    learning_rate: Positive = 0.1,
+    max_bins: Annotated[int, at_least(2)] | None = 256,
+    n_train: Count | None = None,
+    n_test: Count | None = None,
+    informativeness: Informativeness = "variance",
+    factor_weights: FactorWeights = "uniform",
+    report: Report = "above-chance",
+) -> None:
+    """Options of the scores of boosted trees."""
+
+
+#: By model: options, fit, title, what outliers do, what the bench varies, and what brings a pool of threads.
+_MODELS: Mapping[str, tuple[Any, ...]] = {
+    "forest": (_forest_options, forest, "forest", _TREES, ("n_trees", (10, 2, 5, 20, 40)), "scipy.linalg"),
+    "lasso": (_lasso_options, lasso, "Lasso", _LINEAR, None, "sklearn.linear_model"),
+    "boosting": (
+        _boosting_options,
+        boosting,
+        "boosted trees",
+        _TREES,
+        ("n_trees", (100, 25, 50, 200, 400)),
+        "scipy.linalg",
+    ),
+}
+
+
+def _metric(
+    model: str, formula: Callable[..., Native], *, native: str, needs_codes: int = 1, needs_factors: int = 1, order: int
+) -> Metric:
+    options, fit, title, guards, probe, loads = _MODELS[model]
+    prop = formula.__name__
+    return Metric(
+        f"dci_{model}_{prop}",
+        options,
+        title=f"DCI {title} {prop}",
+        family="predictor",
+        properties=(prop,),
+        native=native,
+        range=(0.0, 1.0),
+        source="Eastwood & Williams 2018, section 2",
+        definition=(formula.__doc__ or "").removesuffix("."),
+        stochastic=True,
+        needs_codes=needs_codes,
+        needs_factors=needs_factors,
+        readings=(of_rows(formula, after=fit, loads=loads),),
+        guards=guards,
+        shares=f"dci_{model}",
+        slow=2,
+        probe=probe,
+        screened=True,
+        order=order,
+    )
+
+
+METRICS = tuple(
+    metric
+    for place, model in enumerate(_MODELS)
+    for metric in (
+        _metric(model, modularity, native="per code", needs_factors=2, order=100 + 3 * place),
+        _metric(model, compactness, native="per factor", needs_codes=2, order=101 + 3 * place),
+        _metric(model, explicitness, native="per factor", order=102 + 3 * place),
+    )
+)

@@ -1,6 +1,7 @@
 """From native values to scores: names, intervals, notes and the signature."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,15 +10,36 @@ from demele.core.results import Chance, Interval, Note, Score, Severity, Spread
 from demele.core.sentences import marked
 from demele.core.signature import Signature
 from demele.core.version import __version__
-from demele.metrics.native import Array, Native
-from demele.metrics.outcomes import Outcome
-from demele.metrics.requests import Request, Run, Subject
+from demele.metrics.metric import Array, Native
+from demele.metrics.options import Run
+from demele.metrics.request import Request
+from demele.metrics.source import Subject
+from demele.metrics.tasks import Draws
 
-__all__ = ["score_of", "warn_of_fragile"]
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What computing gave for one metric: the value, and its draws under repeats, resamples and permutations."""
+
+    native: Native
+    repeats: Draws | None = None
+    resamples: Draws | None = None
+    resampling: str = ""
+    permutations: Draws | None = None
+    seconds: float = float("nan")
+    notes: tuple[Note, ...] = ()
 
 
-def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, protocol: str, kinds: object) -> Score:
-    """Put names, intervals, notes and the signature to what was computed."""
+def score_of(
+    request: Request,
+    outcome: Outcome,
+    subject: Subject,
+    run: Run,
+    protocol: str,
+    kinds: object,
+    context: Mapping[str, str] | None = None,
+) -> Score:
+    """Put names, intervals, notes and the signature to what was computed; ``context`` is what the source adds to it."""
     native = outcome.native
     value = float(native.value)
     per_factor = None if native.per_factor is None else subject.spread_factors(native.per_factor)
@@ -25,18 +47,18 @@ def score_of(request: Request, outcome: Outcome, subject: Subject, run: Run, pro
     interval, native_intervals = None, None
     if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
         interval, native_intervals = _intervals(request, outcome, native, subject, run)
-    best_high = request.spec is None or request.spec.best >= 1
+    best_high = request.metric.best >= 1
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     notes += _undefined(request, native, subject)
     if 0 < run.bootstrap * (1 - run.level) < 2:
         message = f"{run.bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
-    used = max(factor.n_annotated for factor in subject.data.factors.columns)
+    used = max(factor.n_annotated for factor in subject.varying.columns)
     return Score(
         metric=request.name,
         value=value,
         n=used,
-        signature=_signature(request, subject, run, protocol, kinds),
+        signature=_signature(request, subject, run, protocol, kinds, context or {}),
         code_names=subject.codes.names,
         factor_names=subject.factors.names,
         per_factor=per_factor,
@@ -60,20 +82,13 @@ def _undefined(request: Request, native: Native, subject: Subject) -> tuple[Note
     """Say of which varying factors, or codes, the native value is not defined."""
     values, names = native.per_code, subject.codes.names
     if native.per_factor is not None:
-        values, names = native.per_factor, subject.data.factors.names
+        values, names = native.per_factor, subject.varying.names
     if values is None or not np.isnan(values).any():
         return ()
     missing = tuple(name for name, value in zip(names, values, strict=True) if np.isnan(value))
-    why = {
-        "dmig": "another factor determines them, so that no entropy is left to divide by",
-        "dlig": "another factor determines them, so that no entropy is left to divide by",
-        "explicitness": "no value of them is both in the training and in the test rows",
-        "irs": "they are constant",
-    }
-    reason = why.get(request.name, "they carry nothing")
     listed = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
     severity: Severity = "warning" if np.isnan(native.value) else "info"
-    message = f"not defined for {listed}: {reason}"
+    message = f"not defined for {listed}: {request.metric.undefined}"
     return (Note(code="undefined-value", message=message, subject=missing, severity=severity),)
 
 
@@ -84,7 +99,7 @@ def _intervals(
     if draws is None:
         raise ValueError("no resamples")
 
-    bounds = (-np.inf, np.inf) if request.spec is None else request.spec.range
+    bounds = request.metric.range
 
     def interval(values: Array, centre: float) -> Interval:
         # moved to the value, a range may leave what the definition allows, which says nothing about other rows
@@ -105,21 +120,22 @@ def _intervals(
 
 def _unused(request: Request) -> tuple[str, ...]:
     """Options that this call did not look at: they would only lengthen its signature."""
-    unused: tuple[str, ...] = () if request.reg_dim is not None else ("reg_dim", "fill_reg_dim")
-    if request.settings is not None:
-        unused += ("n_neighbors",) if request.settings.estimator == "histogram" else ("bins", "correction")
-    options = request.options or {}
-    return (*unused, "reg_dim") if options.get("reg_dim") is None else unused
+    if request.settings is None:
+        return ()
+    unused: tuple[str, ...] = () if request.side.get("reg_dim") is not None else ("reg_dim", "fill_reg_dim")
+    unused += ("n_neighbors",) if request.settings.estimator == "histogram" else ("bins", "correction")
+    return (*unused, "reg_dim") if request.options.get("reg_dim") is None else unused
 
 
-def _signature(request: Request, subject: Subject, run: Run, protocol: str, kinds: object) -> Signature:
-    arguments: dict[str, object] = dict(request.options or {})
-    if request.settings is not None:
-        arguments = {key: value for key, value in arguments.items() if key not in _unused(request)}
-    uses_seed = request.spec is None or request.spec.stochastic or run.bootstrap or run.chance
+def _signature(
+    request: Request, subject: Subject, run: Run, protocol: str, kinds: object, context: Mapping[str, str]
+) -> Signature:
+    metric, unused = request.metric, _unused(request)
+    arguments: dict[str, object] = {key: value for key, value in request.options.items() if key not in unused}
+    uses_seed = metric.is_plain or metric.stochastic or run.bootstrap or run.chance
     if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):
         arguments["seed"] = run.seed
-    if run.repeats > 1 and request.spec is not None and request.spec.stochastic:
+    if run.repeats > 1 and metric.stochastic:
         arguments["repeats"] = run.repeats
     if run.bootstrap:
         arguments |= {"bootstrap": run.bootstrap, "level": run.level}
@@ -129,14 +145,14 @@ def _signature(request: Request, subject: Subject, run: Run, protocol: str, kind
         arguments["missing"] = run.missing
     if kinds is not None:
         arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
-    context = {
+    met = {
         "rows": str(subject.codes.n),
         "codes": str(subject.codes.d),
         "factors": str(subject.m),
         "protocol": protocol,
         "demele": __version__,
     }
-    return Signature(request.name, arguments, context)
+    return Signature(request.name, arguments, {**met, **request.provenance, **context})
 
 
 def warn_of_fragile(scores: Sequence[Score]) -> None:

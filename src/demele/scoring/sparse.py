@@ -1,10 +1,9 @@
 """Sparse codes, such as the activations of a sparse dictionary, scored from their non-zeros alone."""
 
 import numbers
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -16,39 +15,34 @@ from demele.core.errors import (
     UndefinedFactorWarning,
     warn_user,
 )
-from demele.core.inputs import Factors, Missing, read_factors
-from demele.core.results import FactorSummary, LeftOut, Note, Score
+from demele.core.inputs import Codes, Factors, Missing, read_factors
+from demele.core.results import LeftOut, Note, Score
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
 from demele.estimation.discretise import Binning
+from demele.estimation.information import InformationTable
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
-from demele.metrics.fragility import FRAGILE
-from demele.metrics.information import scores as information_scores
-from demele.metrics.native import Array
-from demele.metrics.noise_notes import at_chance_notes, many_codes, noise_notes
-from demele.metrics.options import as_binning
-from demele.metrics.presented import warn_of_fragile
-from demele.metrics.requests import Metric, Run, chosen_metrics, given_options, merged_options
+from demele.metrics.chosen import Choice, chosen_metrics, given_options, merged_options
+from demele.metrics.data import Array, TableSettings
+from demele.metrics.guards import FRAGILE, at_chance_notes, many_codes, noise_notes
+from demele.metrics.metric import Metric, Reading
+from demele.metrics.options import Run, as_binning
+from demele.metrics.present import warn_of_fragile
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.request import Asked
+from demele.metrics.run import computed, scores_of
+from demele.metrics.source import Draw, Source, Subject
 from demele.metrics.sparse_results import SparseEvaluation
-from demele.metrics.sparse_screen import screened_codes, screened_scores, told_by_codes
-from demele.metrics.sparse_tables import SparseTable, sparse_table, spread
+from demele.metrics.sparse_screen import sap_of_all, screened_codes, told_by_codes
+from demele.metrics.sparse_tables import SparseTable, sparse_table
 from demele.metrics.sparse_top import top_codes
-from demele.runtime.progress import reporting
+from demele.runtime.progress import Report, reporting
 
-__all__ = ["SPARSE_METRICS", "evaluate_sparse"]
-
-_FROM_COUNTS = ("mig", "mig_sup", "modularity", "dcimig", "jemmig")
-_FITTED = ("sap", *(f"dci_{model}_{prop}" for model in ("forest", "lasso", "boosting")
-                    for prop in ("modularity", "compactness", "explicitness")))  # fmt: skip
-#: The metrics that sparse codes are scored with.
-SPARSE_METRICS = (*_FROM_COUNTS, *_FITTED)
 #: Codes whose score with shuffled factors stands for that of all.
 SHUFFLED_CODES = 500
-#: Those computed unless others are named: predictors on hundreds of codes take minutes for each factor.
-_USUAL = (*_FROM_COUNTS, "sap")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +63,7 @@ class _Settings:
 def evaluate_sparse(
     codes: object,
     factors: object,
-    metrics: Sequence[Metric] | Metric | None = None,
+    metrics: Sequence[Choice] | Choice | None = None,
     *,
     bins: object = 10,
     factor_bins: object = 10,
@@ -183,11 +177,10 @@ def evaluate_sparse(
         name=_checked_name(name),
         kinds=kinds,
     )
-    chosen = _chosen(metrics)
-    fitted_options = _fitted_options(chosen, options)
+    asked = _asked(_chosen(metrics), options, settings)
     read = read_sparse_codes(codes, code_names)
     columns = _read_factors(read, factors, kinds, missing)
-    return _evaluated(read, columns, chosen, metrics is not None, fitted_options, settings, progress)
+    return _evaluated(read, columns, asked, metrics is not None, settings, progress)
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -229,35 +222,60 @@ def _checked_name(name: object) -> str:
     return name
 
 
-def _chosen(metrics: Sequence[Metric] | Metric | None) -> list[str]:
+def sparse_metrics() -> tuple[str, ...]:
+    """Return the metrics of sparse codes: those read off counts, and those fitted on the codes that inform most."""
+    return tuple(name for name, metric in CATALOGUE.items() if _is_counted(metric) or metric.screened)
+
+
+def _is_counted(metric: Metric) -> bool:
+    """Whether a metric is read off informations of codes on factors alone."""
+    required = [item for item in metric.side if not item.endswith("?")]
+    return not required and any(SparseRows.reads(reading) for reading in metric.readings)
+
+
+def _is_usual(metric: Metric) -> bool:
+    """Whether it is computed unless others are named: predictors on hundreds of codes take minutes for each factor."""
+    return _is_counted(metric) or (metric.screened and metric.slow < 2)
+
+
+def _chosen(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
     if metrics is None:
-        return list(_USUAL)
-    chosen: list[str] = []
-    for metric in chosen_metrics(metrics):
-        if not isinstance(metric, str):
-            raise InputTypeError("metrics", f"expected names, got {metric!r}; a callable needs dense codes")
-        if metric not in SPARSE_METRICS:
+        return {name: CATALOGUE[name] for name in sparse_metrics() if _is_usual(CATALOGUE[name])}
+    chosen: dict[str, Metric] = {}
+    for name, metric in chosen_metrics(metrics).items():
+        if CATALOGUE.find(name) is not metric:
+            raise InputTypeError("metrics", f"expected names, got {metric.call!r}; a callable needs dense codes")
+        if not (_is_counted(metric) or metric.screened):
             raise InputError(
-                "metrics", f"{metric} is not computed of sparse codes; there are {', '.join(SPARSE_METRICS)}"
+                "metrics", f"{name} is not computed of sparse codes; there are {', '.join(sparse_metrics())}"
             )
-        chosen.append(metric)
+        chosen[name] = metric
     return chosen
 
 
-def _fitted_options(chosen: list[str], options: object) -> dict[str, dict[str, Any]]:
-    """Options of the fitted metrics by group, defaults filled in."""
+def _asked(chosen: Mapping[str, Metric], options: object, settings: _Settings) -> list[Asked]:
+    """Return the metrics with all their options: those of predictors as given, those of counts from the arguments."""
     given = given_options(options)
-    groups = {CATALOGUE[name].group for name in _FITTED}
+    fitted = [metric for name in sparse_metrics() if (metric := CATALOGUE[name]).screened]
+    groups = {metric.group for metric in fitted}
     for key in given:
-        if key not in groups and key not in _FITTED:
+        if key not in groups and key not in {metric.name for metric in fitted}:
             raise InputError(
                 "options",
                 f"{key!r} has none here; sparse codes take options of {', '.join(sorted(groups))}, and bins "
                 "and correction as arguments",
             )
-    return {
-        CATALOGUE[name].group: merged_options(CATALOGUE[name], {}, given, None) for name in chosen if name in _FITTED
-    }
+    shared = {"bins": settings.bins, "correction": settings.correction}
+    return [
+        Asked(
+            metric,
+            name,
+            merged_options(metric, {}, given, None)
+            if metric.screened
+            else {option: shared.get(option, one.default) for option, one in metric.option_table.items()},
+        )
+        for name, metric in chosen.items()
+    ]
 
 
 def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: Missing) -> Factors:
@@ -282,107 +300,163 @@ def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: M
 # Computing -------------------------------------------------------------------------------------------------------
 
 
+class SparseRows(Source):
+    """All codes, counted from their non-zeros.
+
+    Parameters
+    ----------
+    codes : SparseCodes
+    subject : Subject
+    settings : _Settings
+    correlations : bool
+        Whether squared correlations with continuous factors are wanted too.
+    report : callable, optional
+    """
+
+    states = frozenset({"table"})
+    name = "sparse codes"
+
+    def __init__(
+        self,
+        codes: SparseCodes,
+        subject: Subject,
+        settings: _Settings,
+        *,
+        correlations: bool = False,
+        report: Report | None = None,
+    ) -> None:
+        self.codes, self._subject, self.settings = codes, subject, settings
+        self.counted = self._count(codes, subject.varying, correlations=correlations, report=report)
+
+    def _count(
+        self, codes: SparseCodes, factors: Factors, *, correlations: bool = False, report: Report | None = None
+    ) -> SparseTable:
+        return sparse_table(
+            codes,
+            factors,
+            self.settings.bins,
+            self.settings.factor_bins,
+            self.settings.correction,
+            correlations=correlations,
+            n_jobs=self.settings.run.n_jobs,
+            report=report,
+            information_of=self.information,
+        )
+
+    @staticmethod
+    def reads(reading: Reading) -> bool:
+        """Whether a way to a number goes through informations of codes on factors alone."""
+        return reading.state == "table" and not (reading.pairs or reading.soft)
+
+    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
+        """Whether a metric is read off such a table."""
+        return self.reads(reading)
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the columns."""
+        return self._subject
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the information table of all codes."""
+        return self.counted.information
+
+    def tables(
+        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
+    ) -> Iterator[InformationTable]:
+        """Yield one table of some of the codes with the rows of the factors shuffled."""
+        rng = rng_for(seed, "sparse-shuffle")
+        chosen = np.sort(rng.choice(self.codes.d, min(self.codes.d, SHUFFLED_CODES), replace=False))
+        some = self.codes.take_codes(chosen)
+        yield self._count(some, self._subject.varying.take(rng.permutation(self.codes.n))).information
+
+
+def _shuffle(source: SparseRows, asked: list[Asked]) -> dict[str, float]:
+    """Score some of the codes with the rows of the factors shuffled."""
+    run = source.settings.run
+    requests = computed(asked, source, run, guards=False).requests
+    (table,) = source.tables(TableSettings(source.settings.bins), "permutations", 1, run.seed)
+    return {one.name: float(one.read(table).value) for one in requests}
+
+
 def _evaluated(
     codes: SparseCodes,
     factors: Factors,
-    chosen: list[str],
+    asked: list[Asked],
     named: bool,
-    fitted_options: Mapping[str, Mapping[str, Any]],
     settings: _Settings,
     progress: bool | Callable[[float, float, str], None],
 ) -> SparseEvaluation:
     import pandas as pd
 
-    active = [index for index, factor in enumerate(factors.columns) if not factor.constant]
-    varying = Factors(tuple(factors.columns[index] for index in active), factors.missing, factors.ambiguous)
-    notes = _notes(codes, factors)
-    left_out = {name: LeftOut(metric=name, reason=why) for name in chosen if (why := _lacking(name, len(active)))}
+    subject = _subject(codes, factors)
+    active = list(subject.active)
+    left_out = {one.name: LeftOut(metric=one.name, reason=why) for one in asked if (why := _lacking(one, subject))}
     if named and left_out:
         raise NotEnoughData(next(iter(left_out.values())).reason)
-    wanted = [name for name in chosen if name not in left_out]
-    scores: dict[str, Score | LeftOut] = dict(left_out)
+    wanted = [one for one in asked if one.name not in left_out]
     screened: tuple[str, ...] = ()
+    run = settings.run
     with reporting(progress) as report:
-        started = time.perf_counter()
-        table = sparse_table(
-            codes,
-            varying,
-            settings.bins,
-            settings.factor_bins,
-            settings.correction,
-            correlations="sap" in wanted,
-            n_jobs=settings.run.n_jobs,
-            report=report,
+        source = SparseRows(
+            codes, subject, settings, correlations=any(one.metric.of_each_code for one in wanted), report=report
         )
-        seconds = time.perf_counter() - started
-        information = spread(table.information.information, factors, active)
-        for metric in wanted:
-            if metric in _FROM_COUNTS:
-                scores[metric] = _score(metric, table, information, codes, factors, active, notes, settings, seconds)
-        fitted = [metric for metric in wanted if metric in _FITTED]
+        table = source.counted
+        counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
+        found = scores_of(counts, source, run, DEFAULT_PROTOCOL, settings.kinds, warn=False)
+        scores = {score.metric: _counted(score, codes) for score in found}
+        fitted = [one for one in wanted if one.metric.screened]
         if fitted:
-            subset = screened_codes(codes, factors, active, table, settings.screen, settings.n_rows, settings.run.seed)
-            screened = subset.subject.codes.names
-            found = screened_scores(
-                fitted, fitted_options, subset, table, codes, factors, active, settings.run, settings.kinds, report
-            )
-            for metric, score in zip(fitted, found, strict=True):
-                if named and isinstance(score, LeftOut):
-                    raise NotEnoughData(score.reason)
-                scores[metric] = (
-                    score if isinstance(score, LeftOut) else _signed(score, codes, factors, settings, notes)
-                )
-        scores = _guarded(scores, codes, factors, varying, active, table, settings)
+            rows = screened_codes(codes, factors, active, table, settings.screen, settings.n_rows, run.seed)
+            screened = rows.subject("rows").codes.names
+            of_rows = computed(fitted, rows, run, report=report, named=named)
+            if named and of_rows.failed:
+                raise NotEnoughData(next(iter(of_rows.failed.values())))
+            left_out |= {item.metric: item for item in of_rows.left_out}
+            for score in scores_of(of_rows, rows, run, DEFAULT_PROTOCOL, settings.kinds, warn=False):
+                if CATALOGUE[score.metric].of_each_code:
+                    score = sap_of_all(score, rows.chosen, table, codes, factors, active)
+                told = tuple(note for note in subject.notes if note.code != "missing-annotations")
+                scores[score.metric] = replace(score, notes=told + score.notes)
+        scores = {name: _signed(score, codes, factors, settings) for name, score in scores.items()}
+        scores = _guarded(scores, source, factors, wanted)
     entropies = np.zeros(factors.m)
     entropies[active] = table.information.factor_entropy
     joint = table.information.joint_entropy
     if joint is None:
         raise ValueError("counts give joint entropies")
+
+    def frame(values: Array) -> Any:
+        return pd.DataFrame(subject.spread_factors(values), index=list(codes.names), columns=list(factors.names))
+
     return SparseEvaluation(
-        scores=tuple(item for metric in chosen if isinstance(item := scores[metric], Score)),
-        left_out=tuple(item for metric in chosen if isinstance(item := scores[metric], LeftOut)),
+        scores=tuple(scores[one.name] for one in asked if one.name in scores),
+        left_out=tuple(left_out[one.name] for one in asked if one.name in left_out),
         name=settings.name,
         n=codes.n,
-        factors=tuple(
-            FactorSummary(
-                name=factor.name,
-                kind=factor.kind,
-                n_levels=len(factor.levels) if factor.categorical else None,
-                n_annotated=factor.n_annotated,
-                constant=factor.constant,
-            )
-            for factor in factors.columns
-        ),
-        information=_frame(information, codes, factors),
-        joint_entropy=_frame(spread(joint, factors, active), codes, factors),
+        factors=subject.summaries(),
+        information=frame(table.information.information),
+        joint_entropy=frame(joint),
         factor_entropy=pd.Series(entropies, index=list(factors.names)),
         code_entropy=pd.Series(table.code_entropy, index=list(codes.names)),
         activity=pd.Series(codes.activity, index=list(codes.names)),
-        top=top_codes(codes, varying, table.information, settings.top),
+        top=top_codes(codes, subject.varying, table.information, settings.top),
         screened=screened,
-        notes=notes,
+        notes=subject.notes,
         version=__version__,
     )
 
 
-def _guarded(
-    scores: dict[str, Score | LeftOut],
-    codes: SparseCodes,
-    factors: Factors,
-    varying: Factors,
-    active: list[int],
-    table: SparseTable,
-    settings: _Settings,
-) -> dict[str, Score | LeftOut]:
+def _guarded(scores: dict[str, Score], source: SparseRows, factors: Factors, asked: list[Asked]) -> dict[str, Score]:
     """Add a note to scores that codes of noise would have as well, and warn of it."""
-    high = {name: one for name, one in scores.items() if isinstance(one, Score) and one.value > FRAGILE}
+    high = {name: one for name, one in scores.items() if one.value > FRAGILE}
     if not high:
         return scores
-    finding = told_by_codes(codes, factors, active, table)
+    codes = source.codes
+    finding = told_by_codes(codes, factors, list(source.subject("table").active), source.counted)
     shuffled: dict[str, float] = {}
-    of_counts = [name for name in high if name in _FROM_COUNTS]
+    of_counts = [one for one in asked if one.name in high and not one.metric.screened]
     if finding.told and of_counts and many_codes(codes.n, codes.d):
-        shuffled = _shuffled(of_counts, codes, varying, settings)
+        shuffled = _shuffle(source, of_counts)
     found = dict(scores)
     of = f" of {SHUFFLED_CODES:,} of the codes" if codes.d > SHUFFLED_CODES else ""
     for name, score in high.items():
@@ -390,35 +464,16 @@ def _guarded(
         if name in shuffled:
             notes += at_chance_notes(score.value, [shuffled[name]], codes.n, codes.d, of=of)
         found[name] = replace(score, notes=(*score.notes, *notes))
-    warn_of_fragile([one for one in found.values() if isinstance(one, Score)])
+    warn_of_fragile(list(found.values()))
     return found
 
 
-def _shuffled(names: list[str], codes: SparseCodes, varying: Factors, settings: _Settings) -> dict[str, float]:
-    """Score some of the codes with the rows of the factors shuffled."""
-    rng = rng_for(settings.run.seed, "sparse-shuffle")
-    chosen = np.sort(rng.choice(codes.d, min(codes.d, SHUFFLED_CODES), replace=False))
-    some = codes.take_codes(chosen)
-    order = rng.permutation(codes.n)
-    table = sparse_table(
-        some,
-        varying.take(order),
-        settings.bins,
-        settings.factor_bins,
-        settings.correction,
-        correlations=False,
-        n_jobs=settings.run.n_jobs,
-        report=None,
-    )
-    return {name: float(information_scores.native_of(name, table.information, None).value) for name in names}
+def _lacking(one: Asked, subject: Subject) -> str:
+    needed, m = one.metric.needs_factors, len(subject.active)
+    return f"factors: {one.name} needs at least {needed} factors that vary, got {m}" if m < needed else ""
 
 
-def _lacking(metric: str, m: int) -> str:
-    needed = CATALOGUE[metric].needs_factors
-    return f"factors: {metric} needs at least {needed} factors that vary, got {m}" if m < needed else ""
-
-
-def _notes(codes: SparseCodes, factors: Factors) -> tuple[Note, ...]:
+def _subject(codes: SparseCodes, factors: Factors) -> Subject:
     """Say what does not vary, what is not annotated and what was guessed; warn of it too."""
     notes = []
     for factor in factors.columns:
@@ -440,61 +495,32 @@ def _notes(codes: SparseCodes, factors: Factors) -> tuple[Note, ...]:
     for message in factors.ambiguous:
         warn_user(message, AmbiguousKindWarning)
         notes.append(Note(code="ambiguous-kind", message=message, severity="warning"))
-    return tuple(notes)
+    active = tuple(index for index, factor in enumerate(factors.columns) if not factor.constant)
+    return Subject(
+        cast("Codes", codes), factors, active, tuple(notes)
+    )  # names and numbers of columns are all it is asked
 
 
-def _frame(values: Array, codes: SparseCodes, factors: Factors) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(values, index=list(codes.names), columns=list(factors.names))
-
-
-def _score(
-    metric: str,
-    table: SparseTable,
-    information: Array,
-    codes: SparseCodes,
-    factors: Factors,
-    active: list[int],
-    notes: tuple[Note, ...],
-    settings: _Settings,
-    seconds: float,
-) -> Score:
-    """One metric read off the information of all codes."""
-    native = information_scores.native_of(metric, table.information, None)
-    own = tuple(note for note in notes if note.code != "missing-annotations") + native.notes
+def _counted(score: Score, codes: SparseCodes) -> Score:
+    """Say of a score that is read off counts what codes that do not vary do to it."""
     alive = ~codes.constant
-    if native.per_code is not None and not alive.all() and alive.any():
-        others = float(np.nanmean(native.per_code[alive]))
-        message = f"constant codes count 0 in the mean over codes; without them it would be {others:.3f}"
-        own += (Note(code="mean-of-living-codes", message=message),)
-    score = Score(
-        metric=metric,
-        value=float(native.value),
-        n=max(factors.columns[index].n_annotated for index in active),
-        signature=Signature(metric),
-        code_names=codes.names,
-        factor_names=factors.names,
-        per_factor=None if native.per_factor is None else spread(native.per_factor, factors, active),
-        per_code=native.per_code,
-        matrix_values=information,
-        matrix_of=native.matrix_of,
-        notes=own,
-        details=native.details,
-        seconds=seconds,
-    )
-    return _signed(score, codes, factors, settings, ())
+    if score.per_code is None or alive.all() or not alive.any():
+        return score
+    others = float(np.nanmean(score.per_code[alive]))
+    message = f"constant codes count 0 in the mean over codes; without them it would be {others:.3f}"
+    return replace(score, notes=(*score.notes, Note(code="mean-of-living-codes", message=message)))
 
 
-def _signed(score: Score, codes: SparseCodes, factors: Factors, settings: _Settings, notes: tuple[Note, ...]) -> Score:
+def _signed(score: Score, codes: SparseCodes, factors: Factors, settings: _Settings) -> Score:
     """Sign a score with the call that makes it again."""
     arguments: dict[str, object] = {"metrics": score.metric, "bins": settings.bins}
     if not all(factor.categorical for factor in factors.columns):
         arguments["factor_bins"] = settings.factor_bins
     arguments["correction"] = settings.correction
-    if score.metric in _FITTED:
+    metric = CATALOGUE[score.metric]
+    if metric.screened:
         arguments |= {"screen": settings.screen, "n_rows": settings.n_rows, "seed": settings.run.seed}
-        arguments["options"] = {CATALOGUE[score.metric].group: dict(score.signature.arguments)}
+        arguments["options"] = {metric.group: dict(score.signature.arguments)}
     if settings.run.missing != "raise":
         arguments["missing"] = settings.run.missing
     if settings.kinds is not None:
@@ -506,6 +532,4 @@ def _signed(score: Score, codes: SparseCodes, factors: Factors, settings: _Setti
         "factors": str(factors.m),
         "demele": __version__,
     }
-    signature = Signature("evaluate_sparse", arguments, context)
-    first = tuple(note for note in notes if note.code != "missing-annotations")
-    return replace(score, signature=signature, notes=(*first, *score.notes), protocol=None)
+    return replace(score, signature=Signature("evaluate_sparse", arguments, context), protocol=None)

@@ -1,21 +1,21 @@
-"""Scores that would change much under another defensible setting say so."""
+"""Scores that would change much under another defensible setting, or that codes of noise have as well, say so."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.results import Note
+from demele.core.inputs import Factors
+from demele.core.results import Note, Severity
+from demele.core.sentences import setting
 from demele.estimation.discretise import EqualFrequency, EqualWidth
+from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
-from demele.metrics.data import Data
-from demele.metrics.information import scores as information_scores
-from demele.metrics.information.tables import TableSettings, information_of
-from demele.metrics.native import Native
-
-__all__ = ["FRAGILE", "few_rows_notes", "fragility_notes", "moved_by_outliers", "pruned_notes", "units_notes"]
+from demele.metrics.data import Data, TableSettings
+from demele.metrics.metric import Guards
+from demele.metrics.source import Source
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
 FRAGILE = 0.1
@@ -23,29 +23,42 @@ FRAGILE = 0.1
 PROBE = 2000
 #: Share of repeated values among them that makes a continuous code tied.
 TIED = 0.05
-
-#: Fewest rows, and rows per value of a factor, from which codes of noise score clearly less than codes that know.
-FEWEST_ROWS = {
-    **dict.fromkeys(("dci_forest", "dci_lasso", "dci_boosting", "explicitness", "sap"), 50),
-    **dict.fromkeys(("z_diff", "z_min_variance", "z_max_variance", "irs"), 50),
-}
-ROWS_PER_VALUE = 5
-BINNED = ("explicitness", "z_diff", "z_min_variance", "irs")
-
-Scored = Mapping[str, tuple[Native, NDArray[np.intp] | None]]
+#: Fewer rows than this for each code, and the level of chance is looked at.
+FEW_ROWS_PER_CODE = 20
+ASK = f"{setting('demele.evaluate(..., chance=20)', chance=20)} gives the level of chance"
 
 
-def fragility_notes(
-    data: Data, settings: TableSettings, table: InformationTable, scored: Scored
+# Another setting ------------------------------------------------------------------------------------------------------
+
+
+def table_notes(
+    source: Source,
+    settings: TableSettings,
+    table: InformationTable,
+    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    *,
+    pairs: bool,
 ) -> dict[str, tuple[Note, ...]]:
     """Return notes by metric for scores read off equal-width histograms.
 
     Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes, few
     rows for the number of cells. Only then is the other setting computed, and a note written where the score moves by
     more than 0.1.
+
+    Parameters
+    ----------
+    source : Source
+        With rows.
+    settings, table
+        What the scores were read off.
+    values : mapping of name to (float, callable)
+        Each score, and how it is read off a table.
+    pairs : bool
+        Whether any of them reads informations between factors.
     """
     if settings.estimator != "histogram" or settings.soft:
         return {}
+    data = source.rows()
     reasons: list[tuple[str, str, TableSettings]] = []
     bins = settings.binning.bins if isinstance(settings.binning, EqualWidth) else 10
     if isinstance(settings.binning, EqualWidth):
@@ -63,12 +76,10 @@ def fragility_notes(
         text = f"{data.n} rows are few for the number of cells; with the information adjusted for chance"
         reasons.append(("few-rows", text, other))
     notes: dict[str, tuple[Note, ...]] = {}
-    pairs = information_scores.read_factor_pairs(scored)
     for code, text, other in reasons:
-        changed = information_of(data, other, factor_pairs=pairs)
-        for name, (native, reg_dim) in scored.items():
-            before = float(native.value)
-            after = float(information_scores.native_of(name, changed, reg_dim).value)
+        changed = source.table(other, pairs=pairs)
+        for name, (before, read) in values.items():
+            after = read(changed)
             if abs(after - before) > FRAGILE:
                 message = f"{text} it would be {after:.3f} instead of {before:.3f}"
                 notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
@@ -165,17 +176,83 @@ def pruned_notes(value: float, without: float, names: tuple[str, ...], threshold
     return (Note(code="pruned-codes", message=message, subject=names, severity="fragile" if moved else "warning"),)
 
 
-def few_rows_notes(group: str, data: Data, options: Mapping[str, Any]) -> tuple[Note, ...]:
+def few_rows_notes(guards: Guards, factors: Factors, options: Mapping[str, Any]) -> tuple[Note, ...]:
     """Return a note where metrics that fit predictors, or form groups, have too few rows to tell codes from noise."""
-    if group not in FEWEST_ROWS:
+    if not guards.fewest_rows:
         return ()
     bins = getattr(options.get("bins"), "bins", 10)
-    for factor in data.factors.columns:
+    for factor in factors.columns:
         values = len(factor.levels) if factor.categorical else int(bins)
-        if factor.n_annotated < max(FEWEST_ROWS[group], ROWS_PER_VALUE * values * (group in BINNED)):
+        if factor.n_annotated < max(guards.fewest_rows, guards.rows_per_value * values):
             message = (
                 f"{factor.n_annotated} rows with {values} values of factor {factor.name!r} are few: codes of noise may "
                 "score as well; ask for chance levels"
             )
             return (Note(code="few-rows", message=message, subject=(factor.name,), severity="fragile"),)
     return ()
+
+
+# Codes of noise -------------------------------------------------------------------------------------------------------
+
+
+def many_codes(n: int, d: int) -> bool:
+    """Whether the codes are many for the rows."""
+    return n < FEW_ROWS_PER_CODE * d
+
+
+def noise_notes(value: float, finding: Finding) -> tuple[Note, ...]:
+    """Return a note where a score is above 0 and no code tells anything of any factor."""
+    if finding.told or not value > FRAGILE:
+        return ()
+    message = (
+        "in these rows no code tells anything of any factor (smallest p-value of "
+        f"{finding.n_pairs:,} comparisons, corrected for their number: {finding.p:.2g}): codes of noise score about as "
+        f"well; {ASK}"
+    )
+    return (Note(code="noise", message=message, severity="fragile"),)
+
+
+def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int, *, of: str = "") -> tuple[Note, ...]:
+    """Return a note where the codes are many for the rows and score above 0 with the rows of the factors shuffled.
+
+    ``of`` says of which codes the level is, where not of all.
+    """
+    level = float(np.mean(chance)) if len(chance) else float("nan")
+    if not (value > FRAGILE and level > FRAGILE and many_codes(n, d)):
+        return ()
+    how = "one shuffle" if len(chance) == 1 else f"mean of {len(chance)}"
+    message = (
+        f"{d:,} codes are many for {n:,} rows: with the rows of the factors shuffled, so that codes tell nothing of "
+        f"them, it is {level:.3f} instead of {value:.3f} ({how}{of}); {ASK}"
+    )
+    return (Note(code="many-codes", message=message, severity="fragile"),)
+
+
+def unchecked_notes(value: float, n: int, d: int, *, finding: Finding | None) -> tuple[Note, ...]:
+    """Return what must be said of a score of counts or sums, whose rows cannot be shuffled.
+
+    Parameters
+    ----------
+    value : float
+    n, d : int
+        Rows and codes.
+    finding : Finding or None
+        What counts tell; None where only sums are kept.
+    """
+    if not value > FRAGILE:
+        return ()
+    if finding is not None:
+        found = noise_notes(value, finding)
+        if found or not many_codes(n, d):
+            return found
+        message = (
+            f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
+            "cannot be shuffled: score the rows, or a sample of them, with demele.evaluate(chance=20)"
+        )
+        return (Note(code="many-codes", message=message, severity="fragile"),)
+    message = (
+        "only sums are kept: whether codes of noise would score as much was not looked at; score a sample of the rows "
+        "with demele.evaluate(chance=20)"
+    )
+    severity: Severity = "fragile" if many_codes(n, d) else "info"
+    return (Note(code="chance-unchecked", message=message, severity=severity),)

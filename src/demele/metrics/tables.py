@@ -1,79 +1,27 @@
-"""From rows to the information table: which estimator, on which bins; under resampling and permutation too."""
+"""Information tables from nearest neighbours: as scikit-learn estimates them, and on ranks, ties respected."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.inputs import Factor
-from demele.core.seeds import rng_for
-from demele.estimation.counts import (
-    JointCounts,
-    PackedRows,
-    bin_rows,
-    column_bins,
-    joint_counts,
-    soft_joint_counts,
-)
 from demele.estimation.discretise import Binning, EqualFrequency, cut
-from demele.estimation.information import Correction, InformationTable, entropy, information_table, mutual_information
-from demele.metrics.data import Data
-from demele.metrics.native import Array
+from demele.estimation.information import InformationTable, entropy, mutual_information
+from demele.metrics.data import Array, Data, TableSettings
 
-__all__ = ["Estimator", "TableSettings", "information_of", "permuted_tables", "resampled_tables"]
-
-Estimator = Literal["histogram", "knn", "robust"]
 #: Codes of which more than this share of the rows repeat another row's value are binned, not given to neighbours.
 TIES = 0.01
 #: Nearest-neighbour estimates of independent variables spread by about 0.8 / sqrt(n) nats around 0 (k = 3); what lies
 #: within nearly four times that is taken for 0, so that a code of noise informs on nothing rather than on one factor.
 NOISE_FLOOR = 3.0
-#: Entries of a block of resampled tables held in memory at a time (float64).
-BLOCK_ENTRIES = 500_000
-
-
-@dataclass(frozen=True, slots=True)
-class TableSettings:
-    """Everything that changes an information table."""
-
-    binning: Binning
-    estimator: Estimator = "histogram"
-    correction: Correction = "none"
-    n_neighbors: int = 3
-    seed: int = 0
-    soft: bool = False
-    #: Nearest neighbours of each code by itself, with its own noise against ties: what Latte does for DLIG.
-    one_by_one: bool = False
-
-    @property
-    def resamples_by_weight(self) -> bool:
-        """Whether a resample of the rows is a weighting of bins computed once."""
-        return self.estimator == "histogram" and not self.soft
-
-
-def information_of(data: Data, settings: TableSettings, *, factor_pairs: bool) -> InformationTable:
-    """Return the information table of all codes and factors, and if asked for of the pairs of factors."""
-    if settings.estimator == "knn":
-        return _nearest_neighbours(data, settings, factor_pairs=factor_pairs)
-    if settings.estimator == "robust":
-        return _robust(data, settings, factor_pairs=factor_pairs)
-    of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
-    if settings.soft:
-        if data.codes_std is None:
-            raise ValueError("soft counts need standard deviations")
-        counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
-    else:
-        counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=factor_pairs)
-    return information_table(counts, settings.correction)
 
 
 def _columns(factors: tuple[Factor, ...]) -> list[tuple[bool, Array]]:
     return [(factor.categorical, np.asarray(factor.values)) for factor in factors]
 
 
-def _nearest_neighbours(data: Data, settings: TableSettings, *, factor_pairs: bool) -> InformationTable:
+def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
     """Information as scikit-learn estimates it, factor entropies as the information of a factor with itself (Latte)."""
     from demele.estimation.knn import knn_factor_information, knn_information_matrix
 
@@ -82,7 +30,7 @@ def _nearest_neighbours(data: Data, settings: TableSettings, *, factor_pairs: bo
     drawn: dict[str, Any] = {"n_neighbors": k, "jitter_seed": seed, "one_by_one": settings.one_by_one}
     if all(factor.complete for factor in columns):
         information = knn_information_matrix(data.codes.dense(), _columns(columns), **drawn)
-        if not factor_pairs:
+        if not pairs:
             alone = [knn_factor_information([one], n_neighbors=k, jitter_seed=seed) for one in _columns(columns)]
             return InformationTable(information, np.ravel(alone))
         between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
@@ -94,15 +42,15 @@ def _nearest_neighbours(data: Data, settings: TableSettings, *, factor_pairs: bo
         own = [(factor.categorical, factor.values[rows])]
         codes = np.asarray(data.codes.values[rows], dtype=np.float64)
         information[:, i] = knn_information_matrix(codes, own, **drawn)[:, 0]
-        for other in range(len(columns)) if factor_pairs else ():
+        for other in range(len(columns)) if pairs else ():
             both = np.flatnonzero(factor.annotated() & columns[other].annotated())
             pair = [(columns[index].categorical, columns[index].values[both]) for index in (other, i)]
             between[other, i] = knn_factor_information(pair, n_neighbors=k, jitter_seed=seed)[0, 1]
         between[i, i] = knn_factor_information(own, n_neighbors=k, jitter_seed=seed)[0, 0]
-    return InformationTable(information, between.diagonal().copy(), None, between if factor_pairs else None)
+    return InformationTable(information, between.diagonal().copy(), None, between if pairs else None)
 
 
-def _robust(data: Data, settings: TableSettings, *, factor_pairs: bool) -> InformationTable:
+def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:
     """Dependence in [0, 1] of each code and factor, in units in which every factor's entropy is 1.
 
     The information of two factors is in the unit of the factor of its row.
@@ -142,7 +90,7 @@ def _robust(data: Data, settings: TableSettings, *, factor_pairs: bool) -> Infor
     )
     unit = varies.astype(np.float64)
     relative = np.clip(relative, 0.0, 1.0)
-    if not factor_pairs:
+    if not pairs:
         return InformationTable(relative, unit)
     between = np.diag(unit)
     for i, a in enumerate(columns):
@@ -202,39 +150,3 @@ def _crossed(first: NDArray[Any], second: NDArray[Any]) -> Array:
     width = int(second.max()) + 1
     counts = np.bincount(first * width + second, minlength=(int(first.max()) + 1) * width)
     return counts.reshape(-1, width).astype(np.float64)
-
-
-# Resampling ---------------------------------------------------------------------------------------------------------
-
-
-def resampled_tables(
-    data: Data, settings: TableSettings, n_resamples: int, seed: int, *, factor_pairs: bool
-) -> Iterator[InformationTable]:
-    """Yield tables of bootstrap resamples, several at a time: rows drawn as weights over bins computed once."""
-    of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
-    packed = PackedRows(bin_rows(data.codes, data.factors, of_codes, of_factors), factor_pairs=factor_pairs)
-    block: list[JointCounts] = []
-    for index in range(n_resamples):
-        drawn = rng_for(seed, "bootstrap", index).integers(0, data.n, data.n)
-        block.append(packed.count(np.bincount(drawn, minlength=data.n).astype(np.float64)))
-        if (len(block) + 1) * sum(table.size for table in block[0].tables) > BLOCK_ENTRIES or index == n_resamples - 1:
-            yield information_table(_stacked(block), settings.correction)
-            block = []
-
-
-def permuted_tables(
-    data: Data, settings: TableSettings, n_permutations: int, seed: int, *, factor_pairs: bool
-) -> Iterator[InformationTable]:
-    """Yield tables of the same codes with the rows of the factors permuted, one at a time."""
-    for index in range(n_permutations):
-        order = rng_for(seed, "chance", index).permutation(data.n)
-        yield information_of(data.permuted(order), settings, factor_pairs=factor_pairs)
-
-
-def _stacked(counts: list[JointCounts]) -> JointCounts:
-    first = counts[0]
-    return JointCounts(
-        tuple(np.stack(tables) for tables in zip(*(item.tables for item in counts), strict=True)),
-        {pair: np.stack([item.factor_tables[pair] for item in counts]) for pair in first.factor_tables},
-        first.code_bins,
-    )

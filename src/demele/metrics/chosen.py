@@ -1,0 +1,127 @@
+"""What a call asks for by name: metrics, and their options from defaults, protocol and arguments."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from demele.core.errors import InputError, InputTypeError
+from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.metric import Metric, as_metric
+from demele.metrics.options import checked
+from demele.metrics.protocols import Protocol
+from demele.metrics.request import Asked
+
+#: A registered name, a metric, or a function ``(codes, factors) -> float``.
+Choice = str | Metric | Callable[..., Any]
+
+
+def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
+    """Return metrics, each once, by the names that they have in this call: all that are registered, for None."""
+    if metrics is None:
+        return dict(CATALOGUE)
+    if isinstance(metrics, str | Metric) or callable(metrics):
+        metrics = [metrics]
+    if not isinstance(metrics, Sequence):
+        raise InputTypeError("metrics", f"expected names or callables, got {type(metrics).__name__}")
+    if not metrics:
+        raise InputError("metrics", "expected at least one name or callable, got none")
+    chosen: dict[str, Metric] = {}
+    functions: list[object] = []
+    for item in metrics:
+        if isinstance(item, str):
+            metric: Metric = CATALOGUE[resolve(item)]
+        elif isinstance(item, Metric):
+            metric = item
+        elif callable(item):
+            metric = _ours(item) or as_metric(item)
+        else:
+            resolve(item)  # says what was expected
+        if any(
+            metric is one or (metric.is_plain and metric.call is function)
+            for one, function in zip(chosen.values(), functions, strict=True)
+        ):
+            continue
+        registered = metric.name in CATALOGUE and CATALOGUE[metric.name] is metric
+        name = metric.name if registered else free_name(metric.name, [*CATALOGUE, *chosen])
+        chosen[name] = metric
+        functions.append(metric.call)
+    return chosen
+
+
+def _ours(function: Callable[..., Any]) -> Metric | None:
+    """Return the metric of one of our own functions, so that it is run with everything that a name brings."""
+    return next((metric for metric in CATALOGUE.ours().values() if metric.call is function), None)
+
+
+def free_name(metric: object, taken: Sequence[str]) -> str:
+    """Return the name of a callable, or a name, numbered where another metric has it."""
+    name = metric if isinstance(metric, str) else str(getattr(metric, "__name__", type(metric).__name__))
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def given_options(options: object, chosen: Mapping[str, Metric] | None = None) -> dict[str, Mapping[str, Any]]:
+    """Return options by group or name, each of which is known to a metric."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise InputTypeError("options", f"expected a mapping of metric to options, got {type(options).__name__}")
+    given: dict[str, Mapping[str, Any]] = {}
+    for key, own in options.items():
+        if not isinstance(own, Mapping):
+            raise InputTypeError("options", f"expected a mapping of options for {key!r}, got {own!r}")
+        members = [metric for metric in CATALOGUE.values() if metric.group == key]
+        if key in (chosen or {}):
+            members = [(chosen or {})[key]]
+        name = key if members else resolve(key, argument="options")
+        members = members or [CATALOGUE[name]]
+        known = {option for metric in members for option in metric.options}
+        if any(set(metric.options) != known for metric in members):
+            for option in own:
+                if option not in known:
+                    listed = ", ".join(sorted(known))
+                    raise InputError(
+                        "options", f"no {members[0].family}-based metric has an option {option!r}; known are {listed}"
+                    )
+        else:
+            checked(members[0].option_table, own, name)
+        given[name] = own
+    return given
+
+
+def merged_options(
+    metric: Metric,
+    protocol: Mapping[str, Mapping[str, Any]],
+    given: Mapping[str, Mapping[str, Any]],
+    bins: object,
+    name: str = "",
+) -> dict[str, Any]:
+    """Options of one metric: defaults of its function, the protocol, what was given; the more special one wins."""
+    table = metric.option_table
+
+    def of_group(options: Mapping[str, Any]) -> dict[str, Any]:  # a group's options reach the metrics that have them
+        return {key: value for key, value in options.items() if key in table}
+
+    own = of_group(protocol.get(metric.group, {}))
+    own |= protocol.get(metric.name, {})
+    if bins is not None and metric.discretises:
+        own["bins"] = bins
+    own |= of_group(given.get(metric.group, {}))
+    own |= given.get(name or metric.name, {})
+    return checked(table, own, metric.name)
+
+
+def asked_of(
+    chosen: Mapping[str, Metric],
+    protocol: Protocol,
+    given: Mapping[str, Mapping[str, Any]],
+    bins: object = None,
+    side: Mapping[str, Any] | None = None,
+) -> list[Asked]:
+    """Return the metrics of a call with all their options, and with side inputs for those that read them."""
+    return [
+        Asked(metric, name, merged_options(metric, protocol.options, given, bins, name), side or {})
+        for name, metric in chosen.items()
+    ]

@@ -1,0 +1,269 @@
+"""Separated attribute predictability (Kumar et al. 2018, section 3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.results import Note, Score
+from demele.estimation.gaps import mean_of_defined, top_two
+from demele.metrics.data import Array, Data
+from demele.metrics.guards import units_notes
+from demele.metrics.metric import Guards, Metric, Native, Streams, of_moments, of_rows
+from demele.metrics.options import Count, Positive, RunOptions
+from demele.metrics.run import score
+from demele.metrics.source import Source
+from demele.metrics.splits import annotated_rows, fewer_than_asked, split
+
+#: Codes in raw units of at most this variance predict no continuous factor: the threshold of public code.
+DEAD_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class _Classified:
+    """How categorical factors are predicted."""
+
+    penalty: float
+    class_weight: Literal["balanced"] | None
+    score_on: str
+    n_train: int | None
+    n_test: int | None
+
+
+def sap_of(
+    matrix: Array,
+    notes: tuple[Note, ...] = (),
+    *,
+    majority: Mapping[str, float] | None = None,
+    guesses: Array | None = None,
+    constant: NDArray[np.bool_] | None = None,
+) -> Native:
+    """Return SAP from how well each code alone predicts each factor, (n_codes, n_factors).
+
+    ``guesses`` is how well each factor is predicted without a code, 0 unless given: the partner of a single code, and
+    what ``constant`` codes are, none unless given. A guess never wins: where no code beats it, the gap is 0, since
+    balanced classifiers of codes that say nothing are less often right than the majority's class.
+    ``majority`` are those of the categorical factors by name.
+    """
+    living = matrix if constant is None else matrix[~constant]
+    if len(living) == len(matrix) > 1:
+        first, second = top_two(matrix, axis=0)
+        gaps = first - second
+    else:
+        guess = np.zeros(matrix.shape[1]) if guesses is None else guesses
+        # twice the guess: it stands for both partners where no code varies
+        first, second = top_two(np.vstack([living, guess, guess]), axis=0)
+        best = living.max(axis=0) if len(living) else guess
+        gaps = np.where(best < guess, 0.0, first - second)
+    return Native(
+        value=mean_of_defined(gaps),
+        per_factor=gaps,
+        matrix=matrix,
+        matrix_of="squared correlation, or accuracy for categorical factors",
+        details={"majority": dict(majority)} if majority else {},
+        notes=notes,
+    )
+
+
+def gaps_of_rows(
+    data: Data,
+    streams: Streams,
+    units: str,
+    penalty: float,
+    class_weight: Literal["balanced"] | None,
+    score_on: str,
+    n_train: int | None,
+    n_test: int | None,
+) -> Native:
+    """SAP of rows; of raw codes, with a note where standardised ones would give another score."""
+    classified = _Classified(penalty, class_weight, score_on, n_train, n_test)
+    native = _in_units(units, data, streams, classified)
+    if units == "standard":
+        return native
+    standardised = _in_units("standard", data, streams, classified)
+    return replace(native, notes=native.notes + units_notes(float(native.value), float(standardised.value)))
+
+
+def _in_units(units: str, data: Data, streams: Streams, classified: _Classified) -> Native:
+    from demele.estimation.univariate import squared_correlations
+
+    raw = units == "raw"
+    codes = data.codes.dense() if raw else data.standardised()
+    matrix = np.zeros((data.codes.d, data.factors.m))
+    guesses = np.zeros(data.factors.m)
+    categorical: list[int] = []
+    for index, factor in enumerate(data.factors.columns):
+        if factor.categorical:
+            categorical.append(index)
+        else:
+            rows, values = annotated_rows(factor, codes)
+            matrix[:, index] = squared_correlations(rows, np.asarray(values, dtype=np.float64))
+            if raw:
+                matrix[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE, index] = 0.0
+    # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
+    shared = [index for index in categorical if data.factors.columns[index].complete]
+    for group in [shared, *([index] for index in categorical if index not in shared)]:
+        if group:
+            matrix[:, group], guesses[group] = _accuracies(data, codes, group, streams, classified, raw=raw)
+    if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
+        matrix[data.codes.constant] = guesses
+    names = [data.factors.names[index] for index in categorical]
+    # without balanced weights a code that says nothing is the guess, to rounding: public code's values stay as they are
+    as_public = raw and classified.class_weight is None
+    return sap_of(
+        matrix,
+        fewer_than_asked(data.n, classified.n_train, classified.n_test) if categorical else (),
+        majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
+        guesses=guesses,
+        constant=None if as_public else data.codes.constant,
+    )
+
+
+def _accuracies(
+    data: Data, codes: Array, group: list[int], streams: Streams, classified: _Classified, *, raw: bool
+) -> tuple[Array, Array]:
+    """Accuracies of single-code classifiers for categorical factors that are annotated on the same rows.
+
+    The second array holds the accuracy of the majority class as the guess on each factor.
+    """
+    from demele.estimation.raw_classifiers import raw_classifier_accuracy_matrix
+    from demele.estimation.univariate import linear_classifier_accuracy_matrix, majority_accuracies
+
+    factors = [data.factors.columns[index] for index in group]
+    rows = np.flatnonzero(factors[0].annotated())
+    train = test = rows
+    if classified.score_on == "unseen":
+        parts = split(
+            len(rows),
+            classified.n_train,
+            classified.n_test,
+            streams("rows", *group),
+            f"factor {factors[0].name!r}",
+        )
+        train, test = rows[parts[0]], rows[parts[1]]
+    codes_train = codes[train]
+    codes_test = codes_train if test is train else codes[test]
+    labels_train = [np.asarray(factor.values[train], dtype=np.intp) for factor in factors]
+    labels_test = [np.asarray(factor.values[test], dtype=np.intp) for factor in factors]
+    penalty, weights = classified.penalty, classified.class_weight
+    if raw:
+        accuracies = raw_classifier_accuracy_matrix(
+            codes_train, labels_train, codes_test, labels_test, C=penalty, class_weight=weights
+        )
+    else:
+        levels = [len(factor.levels) for factor in factors]
+        accuracies = linear_classifier_accuracy_matrix(
+            codes_train, labels_train, codes_test, labels_test, n_classes=levels, C=penalty, class_weight=weights
+        )
+    return accuracies, majority_accuracies(labels_train, labels_test)
+
+
+class Moments(Protocol):
+    """Means, squares and cross products of all rows."""
+
+    n: int
+
+    def squared_correlations(self) -> Array:
+        """Return those of codes and factors, (n_codes, n_factors)."""
+
+    def code_variances(self) -> Array:
+        """Return the variances of the codes, in their own unit."""
+
+
+def gaps_of_moments(moments: Moments, units: str) -> Native:
+    """SAP of continuous factors from means, squares and cross products of all rows."""
+    matrix = moments.squared_correlations()
+    if units == "raw":
+        matrix[moments.code_variances() * (moments.n / max(moments.n - 1, 1)) <= DEAD_VARIANCE] = 0.0
+    return sap_of(matrix)
+
+
+def _all_continuous(source: Source, options: Mapping[str, Any]) -> bool:
+    return set(source.factor_kinds()) == {"continuous"}
+
+
+def sap(
+    codes: object,
+    factors: object,
+    *,
+    units: Literal["standard", "raw"] = "standard",
+    penalty: Positive = 1.0,
+    class_weight: Literal["balanced"] | None = None,
+    score_on: Literal["unseen", "training"] = "unseen",
+    n_train: Count | None = None,
+    n_test: Count | None = None,
+    **run: Unpack[RunOptions],
+) -> Score:
+    """Separated attribute predictability: the gap between the two single codes that predict a factor best.
+
+    Squared correlation for a continuous factor; accuracy of a linear support vector classifier for a categorical one.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        Any unit: codes are standardised. A constant code predicts nothing: squared correlation 0, and the accuracy of
+        the most frequent class as the guess. A single code is compared with one, and the guess never wins: where no
+        code is better, the gap is 0.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+    units : {"standard", "raw"}
+        Codes in standard deviations, or as they come, as in public code: a classifier of scikit-learn's then sees each
+        code with its unit and its origin, both of which move the score (so says a note), and for continuous factors
+        codes with a variance of at most 1e-12 score 0.
+    penalty : float, default 1.0
+        C of the support vector classifier (``l2_reg`` of Latte; 0.01 in disentanglement_lib).
+    class_weight : {"balanced", None}
+    score_on : {"unseen", "training"}
+        Rows on which the accuracy is measured: half of the rows that the classifier has not seen, or those it has.
+    n_train, n_test : int, optional
+        Rows of the split; halves by default.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [0, 1], best 1; ``per_factor``; ``matrix``: score of each code for each factor (n_codes, n_factors);
+        ``details["majority"]``: of each categorical factor, the accuracy of its most frequent class as the guess.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Kumar et al. 2018, section 3. An accuracy has a floor of the majority class's share, so the gap of a perfect code
+    for a factor of K equal classes is below 1 - 1/K.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).random((2000, 2))
+    >>> demele.sap(factors, factors).value > 0.99
+    True
+    """
+    return score(METRIC, locals())
+
+
+METRIC = Metric(
+    "sap",
+    sap,
+    title="SAP",
+    family="predictor",
+    properties=("compactness",),
+    native="per factor",
+    range=(0.0, 1.0),
+    source="Kumar et al. 2018, section 3",
+    definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
+    stochastic=True,
+    aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),
+    readings=(
+        of_moments(gaps_of_moments, when=_all_continuous),
+        of_rows(gaps_of_rows),
+    ),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    screened=True,
+    of_each_code=True,
+    order=120,
+)

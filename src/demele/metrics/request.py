@@ -1,0 +1,145 @@
+"""What a call asks of one metric, resolved for one source: the way to the number, options, side inputs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from demele.core.errors import NotEnoughData
+from demele.core.results import Note
+from demele.core.sentences import give
+from demele.estimation.information import InformationTable
+from demele.metrics.data import TableSettings
+from demele.metrics.metric import Metric, Native, Reading, Streams, wanted_by
+from demele.metrics.side import SIDE, SideInput
+from demele.metrics.source import Source, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A metric, its name in this call, all its options, checked, and the side inputs that were given."""
+
+    metric: Metric
+    name: str
+    options: Mapping[str, Any]
+    side: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One metric of one source, with everything that its formula reads but the state."""
+
+    metric: Metric
+    name: str
+    reading: Reading
+    options: Mapping[str, Any] = field(default_factory=dict)
+    side: Mapping[str, Any] = field(default_factory=dict)
+    settings: TableSettings | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def stream(self) -> str:
+        """First part of the names of its random streams; metrics that share it share one fit."""
+        return self.name if self.metric.shares == self.metric.name else self.metric.shares
+
+    @property
+    def provenance(self) -> Mapping[str, str]:
+        """What a signature says of a metric that is not of demele."""
+        return {"from": self.metric.package} if self.metric.package else {}
+
+    def read(self, table: InformationTable) -> Native:
+        """Return the metric of an information table.
+
+        Corrected informations may be slightly negative, which a ratio of two of them would magnify without limit:
+        metrics take them as 0. The matrix of the result keeps them.
+        """
+        between = table.factor_information
+        formula: Callable[..., Native] = self.reading.formula
+        given = bound(formula, self.options, self.side)
+        if (table.information >= 0).all() and (between is None or (between >= 0).all()):
+            return formula(table, **given)
+        usable = replace(
+            table,
+            information=np.maximum(table.information, 0.0),
+            factor_information=None if between is None else np.maximum(between, 0.0),
+        )
+        return replace(formula(usable, **given), matrix=table.information)
+
+
+def bound(
+    function: Callable[..., Any],
+    options: Mapping[str, Any],
+    side: Mapping[str, Any],
+    streams: Streams | None = None,
+) -> dict[str, Any]:
+    """Return what a formula's parameters ask for, by their names."""
+    known = {**options, **side, "streams": streams}
+    return {name: known[name] for name in wanted_by(function)}
+
+
+def reading_of(metric: Metric, source: Source, options: Mapping[str, Any]) -> Reading | None:
+    """Return the preferred way to a metric that can be gone from a source; None if there is none."""
+    return next((reading for reading in metric.readings if source.has(reading, options)), None)
+
+
+def table_settings(reading: Reading, options: Mapping[str, Any], seed: int = 0) -> TableSettings:
+    """Return how a metric reads its information table."""
+    estimator = options.get("estimator", "histogram")
+    return TableSettings(
+        binning=options["bins"],
+        estimator=estimator,
+        correction=options.get("correction", "none"),
+        n_neighbors=options.get("n_neighbors", 3),
+        seed=seed,
+        soft=reading.soft,
+        one_by_one=reading.one_by_one and estimator == "knn",
+    )
+
+
+def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
+    """Check that a metric applies to a source's representation, and resolve what depends on its columns.
+
+    Raises
+    ------
+    NotEnoughData
+        If it does not apply.
+    """
+    metric, options = asked.metric, dict(asked.options)
+    reading = reading_of(metric, source, options)
+    if reading is None:
+        wanted = " or ".join(dict.fromkeys(one.state for one in metric.readings))
+        raise NotEnoughData(f"{metric.name} needs {wanted}, which {source.name} does not have")
+    settings = table_settings(reading, options, seed) if reading.state == "table" else None
+    has_std = reading.soft and source.rows().codes_std is not None
+    read = applies(asked, source.subject(reading.state, options), has_std=has_std)
+    options |= {name: found.shown for name, found in read.items() if name in options}
+    notes = tuple(note for found in read.values() for note in found.notes)
+    values = {name: found.value for name, found in read.items()}
+    return Request(metric, asked.name, reading, options, values, settings, notes)
+
+
+def applies(asked: Asked, subject: Subject, *, has_std: bool = False) -> dict[str, SideInput]:
+    """Return the side inputs of a metric that applies to a representation.
+
+    Raises
+    ------
+    NotEnoughData
+        If it does not apply.
+    """
+    metric, d, m = asked.metric, subject.codes.d, len(subject.active)
+    if d < metric.needs_codes:
+        raise NotEnoughData("codes", f"{metric.name} needs at least {metric.needs_codes} codes, got {d}")
+    if m < metric.needs_factors:
+        raise NotEnoughData(
+            "factors", f"{metric.name} needs at least {metric.needs_factors} factors that vary, got {m}"
+        )
+    if metric.needs_codes_std and not has_std:
+        raise NotEnoughData(
+            "codes_std", f"{metric.name} needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
+        )
+    return {
+        name: SIDE[name](item.endswith("?"), asked.options, asked.side.get(name), subject)
+        for item in metric.side
+        for name in [item.rstrip("?")]
+    }

@@ -1,0 +1,492 @@
+"""The engine: metrics and a source in, scores out. Shared work is done once; guards and draws ask the same source."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
+from demele.core.inputs import read_pair
+from demele.core.publish import in_pieces
+from demele.core.results import Evaluation, LeftOut, Note, Score
+from demele.core.version import __version__
+from demele.estimation.information import InformationTable
+from demele.metrics.data import Data, TableSettings
+from demele.metrics.guards import (
+    FRAGILE,
+    at_chance_notes,
+    few_rows_notes,
+    many_codes,
+    moved_by_outliers,
+    noise_notes,
+    table_notes,
+    unchecked_notes,
+)
+from demele.metrics.metric import Metric, Native
+from demele.metrics.options import Run, RunOptions, checked
+from demele.metrics.present import Outcome, score_of, warn_of_fragile
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.request import Asked, Request, bound, request_for
+from demele.metrics.side import assumed_codes
+from demele.metrics.source import InMemory, Source, Subject
+from demele.metrics.tasks import Draws, Task, TaskResult, Variant, run_tasks
+from demele.runtime.progress import Report, reporting
+
+_WORDS = {
+    "repeat": "repeats",
+    "half": "resamples",
+    "permutation": "permutations",
+    "winsorised": "checks for outliers",
+    "shuffled": "checks against chance",
+}
+
+
+@dataclass(slots=True)
+class Found:
+    """What came of a call: requests that could be computed with their outcomes, and why there is no more.
+
+    ``refused`` are metrics that do not apply to the representation, ``failed`` those whose computing failed.
+    """
+
+    requests: list[Request] = field(default_factory=list)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    refused: dict[str, DemeleError] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Which metrics have no number, and why: first those that do not apply."""
+        reasons = {name: str(error) for name, error in self.refused.items()} | self.failed
+        return tuple(LeftOut(metric=name, reason=reason) for name, reason in reasons.items())
+
+
+# Calls ----------------------------------------------------------------------------------------------------------------
+
+
+def score(metric: Metric, given: Mapping[str, Any]) -> Score:
+    """Do what the public function of a metric does, given its ``locals()``.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    options = dict(given)
+    run, codes, factors = options.pop("run"), options.pop("codes"), options.pop("factors")
+    return single([metric], codes, factors, options, run, codes_std=options.pop("codes_std", None))[0]
+
+
+def single(
+    metrics: Sequence[Metric],
+    codes: object,
+    factors: object,
+    options: Mapping[str, Any],
+    run: Mapping[str, Any],
+    *,
+    codes_std: object = None,
+) -> list[Score]:
+    """Score metrics that share their options: errors are raised, not collected."""
+    for keyword in run:
+        if keyword not in RunOptions.__annotations__:
+            allowed = ", ".join(RunOptions.__annotations__)
+            raise InputTypeError(keyword, f"no such option; every metric takes {allowed}")
+    if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
+        scores: list[Score] | None = in_pieces(metrics, codes, factors, options, run, codes_std=codes_std)
+        if scores is not None:
+            return scores
+    kinds = run.get("kinds")
+    settings = Run.checked(**run)
+    asked = [Asked(metric, metric.name, checked(metric.option_table, options, metric.name)) for metric in metrics]
+    source = InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=settings.missing)), codes_std)
+    found = computed(asked, source, settings, named=True)
+    for reason in found.failed.values():
+        raise NotEnoughData(reason)
+    return scores_of(found, source, settings, DEFAULT_PROTOCOL, kinds)
+
+
+def evaluation(
+    asked: Sequence[Asked],
+    source: Source,
+    run: Run,
+    *,
+    protocol: str,
+    kinds: object,
+    name: str,
+    named: bool,
+    progress: bool | Callable[[float, float, str], None] = False,
+) -> Evaluation:
+    """Score one source with several metrics.
+
+    Parameters
+    ----------
+    asked : sequence of Asked
+    source : Source
+    run : Run
+    protocol, kinds, name
+        As signatures and results say them.
+    named : bool
+        Whether a metric that does not apply is an error; else it is left out, with the reason.
+    progress : bool or callable
+
+    Raises
+    ------
+    NotEnoughData
+    """
+    with reporting(progress) as report:
+        found = computed(asked, source, run, report=report, named=named)
+    for one in asked:
+        if one.metric.is_plain and one.name in found.failed:
+            warn_user(f"no score of {one.name}: {found.failed[one.name]}", DemeleWarning)
+    scores = tuple(scores_of(found, source, run, protocol, kinds))
+    pictures: tuple[Any, ...] = ()
+    for request in found.requests:
+        if request.metric.pictures is not None and "rows" in source.states:
+            native = found.outcomes[request.name].native
+            pictures += request.metric.pictures(source.rows(), request.options, native)
+    subject = source.subject("rows")
+    return Evaluation(
+        scores=scores,
+        left_out=found.left_out,
+        protocol=protocol,
+        name=name,
+        n=subject.n,
+        code_names=subject.codes.names,
+        factors=subject.summaries(),
+        dependency=pictures,
+        notes=subject.notes,
+        version=__version__,
+    )
+
+
+def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:
+    """Return bare numbers by metric, and the reasons of those that have none: no guards, no draws, no notes."""
+    found = computed(asked, source, Run(seed=seed), guards=False)
+    values = {name: float(outcome.native.value) for name, outcome in found.outcomes.items()}
+    reasons = {item.metric: item.reason for item in found.left_out}
+    for name, value in list(values.items()):
+        if value - value != 0.0:  # what is no finite number is a reason, never a 0
+            reasons[name] = f"{name} returned {values.pop(name)}"
+    return values, reasons
+
+
+def scores_of(
+    found: Found, source: Source, run: Run, protocol: str, kinds: object, *, warn: bool = True
+) -> list[Score]:
+    """Name, note and sign what was computed, and warn of what is fragile."""
+    scores = []
+    for request in found.requests:
+        subject = source.subject(request.reading.state, request.options)
+        outcome = found.outcomes[request.name]
+        scores.append(score_of(request, outcome, subject, run, protocol, kinds, source.context()))
+    if warn:
+        warn_of_fragile(scores)
+    return scores
+
+
+# Computing ------------------------------------------------------------------------------------------------------------
+
+
+def computed(
+    asked: Iterable[Asked],
+    source: Source,
+    run: Run,
+    *,
+    report: Report | None = None,
+    guards: bool = True,
+    named: bool = False,
+) -> Found:
+    """Compute metrics of one source, with what was asked of repeats, resamples and permutations.
+
+    Parameters
+    ----------
+    asked : iterable of Asked
+    source : Source
+    run : Run
+    report : callable, optional
+        Of progress.
+    guards : bool
+        Whether scores are examined: without, errors of computing are reasons as well.
+    named : bool
+        Whether a metric that does not apply is an error.
+    """
+    found = Found()
+
+    def refuse(name: str, error: DemeleError) -> None:
+        if named or (guards and not isinstance(error, NotEnoughData)):
+            raise error
+        found.refused[name] = error
+
+    for one in asked:
+        try:
+            found.requests.append(request_for(one, source, run.seed))
+        except DemeleError as error:
+            refuse(one.name, error)
+    shuffle = guards and _look_for_chance(found.requests, source)
+    for settings, group in _by_table(found.requests).items():
+        _read_off_table(settings, group, source, run, found, report, refuse, shuffle=shuffle, guards=guards)
+    fitted = [item for item in found.requests if item.reading.state in ("rows", "arrays")]
+    if fitted:
+        _fit(fitted, source, run, found, report, shuffle=shuffle, guards=guards)
+    for request in found.requests:
+        if request.reading.state in ("moments", "extremes"):
+            found.outcomes[request.name] = _of_sums(request, source)
+    found.requests = [item for item in found.requests if item.name in found.outcomes]
+    if guards:
+        _beside_noise(found, source)
+    return found
+
+
+def _look_for_chance(requests: list[Request], source: Source) -> bool:
+    """Whether scores are compared to those of shuffled rows: where codes are many, and tell something at all.
+
+    What tells nothing scores as a shuffle does already.
+    """
+    if not requests or "rows" not in source.states:
+        return False
+    subject = source.subject("rows")
+    if not many_codes(subject.n, subject.codes.d):
+        return False
+    finding = source.finding()
+    return finding is not None and finding.told
+
+
+def _by_table(requests: list[Request]) -> dict[TableSettings, list[Request]]:
+    """Group the requests that are read off one information table."""
+    groups: dict[TableSettings, list[Request]] = {}
+    for request in requests:
+        if request.settings is not None:
+            groups.setdefault(request.settings, []).append(request)
+    return groups
+
+
+def _read_off_table(
+    settings: TableSettings,
+    requests: list[Request],
+    source: Source,
+    run: Run,
+    found: Found,
+    report: Report | None,
+    refuse: Callable[[str, DemeleError], None],
+    *,
+    shuffle: bool,
+    guards: bool,
+) -> None:
+    started = time.perf_counter()
+    pairs = any(item.reading.pairs for item in requests)
+    natives: dict[str, Native] = {}
+    try:
+        table = source.table(settings, pairs=pairs)
+    except DemeleError as error:
+        if guards:
+            raise
+        found.failed |= {item.name: str(error) for item in requests}
+        return
+    for request in requests:
+        try:
+            natives[request.name] = request.read(table)
+        except DemeleError as error:
+            refuse(request.name, error)
+    requests = [item for item in requests if item.name in natives]
+    notes: Mapping[str, tuple[Note, ...]] = {}
+    if guards and "rows" in source.states:
+        examined = {
+            item.name: (float(natives[item.name].value), partial(_value, item))
+            for item in requests
+            if item.metric.guards.bins
+        }
+        notes = table_notes(source, settings, table, examined, pairs=pairs)
+    seconds = time.perf_counter() - started
+    resamples = permutations = None
+    if run.bootstrap:
+        tables = source.tables(settings, "resamples", run.bootstrap, run.seed, pairs=pairs)
+        resamples = _drawn(tables, requests, run.bootstrap, "resamples", report)
+    if run.chance:
+        tables = source.tables(settings, "permutations", run.chance, run.seed, pairs=pairs)
+        permutations = _drawn(tables, requests, run.chance, "permutations", report)
+    shuffled = permutations
+    if permutations is None and shuffle:
+        tables = source.tables(settings, "permutations", 1, run.seed, pairs=pairs)
+        shuffled = _drawn(tables, requests, 1, "shuffles", None)
+    for request in requests:
+        name = request.name
+        told = source.notes(request.options) + notes.get(name, ())
+        told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
+        if guards and shuffled is not None:
+            told += _beside_chance(natives[name], shuffled[name], source.rows())
+        found.outcomes[name] = Outcome(
+            native=natives[name],
+            resamples=None if resamples is None else resamples[name],
+            resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
+            permutations=None if permutations is None else permutations[name],
+            seconds=seconds,
+            notes=told,
+        )
+
+
+def _value(request: Request, table: InformationTable) -> float:
+    return float(request.read(table).value)
+
+
+def _drawn(
+    tables: Iterable[InformationTable], requests: list[Request], n_draws: int, label: str, report: Report | None
+) -> dict[str, Draws]:
+    collected: dict[str, list[Native]] = {request.name: [] for request in requests}
+    done = 0
+    for table in tables:
+        if report is not None:  # a table holds one draw, or a block of them
+            report(done, n_draws, label)
+        done += 1 if table.information.ndim == 2 else len(table.information)
+        for request in requests:
+            collected[request.name].append(request.read(table))
+    return {name: Draws.of(natives) for name, natives in collected.items()}
+
+
+def _of_sums(request: Request, source: Source) -> Outcome:
+    """Read a metric off the moments or extremes of all rows."""
+    formula = request.reading.formula
+    sums = source.sums(request.reading.state, request.options)
+    native = formula(sums, **bound(formula, request.options, request.side))
+    subject = source.subject(request.reading.state, request.options)
+    few_rows = few_rows_notes(request.metric.guards, subject.varying, request.options)
+    unchecked = unchecked_notes(float(native.value), subject.n, subject.codes.d, finding=None)
+    return Outcome(native=native, notes=request.notes + few_rows + unchecked)
+
+
+def _fit(
+    requests: list[Request],
+    source: Source,
+    run: Run,
+    found: Found,
+    report: Report | None,
+    *,
+    shuffle: bool,
+    guards: bool,
+) -> None:
+    """Run the metrics that need rows: one task for those that share a fit, and for each draw.
+
+    A shuffle beside the score is left out where the score takes long, and the shuffle would as well.
+    """
+    data = source.rows()
+    groups: dict[tuple[str, str], list[Request]] = {}
+    for request in requests:
+        groups.setdefault((request.stream, repr(request.options)), []).append(request)
+    can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
+    outlying = data.outlying() if guards and can_move else ()
+    tasks: list[list[Task]] = []
+    for (stream, _), members in groups.items():
+        metric = members[0].metric
+        quick = not metric.is_plain and metric.slow < 2
+        draws: tuple[tuple[Variant, int], ...] = (
+            ("repeat", run.repeats if metric.stochastic else 1),
+            ("half", run.bootstrap),
+            ("permutation", run.chance),
+            ("winsorised", 1 if _can_move(metric, outlying, data) else 0),
+            ("shuffled", 1 if shuffle and quick and not run.chance else 0),
+        )
+        tasks.append(
+            [
+                Task(
+                    stream=stream,
+                    readings={item.name: item.reading for item in members},
+                    options=members[0].options,
+                    side=members[0].side,
+                    seed=run.seed,
+                    variant=variant,
+                    index=index,
+                )
+                for variant, count in draws
+                for index in range(count)
+            ]
+        )
+    results = iter(run_tasks([task for own in tasks for task in own], data, n_jobs=run.n_jobs, report=report))
+    for members, own in zip(groups.values(), tasks, strict=True):
+        finished = [(task, next(results)) for task in own]
+        for request in members:
+            outcome = _collected(request, finished, outlying, data, guards=guards)
+            if isinstance(outcome, str):
+                found.failed[request.name] = outcome
+            else:
+                found.outcomes[request.name] = outcome
+
+
+def _can_move(metric: Metric, outlying: tuple[str, ...], data: Data) -> bool:
+    if metric.guards.outliers == "of factors move it":
+        return any(name in data.factors.names for name in outlying)
+    return bool(outlying) and metric.guards.outliers == "move it"
+
+
+def _collected(
+    request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
+) -> Outcome | str:
+    name = request.name
+    seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
+
+    def draws(variant: str) -> Draws | None:
+        natives = [result.natives[name] for task, result in own if task.variant == variant and result.error is None]
+        asked = sum(task.variant == variant for task, _ in own)
+        return Draws.of(natives) if natives and len(natives) >= 0.9 * asked else None
+
+    for task, result in own:
+        if task.variant == "repeat" and result.error is not None:
+            return str(result.error)
+    repeats = draws("repeat")
+    if repeats is None:
+        return "no run finished"
+    first = next(result.natives for task, result in own if task.variant == "repeat")[name]
+    native = first if repeats.n == 1 else repeats.mean(first)
+    if not guards:
+        return Outcome(native=native, seconds=seconds)
+    errors = {task.variant: result.error for task, result in own if result.error is not None}
+    notes = request.notes + tuple(
+        Note(
+            code=f"failed-{variant}",
+            message=f"some of the {_WORDS[variant]} could not be computed{_consequence(draws(variant))}: {error}",
+            severity="warning",
+        )
+        for variant, error in errors.items()
+    )
+    notes += few_rows_notes(request.metric.guards, data.factors, request.options)
+    winsorised, shuffled = draws("winsorised"), draws("permutation") or draws("shuffled")
+    if winsorised is not None:
+        notes += moved_by_outliers(float(native.value), float(winsorised.value[0]), outlying)
+    notes += first.chance_notes
+    if shuffled is not None:
+        notes += _beside_chance(native, shuffled, data)
+    return Outcome(
+        native=native,
+        repeats=repeats if repeats.n > 1 else None,
+        resamples=draws("half"),
+        resampling="half-sample",
+        permutations=draws("permutation"),
+        seconds=seconds,
+        notes=notes,
+    )
+
+
+def _consequence(left: Draws | None) -> str:
+    return ", so that there is no interval or level" if left is None else ""
+
+
+def _beside_chance(native: Native, shuffled: Draws, data: Data) -> tuple[Note, ...]:
+    known = [float(one) for one in shuffled.value if one == one]
+    return at_chance_notes(float(native.value), known, data.n, data.codes.d)
+
+
+def _beside_noise(found: Found, source: Source) -> None:
+    """Add a note to scores above 0 of codes that tell nothing; the source looks once."""
+    for request in found.requests:
+        outcome = found.outcomes[request.name]
+        value = float(outcome.native.value)
+        if request.metric.is_plain or request.reading.state in ("moments", "extremes") or not value > FRAGILE:
+            continue
+        finding = source.finding(request.options)
+        if finding is None:
+            continue
+        if "rows" in source.states:
+            notes = noise_notes(value, finding)
+        else:
+            subject = source.subject(request.reading.state, request.options)
+            notes = unchecked_notes(value, subject.n, subject.codes.d, finding=finding)
+        found.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)

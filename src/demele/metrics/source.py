@@ -1,0 +1,310 @@
+"""Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import (
+    AmbiguousKindWarning,
+    InputError,
+    NotEnoughData,
+    UndefinedFactorWarning,
+    warn_user,
+)
+from demele.core.inputs import Codes, Factors, read_codes
+from demele.core.results import FactorSummary, Note
+from demele.core.seeds import rng_for
+from demele.estimation.counts import (
+    JointCounts,
+    PackedRows,
+    bin_rows,
+    column_bins,
+    joint_counts,
+    soft_joint_counts,
+)
+from demele.estimation.discretise import Binning
+from demele.estimation.independence import Finding, dependence
+from demele.estimation.information import Correction, InformationTable, information_table
+from demele.metrics.data import Array, Data, TableSettings
+from demele.metrics.metric import Reading
+
+#: Entries of a block of resampled tables held in memory at a time (float64).
+BLOCK_ENTRIES = 500_000
+
+Draw = Literal["resamples", "permutations"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The representation as results speak of it: all columns, which of them vary, and what must be said of them."""
+
+    codes: Codes
+    factors: Factors
+    active: tuple[int, ...]
+    notes: tuple[Note, ...]
+
+    @classmethod
+    def of(cls, codes: Codes, factors: Factors) -> "Subject":
+        """Find what varies; warn of what does not."""
+        active = tuple(index for index, factor in enumerate(factors.columns) if not factor.constant)
+        notes = []
+        for factor in factors.columns:
+            if factor.constant:
+                message = f"factor {factor.name!r} is constant and was left out"
+                warn_user(message, UndefinedFactorWarning)
+                notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
+            if not factor.complete:
+                message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {codes.n} rows"
+                notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
+        constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
+        if constant:
+            listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
+            message = f"constant codes ({listed}) carry no information and no importance"
+            notes.append(Note(code="constant-code", message=message, subject=constant))
+        for message in factors.ambiguous:
+            warn_user(message, AmbiguousKindWarning)
+            notes.append(Note(code="ambiguous-kind", message=message, severity="warning"))
+        return cls(codes, factors, active, tuple(notes))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.codes.n
+
+    @property
+    def m(self) -> int:
+        """Number of factors, constant ones included."""
+        return self.factors.m
+
+    @property
+    def varying(self) -> Factors:
+        """The factors that vary."""
+        columns = tuple(self.factors.columns[index] for index in self.active)
+        return Factors(columns, self.factors.missing, self.factors.ambiguous)
+
+    def spread_factors(self, values: Array) -> Array:
+        """Put values of the active factors into the order of all factors, NaN elsewhere (last axis)."""
+        if len(self.active) == self.m:
+            return values
+        full = np.full((*values.shape[:-1], self.m), np.nan)
+        full[..., list(self.active)] = values
+        return full
+
+    def summaries(self) -> tuple[FactorSummary, ...]:
+        """Say of each factor what an evaluation does."""
+        return tuple(
+            FactorSummary(
+                name=factor.name,
+                kind=factor.kind,
+                n_levels=len(factor.levels) if factor.categorical else None,
+                n_annotated=factor.n_annotated,
+                constant=factor.constant,
+            )
+            for factor in self.factors.columns
+        )
+
+
+class Source:
+    """What the engine asks; a source answers what it has, and says of the rest that it has it not.
+
+    Attributes
+    ----------
+    states : frozenset of str
+        What it has: ``"table"``, ``"moments"``, ``"extremes"``, ``"rows"``, ``"arrays"``.
+    name : str
+        What messages call it.
+    """
+
+    states: frozenset[str] = frozenset()
+    name = "this source"
+
+    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
+        """Whether a way to a number can be gone from here under these options."""
+        return reading.state in self.states and (reading.when is None or reading.when(self, options))
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the columns, what varies in them under a metric's options, and what must be said of them."""
+        raise self._lacks("columns")
+
+    def information(self, counts: JointCounts, correction: Correction) -> InformationTable:
+        """Turn joint counts into information: the only place where this is done, for values, draws and guards alike."""
+        return information_table(counts, correction)
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the informations of all codes and varying factors; with ``pairs``, of pairs of factors too."""
+        raise self._lacks("tables of information")
+
+    def tables(
+        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
+    ) -> Iterator[InformationTable]:
+        """Yield tables of resamples or permutations of the rows, several at a time or one."""
+        raise self._lacks("rows to draw from")
+
+    def rows(self) -> Data:
+        """Return rows: all, or a sample."""
+        raise self._lacks("rows")
+
+    def sums(self, state: str, options: Mapping[str, Any]) -> Any:
+        """Return the moments, or the extremes, of all rows."""
+        raise self._lacks(state)
+
+    def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
+        """Say whether the codes tell anything of the factors; None, if that cannot be known."""
+        return None
+
+    def notes(self, options: Mapping[str, Any]) -> tuple[Note, ...]:
+        """Return what must be said of every score that is read off a table of this source."""
+        return ()
+
+    def factor_kinds(self) -> tuple[str, ...]:
+        """Return the kind of each factor."""
+        return tuple(factor.kind for factor in self.subject("rows").factors.columns)
+
+    def knows_bins(self, rule: Binning) -> bool:
+        """Whether bins of this rule can be cut without looking at rows again."""
+        return not rule.needs_values
+
+    def context(self) -> Mapping[str, str]:
+        """Return what a signature says of the source."""
+        return {}
+
+    def _lacks(self, what: str) -> NotEnoughData:
+        return NotEnoughData(f"{self.name} has no {what}")
+
+
+class InMemory(Source):
+    """Rows in memory, read at the door.
+
+    Parameters
+    ----------
+    subject : Subject
+    codes_std : object, optional
+        Standard deviations of stochastic codes, of the shape of the codes.
+    """
+
+    states = frozenset({"table", "rows", "arrays"})
+    name = "data in memory"
+
+    def __init__(self, subject: Subject, codes_std: object = None) -> None:
+        self._subject = subject
+        self.data = Data(subject.codes, subject.varying, checked_std(codes_std, subject.codes))
+        self._finding: Finding | None = None
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the columns: what varies does not depend on the options."""
+        return self._subject
+
+    def transformed(self, matrix: Array, names: Sequence[str]) -> "InMemory":
+        """Return the same rows with the codes multiplied by a matrix (n_codes, n_new_codes), such as a rotation.
+
+        Raises
+        ------
+        InputError
+            If standard deviations of the codes are there, which have no meaning for mixed codes.
+        """
+        if self.data.codes_std is not None:
+            raise InputError(
+                "codes_std", "standard deviations of single codes say nothing of mixed ones; leave them out"
+            )
+        values = self._subject.codes.dense() @ matrix
+        codes = Codes(values, tuple(names), values.min(axis=0), values.max(axis=0))
+        kept = tuple(note for note in self._subject.notes if note.code != "constant-code")
+        return type(self)(replace(self._subject, codes=codes, notes=kept))
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the information table of all rows."""
+        return self._table(self.data, settings, pairs)
+
+    def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
+        if settings.estimator != "histogram":
+            from demele.metrics import tables
+
+            estimate = tables.nearest_neighbours if settings.estimator == "knn" else tables.robust
+            return estimate(data, settings, pairs=pairs)
+        of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
+        if settings.soft:
+            if data.codes_std is None:
+                raise ValueError("soft counts need standard deviations")
+            counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
+        else:
+            counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=pairs)
+        return self.information(counts, settings.correction)
+
+    def tables(
+        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
+    ) -> Iterator[InformationTable]:
+        """Yield tables of bootstrap resamples, half-samples where rows cannot be weighted, or permuted factors."""
+        if draw == "permutations":
+            for index in range(n_draws):
+                order = rng_for(seed, "chance", index).permutation(self.data.n)
+                yield self._table(self.data.permuted(order), settings, pairs)
+        elif settings.resamples_by_weight:
+            for counts in self._weighted(settings, n_draws, seed, pairs):
+                yield self.information(counts, settings.correction)
+        else:
+            for index in range(n_draws):
+                yield self._table(self.data.take(half_of_rows(self.data.n, seed, index)), settings, pairs)
+
+    def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[JointCounts]:
+        """Yield blocks of counts of rows drawn as weights over bins that are cut once."""
+        of_codes, of_factors = column_bins(self.data.codes, self.data.factors, settings.binning)
+        packed = PackedRows(bin_rows(self.data.codes, self.data.factors, of_codes, of_factors), factor_pairs=pairs)
+        block: list[JointCounts] = []
+        for index in range(n_draws):
+            drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
+            block.append(packed.count(np.bincount(drawn, minlength=self.data.n).astype(np.float64)))
+            entries = (len(block) + 1) * sum(table.size for table in block[0].tables)
+            if entries > BLOCK_ENTRIES or index == n_draws - 1:
+                yield _stacked(block)
+                block = []
+
+    def rows(self) -> Data:
+        """Return all rows."""
+        return self.data
+
+    def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
+        """Look for anything that the codes tell of the factors; the rows are looked at once."""
+        if self._finding is None:
+            factors = [(factor.values, factor.categorical) for factor in self.data.factors.columns]
+            self._finding = dependence(self.data.codes.values, factors)
+        return self._finding
+
+
+def half_of_rows(n: int, seed: int, index: int) -> NDArray[np.intp]:
+    """Return the rows of one half-sample: half of all, without replacement, in their order."""
+    return np.sort(rng_for(seed, "half-sample", index).permutation(n)[: max(n // 2, 2)])
+
+
+def _stacked(counts: list[JointCounts]) -> JointCounts:
+    first = counts[0]
+    return JointCounts(
+        tuple(np.stack(tables) for tables in zip(*(item.tables for item in counts), strict=True)),
+        {pair: np.stack([item.factor_tables[pair] for item in counts]) for pair in first.factor_tables},
+        first.code_bins,
+    )
+
+
+def checked_std(codes_std: object, codes: Codes) -> Array | None:
+    """Return standard deviations of the shape of the codes, at least 0.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    if codes_std is None:
+        return None
+    read = read_codes(codes_std, "codes_std")
+    if (read.n, read.d) != (codes.n, codes.d):
+        raise InputError("codes_std", f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")
+    if (read.low < 0).any():
+        column = int(np.flatnonzero(read.low < 0)[0])
+        row = int(np.flatnonzero(np.asarray(read.values[:, column]) < 0)[0])
+        raise InputError(
+            "codes_std",
+            f"expected standard deviations of at least 0, got a negative one in column "
+            f"{read.names[column]!r}, first at row {row}",
+        )
+    return read.dense()

@@ -1,0 +1,56 @@
+"""Rows of metrics that fit: annotated ones, and their split into training and test rows."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+from demele.core.inputs import Factor
+from demele.core.results import Note
+from demele.metrics.data import Array
+
+
+def annotated_rows(factor: Factor, codes: Array) -> tuple[Array, Array]:
+    """Return the codes and the values on the rows where the factor is annotated."""
+    if factor.complete:
+        return codes, factor.values
+    rows = factor.annotated()
+    return codes[rows], factor.values[rows]
+
+
+def fewer_than_asked(n: int, n_train: int | None, n_test: int | None) -> tuple[Note, ...]:
+    """Say so where a split of the sizes asked for is scaled down to the rows that there are."""
+    asked = (n_train or 0) + (n_test or 0)
+    if asked <= n:
+        return ()
+    message = f"the split asked for needs {asked:,} rows; with {n:,} it was scaled down in proportion"
+    return (Note(code="scaled-split", message=message, severity="warning"),)
+
+
+def sizes(n: int, n_train: int | None, n_test: int | None) -> tuple[int, int]:
+    """Return sizes of training and test rows: as asked for, or halves; scaled down where rows are too few."""
+    if n_train is None and n_test is None:
+        n_train = n // 2
+    train = max(n - (n_test or 0), 0) if n_train is None else n_train
+    test = n - train if n_test is None else n_test
+    if train + test > n:
+        train = n * train // (train + test)
+        test = n - train
+    return train, test
+
+
+def split(
+    n: int, n_train: int | None, n_test: int | None, rng: np.random.Generator, what: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split rows at random into training and test rows."""
+    train, test = sizes(n, n_train, n_test)
+    if min(train, test) < 2:
+        raise NotEnoughData(what, f"expected at least 4 annotated rows to split into training and test, got {n}")
+    order = rng.permutation(n)
+    return np.sort(order[:train]), np.sort(order[train : train + test])
+
+
+def above(share: float | Array, chance: float, report: str) -> Array:
+    """Accuracies or areas above chance, or as they are."""
+    if report == "unscaled":
+        return np.asarray(share)
+    return np.asarray((share - chance) / (1 - chance))

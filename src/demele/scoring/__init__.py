@@ -1,0 +1,1 @@
+"""Scores of representations: the public calls, above every source of rows."""

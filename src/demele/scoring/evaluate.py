@@ -1,0 +1,162 @@
+"""Many metrics of one representation in one call: shared work done once, with uncertainty, chance levels and notes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from demele.core.errors import InputTypeError
+from demele.core.inputs import Missing, read_pair
+from demele.core.results import Evaluation
+from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
+from demele.metrics.options import Run, as_binning
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.protocols import protocol as protocol_named
+from demele.metrics.run import evaluation
+from demele.metrics.source import InMemory, Subject
+from demele.outofcore.scores import SAMPLE, evaluate_in_pieces
+from demele.scoring.pieces import read_in_pieces
+
+
+def evaluate(
+    codes: object,
+    factors: object,
+    metrics: Sequence[Choice] | Choice | None = None,
+    *,
+    protocol: str = DEFAULT_PROTOCOL,
+    seed: int = 0,
+    repeats: int = 1,
+    bootstrap: int = 0,
+    level: float = 0.95,
+    chance: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+    codes_std: object = None,
+    reg_dim: object = None,
+    bins: object = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    name: str = "codes",
+    n_jobs: int = 1,
+    progress: bool | Callable[[float, float, str], None] = False,
+    sample: int = SAMPLE,
+) -> Evaluation:
+    """Score a representation with every metric that applies, or with those named.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        The representation: NumPy array (memory-mapped too), pandas or polars frame, PyTorch tensor, SciPy sparse
+        matrix. Any unit. Larger than memory: a Dask array or data frame, columns of :func:`demele.scan_parquet`, and
+        memory-mapped arrays of over 4 GiB (together with the factors) are read a piece at a time.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        The known factors of the same rows; continuous and categorical columns may be mixed.
+    metrics : None, or sequence of names, callables and Metrics
+        None: all that apply. A callable is called with the codes, an array (n_samples, n_codes), and the factors, an
+        array (n_samples, n_factors) that holds level numbers for categorical ones, and returns a float. A
+        :class:`demele.Metric` of your own need not be registered.
+    protocol : str, default "review2022"
+        Named settings, see :func:`demele.protocol_names`.
+    seed : int >= 0
+        Same seed, same input: same bits, whatever ``n_jobs``.
+    repeats : int >= 1
+        Runs of the stochastic metrics with different streams; the value is then their mean.
+    bootstrap : int >= 0
+        Resamples of the rows for intervals: percentiles of the resampled values, moved so that their mean is at the
+        value (resamples repeat the bias of the sample). Histogram metrics: bootstrap. Others: half of the rows without
+        replacement, whose spread has the standard error of the whole and never puts one row into a predictor's
+        training and test rows at once.
+    level : float in (0, 1)
+        Nominal coverage of the intervals.
+    chance : int >= 0
+        Permutations of the factors' rows for the chance level.
+    missing : {"raise", "omit"}
+        What to do with missing annotations: refuse, or score each factor on the rows annotated for it.
+    kinds : None, str, mapping or sequence
+        "continuous" or "categorical", where the detected kind of a factor is wrong.
+    codes_std : array-like of shape (n_samples, n_codes), optional
+        Standard deviations of stochastic codes, for RMIG.
+    reg_dim : sequence of int or str, optional
+        The code that regularises each factor, for DMIG, XMIG, DLIG and (if given) MIG.
+    bins : int, Binning or edges, optional
+        Overrides the protocol's bins for every metric that discretises.
+    options : mapping of metric or group to mapping, optional
+        Overrides single options, such as ``{"dci_forest": {"n_trees": 50}}``.
+    name : str
+        What tables and reports call this representation.
+    n_jobs : int
+        Processes; -1 for all processors.
+    progress : bool or callable(done, total, label)
+        Show a progress bar on anything that takes over a second.
+    sample : int >= 4, default 100 000
+        Of data read a piece at a time: metrics of histograms count all rows, and have the bits that they have in
+        memory; all others, and edges at quantiles, are of a random sample of so many rows, as their notes say. The
+        sample depends on ``seed`` and the numbers of the rows only. ``bootstrap``, ``chance`` and ``codes_std`` are
+        refused for such data.
+
+    Returns
+    -------
+    Evaluation
+        Iterates over Scores; ``evaluation["mig"]``; ``to_frame()``, ``to_json(path)``, ``to_html(path)``.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+        Before any computing, naming argument, column and row.
+    WorkerError
+        If, with ``n_jobs``, a process is killed or runs out of memory.
+
+    Warns
+    -----
+    UndefinedFactorWarning
+        A constant factor was left out.
+    FragileScoreWarning
+        A score would change much under another defensible setting, or codes of noise would score as well.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).random((1000, 2))
+    >>> evaluation = demele.evaluate(2 * factors, factors, ["mig", "modularity"])
+    >>> [round(score.value, 2) for score in evaluation]
+    [0.98, 1.0]
+    """
+    if read_in_pieces(codes, factors):
+        return evaluate_in_pieces(
+            codes,
+            factors,
+            metrics,
+            protocol=protocol,
+            seed=seed,
+            repeats=repeats,
+            bootstrap=bootstrap,
+            level=level,
+            chance=chance,
+            missing=missing,
+            kinds=kinds,
+            codes_std=codes_std,
+            reg_dim=reg_dim,
+            bins=bins,
+            options=options,
+            name=name,
+            n_jobs=n_jobs,
+            progress=progress,
+            sample=sample,
+        )
+    run = Run.checked(
+        seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
+    )
+    settings = protocol_named(protocol)
+    chosen = chosen_metrics(metrics)
+    rule = None if bins is None else as_binning(bins)
+    asked = asked_of(chosen, settings, given_options(options, chosen), rule, {"reg_dim": reg_dim})
+    if not isinstance(name, str):
+        raise InputTypeError("name", f"expected a string, got {name!r}")
+    subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))
+    return evaluation(
+        asked,
+        InMemory(subject, codes_std),
+        run,
+        protocol=settings.name,
+        kinds=kinds,
+        name=name,
+        named=metrics is not None,
+        progress=progress,
+    )

@@ -1,0 +1,91 @@
+"""A number made again from its signature."""
+
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
+from demele.core.inputs import read_pair
+from demele.core.results import Score
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.options import restored
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.outofcore.scores import SAMPLE
+from demele.scoring.evaluate import evaluate
+from demele.scoring.pieces import read_in_pieces
+
+
+def replay(signature: str | Signature, codes: object, factors: object, *, codes_std: object = None) -> Score:
+    """Make a number again from its signature: same rows, same bits.
+
+    Parameters
+    ----------
+    signature : str or Signature
+        As ``score.signature`` prints it.
+    codes, factors : array-like
+        The same data.
+    codes_std : array-like, optional
+        For RMIG.
+
+    Returns
+    -------
+    Score
+
+    Raises
+    ------
+    InputError
+        If the text is not a signature, or the data have another number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).random((500, 2))
+    >>> score = demele.z_min_variance(factors, factors, seed=3, n_train=100, n_test=100)
+    >>> demele.replay(str(score.signature), factors, factors).value == score.value
+    True
+    """
+    if not isinstance(signature, str | Signature):
+        raise InputTypeError("signature", f"expected its text, got {type(signature).__name__}")
+    parsed = Signature.parse(signature) if isinstance(signature, str) else signature
+    arguments = {key: restored(value) for key, value in parsed.arguments.items()}
+    run = {key: arguments.pop(key) for key in _RUN_KEYS if key in arguments}
+    if read_in_pieces(codes, factors):
+        run |= {"sample": int(parsed.context.get("sample", SAMPLE))}
+        run = {"seed": int(parsed.context.get("sample_seed", 0)), **run}
+    else:
+        _same_shape(parsed, codes, factors)
+    if parsed.metric in ("interventional_robustness", "interventional_disentanglement"):
+        from demele.metrics.intervention import irs_general
+
+        again: Score = getattr(irs_general, parsed.metric)(codes, factors, **arguments, **run)
+        return again
+    spec = CATALOGUE[resolve(parsed.metric)]
+    reg_dim = arguments.pop("reg_dim", None)
+    key = spec.name
+    evaluation = evaluate(
+        codes,
+        factors,
+        [spec.name],
+        protocol=parsed.context.get("protocol", DEFAULT_PROTOCOL),
+        options={key: arguments},
+        codes_std=codes_std,
+        reg_dim=reg_dim,
+        **run,  # type: ignore[arg-type]
+    )
+    rows = parsed.context.get("sample_of", parsed.context.get("rows", str(evaluation.n)))
+    if rows != str(evaluation.n):
+        raise InputError("signature", f"it was made from {rows} rows, the data have {evaluation.n}")
+    return evaluation[spec.name]
+
+
+def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
+    """Refuse data of another shape than the signature's, warn of another version."""
+    read_codes_, read_factors_ = read_pair(codes, factors, kinds=parsed.arguments.get("kinds"), missing="omit")
+    shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
+    for what, number in shape.items():
+        if parsed.context.get(what, str(number)) != str(number):
+            raise InputError("signature", f"it was made from {parsed.context[what]} {what}, the data have {number}")
+    made = parsed.context.get("demele", __version__)
+    if made != __version__:
+        warn_user(f"signature: made by demele {made}, replayed by {__version__}; numbers may differ", DemeleWarning)
+
+
+_RUN_KEYS = ("seed", "repeats", "bootstrap", "level", "chance", "missing", "kinds")

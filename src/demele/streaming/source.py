@@ -1,0 +1,369 @@
+"""What accumulators and passes know of all rows, as a source: joint counts under fixed edges, moments, extremes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FragileScoreWarning, InputError, NotEnoughData, UndefinedFactorWarning, warn_user
+from demele.core.inputs import given_kinds
+from demele.core.results import Dependency, Evaluation, FactorSummary, LeftOut, Note, Score, Severity
+from demele.core.version import __version__
+from demele.estimation.counts import JointCounts
+from demele.estimation.independence import Finding, dependence_of_counts
+from demele.estimation.information import InformationTable
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.chosen import merged_options
+from demele.metrics.data import TableSettings
+from demele.metrics.metric import Reading
+from demele.metrics.request import reading_of
+from demele.metrics.side import regularising_codes
+from demele.metrics.source import Source, Subject
+from demele.streaming.frame import Frame
+from demele.streaming.states import CountState
+from demele.streaming.sums import ExtremeState, MomentState, Sums
+
+if TYPE_CHECKING:
+    from demele.estimation.discretise import Binning
+
+
+#: Share of values beyond a frame's ranges from which a score says more of the frame than of the codes.
+MUCH = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What results say of the rows so far, of which there are states only.
+
+    Attributes
+    ----------
+    frame : Frame
+    n : int
+        Rows.
+    annotated : list of int
+        Rows annotated for each factor.
+    clipped : int
+        Values that were moved to the ends of their ranges.
+    active : list of int
+        Factors that vary.
+    bins : tuple of (bins from the first to the last with rows, bins), one per code
+        Of counted metrics; else empty.
+    """
+
+    frame: Frame
+    n: int
+    annotated: list[int]
+    clipped: int
+    active: list[int]
+    bins: tuple[tuple[int, int], ...] = ()
+
+    def subject(self) -> Subject:
+        """Return the representation without its rows."""
+        codes, factors = self.frame.described(self.n, self.annotated)
+        notes = []
+        for index, factor in enumerate(factors.columns):
+            if index not in self.active:
+                message = f"factor {factor.name!r} is constant and was left out"
+                if not factor.constant:
+                    message = f"factor {factor.name!r} stays in one bin of its range and was left out"
+                notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
+            if not factor.complete:
+                message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {self.n} rows"
+                notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
+        constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
+        if constant:
+            listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
+            message = f"constant codes ({listed}) carry no information and no importance"
+            notes.append(Note(code="constant-code", message=message, subject=constant))
+        notes += self._badly_framed()
+        return Subject(codes, factors, tuple(self.active), tuple(notes))
+
+    def _badly_framed(self) -> list[Note]:
+        """Say where the ranges of the frame do not fit the rows: what was clipped, and bins that no code reaches."""
+        notes = []
+        if self.clipped:
+            values = self.n * (len(self.frame.codes) + sum(one.kind == "continuous" for one in self.frame.columns))
+            message = f"{self.clipped:,} values outside the frame's ranges were counted in the first or last bin"
+            severity: Severity = "fragile" if self.clipped > MUCH * values else "warning"
+            notes.append(Note(code="clipped", message=message, severity=severity))
+        narrow = [
+            (name, used, bins)
+            for name, (used, bins) in zip(self.frame.codes, self.bins, strict=False)
+            if bins > 1 and used * 2 < bins
+        ]
+        if narrow:
+            told = ", ".join(f"{name!r} uses {used} of {bins}" for name, used, bins in narrow[:5])
+            more = ", ..." if len(narrow) > 5 else ""
+            message = (
+                f"the frame's ranges are wide for {len(narrow)} of {len(self.frame.codes)} codes: of its bins, {told}"
+                f"{more}; ranges that fit (Frame.of) tell more of them"
+            )
+            subject = tuple(name for name, _, _ in narrow)
+            notes.append(Note(code="wide-frame", message=message, subject=subject, severity="fragile"))
+        return notes
+
+    def evaluation(
+        self,
+        scores: tuple[Score, ...],
+        left_out: tuple[LeftOut, ...],
+        protocol: str,
+        dependency: tuple[Dependency, ...],
+    ) -> Evaluation:
+        """Return scores with what is known of the representation."""
+        return Evaluation(
+            scores=scores,
+            left_out=left_out,
+            protocol=protocol,
+            name="codes",
+            n=self.n,
+            code_names=self.frame.codes,
+            factors=self.summaries(),
+            dependency=dependency,
+            notes=self.subject().notes,
+            version=__version__,
+        )
+
+    def summaries(self) -> tuple[FactorSummary, ...]:
+        """Say of each factor what an evaluation does."""
+        return tuple(
+            FactorSummary(
+                name=column.name,
+                kind=column.kind,
+                n_levels=len(column.levels) if column.kind == "categorical" else None,
+                n_annotated=known,
+                constant=index not in self.active,
+            )
+            for index, (column, known) in enumerate(zip(self.frame.columns, self.annotated, strict=True))
+        )
+
+
+class Counted(Source):
+    """All rows so far under a frame: counts under each rule, and sums.
+
+    Parameters
+    ----------
+    frame : Frame
+    counts : mapping of Binning to CountState
+    sums : sequence of MomentState or ExtremeState with the rule of their bins
+    """
+
+    states = frozenset({"table", "moments", "extremes"})
+    name = "an accumulator with a frame"
+
+    def __init__(
+        self,
+        frame: Frame,
+        counts: "Mapping[Binning, CountState] | None" = None,
+        sums: "Sequence[tuple[Binning | None, Sums]]" = (),
+    ) -> None:
+        self.frame = frame
+        self.counts = {rule: state.settled() for rule, state in (counts or {}).items()}
+        self._sums: dict[tuple[str, Binning | None], Sums] = {
+            ("moments" if isinstance(state, MomentState) else "extremes", rule): state for rule, state in sums
+        }
+        self._kept: dict[Binning, JointCounts] = {}
+        self._findings: dict[Binning, Finding] = {}
+        self._warned: set[str] = set()
+
+    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
+        """Whether a metric is of every row: tables are of histograms only."""
+        return (reading.state != "table" or is_counted(reading, options)) and super().has(reading, options)
+
+    def factor_kinds(self) -> tuple[str, ...]:
+        """Return the kind of each factor."""
+        return tuple(column.kind for column in self.frame.columns)
+
+    def knows_bins(self, rule: "Binning") -> bool:
+        """Whether the frame knows the edges, or can cut them from its ranges."""
+        return not rule.needs_values or rule in self.frame.exact
+
+    def context(self) -> Mapping[str, str]:
+        """Say which frame scores were computed under."""
+        return {"frame": self.frame.digest()}
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the representation without its rows; warn once of what does not vary in it.
+
+        Raises
+        ------
+        NotEnoughData
+            If no factor varies.
+        """
+        seen = self.seen(state, options or {})
+        if not seen.active:
+            listed = ", ".join(map(repr, self.frame.factors[:6]))
+            raise NotEnoughData("factors", f"none of them varies in the {seen.n} rows so far: {listed}")
+        subject = seen.subject()
+        _warn_of_constants(subject, self._warned)
+        return subject
+
+    def seen(self, state: str, options: Mapping[str, Any]) -> "Seen":
+        """Return what results say of the rows: the factors that vary are those under the metric's own bins."""
+        if state != "table":
+            sums = self.sums_of(state, options)
+            annotated = [int(one) for one in sums.annotated]
+            return Seen(self.frame, sums.n, annotated, sums.clipped, sums.varying)
+        counts = self._counted(options["bins"])
+        own = self.counts[options["bins"]]
+        annotated = [0] * len(self.frame.columns) if own.annotated is None else [int(one) for one in own.annotated]
+        pairs = zip(_reached(counts).tolist(), counts.code_bins.tolist(), strict=True)
+        return Seen(self.frame, own.n, annotated, own.clipped, _varying(counts), tuple(pairs))
+
+    def about(self) -> "Seen":
+        """Return what an evaluation says of the rows, under the first of the rules."""
+        if self.counts:
+            return replace(self.seen("table", {"bins": next(iter(self.counts))}), bins=())
+        (state, rule) = next(iter(self._sums))
+        return self.seen(state, {"bins": rule})
+
+    def _counted(self, rule: "Binning") -> JointCounts:
+        counts = self.counts[rule].counted
+        if counts is None:
+            raise ValueError("a settled state with rows has counts")
+        return counts
+
+    def _of_varying(self, rule: "Binning") -> JointCounts:
+        """Return the counts of the factors that vary."""
+        if rule not in self._kept:
+            counts = self._counted(rule)
+            # A code that stays in one bin is constant for these metrics, as one without a range is.
+            bins = np.where(_reached(counts) > 1, counts.code_bins, 1)
+            self._kept[rule] = replace(of_varying(counts, _varying(counts)), code_bins=bins)
+        return self._kept[rule]
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the information table of all rows so far."""
+        counts = self._of_varying(settings.binning)
+        return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
+
+    def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
+        """Look for anything that single codes tell of the factors in their joint counts."""
+        rule = (options or {}).get("bins")
+        if rule not in self.counts:
+            return None
+        if rule not in self._findings:
+            self._findings[rule] = dependence_of_counts(self._of_varying(rule))
+        return self._findings[rule]
+
+    def sums_of(self, state: str, options: Mapping[str, Any]) -> Sums:
+        """Return the state of sums that a metric with these options reads."""
+        return self._sums[state, options["bins"] if state == "extremes" else None]
+
+    def sums(self, state: str, options: Mapping[str, Any]) -> Any:
+        """Return the moments, or the extremes, of the factors that vary."""
+        return self.sums_of(state, options).of_varying()
+
+
+def _reached(counts: JointCounts) -> NDArray[np.intp]:
+    """Count the bins of each code from the first to the last that holds rows."""
+    held = np.any([table.sum(axis=-1) > 0 for table in counts.tables], axis=0)
+    return np.asarray(held.shape[1] - held.argmax(axis=1) - held[:, ::-1].argmax(axis=1), dtype=np.intp)
+
+
+def _warn_of_constants(subject: Subject, warned: set[str]) -> None:
+    """Warn of factors that do not vary, and of a frame that does not fit, of each once."""
+    for note in subject.notes:
+        fragile = note.severity == "fragile"
+        key = note.code if fragile else note.message  # the numbers of the one grow with the rows
+        if (fragile or note.code == "constant-factor") and key not in warned:
+            warned.add(key)
+            warn_user(note.message, FragileScoreWarning if fragile else UndefinedFactorWarning)
+
+
+def _varying(counts: JointCounts) -> list[int]:
+    """Return the factors that fall into more than one bin."""
+    return [index for index, table in enumerate(counts.tables) if (table[0].sum(axis=0) > 0).sum() > 1]
+
+
+def is_counted(reading: Reading, options: Mapping[str, Any]) -> bool:
+    """Whether a table is made of joint counts of bins that are fixed."""
+    return reading.state == "table" and not reading.soft and options.get("estimator", "histogram") == "histogram"
+
+
+def sums_for(state: str, options: Mapping[str, Any], frame: Frame) -> Sums:
+    """Return the empty state of sums that a metric reads: ``"moments"`` or ``"extremes"``."""
+    return MomentState.empty(frame) if state == "moments" else ExtremeState.empty(frame, options["bins"])
+
+
+def of_varying(counts: JointCounts, active: list[int]) -> JointCounts:
+    """Return the counts of the factors that vary."""
+    return JointCounts(
+        tuple(counts.tables[index] for index in active),
+        {
+            (active.index(i), active.index(k)): table
+            for (i, k), table in counts.factor_tables.items()
+            if i in active and k in active
+        },
+        np.asarray(counts.code_bins),
+    )
+
+
+def counted_metrics() -> tuple[str, ...]:
+    """Return the metrics that count every row when an accumulator has a frame.
+
+    Returns
+    -------
+    tuple of str
+        Under an estimator other than histograms they are computed from a sample of the rows, as the others are. With
+        a frame, SAP of continuous factors and IRS are of every row too; they sum floats, and so are exact to rounding,
+        not to the bit: :func:`demele.streaming.accumulator.accumulated_metrics`.
+
+    Examples
+    --------
+    >>> counted_metrics()[:3]
+    ('mig', 'mig_sup', 'modularity')
+    """
+    return tuple(
+        name
+        for name, metric in CATALOGUE.items()
+        if any(one.state == "table" and not one.soft for one in metric.readings)
+    )
+
+
+def check_with_frame(frame: Frame, kinds: object, reg_dim: object) -> None:
+    """Refuse kinds other than those of a frame, and codes that it does not have.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    for name, kind in given_kinds(kinds, frame.factors).items():
+        if frame.kinds[name] != kind:
+            raise InputError(
+                "kinds",
+                f"factor {name!r} is {frame.kinds[name]} in the frame, got {kind!r}; make the frame with "
+                f"Frame.of(codes, factors, kinds=...)",
+            )
+    if reg_dim is not None:
+        regularising_codes(reg_dim, frame.codes, frame.factors)
+
+
+def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
+    """Return the metrics that an accumulator sums over every row of a frame: exact, to rounding.
+
+    Parameters
+    ----------
+    frame : Frame
+
+    Returns
+    -------
+    tuple of str
+        Under the default options. IRS with a quantile below 1 needs rows, and is computed from a sample of them.
+
+    Examples
+    --------
+    >>> from demele import Frame
+    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
+    ('sap', 'irs')
+    >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
+    ('irs',)
+    """
+    source = Counted(frame)
+    summed = ("moments", "extremes")
+    return tuple(
+        name
+        for name, metric in CATALOGUE.items()
+        if (own := reading_of(metric, source, merged_options(metric, {}, {}, None))) is not None and own.state in summed
+    )
