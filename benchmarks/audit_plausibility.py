@@ -21,7 +21,8 @@ from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
 from demele.core.store import Store
 from demele.evaluation.measures.audit_plausibility import FAR_COUNT, audit_checks
-from demele.noise.audit import CodedAudit, doubt, draw_audit
+from demele.noise.audit import CodedAudit
+from demele.noise.audit_drawing import doubt, draw_audit
 
 REPEATS = {"uniform": 5000, "weighted": 500}
 ALARM_REPEATS = {"uniform": 500, "weighted": 100}

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from demele.core.labelled import Indices, Labelled, Vocabulary
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
-from demele.noise.audit import CodedAudit, doubt, draw_audit
+from demele.noise.audit import CodedAudit
+from demele.noise.audit_drawing import doubt, draw_audit
 
 __all__ = ["Corner", "Drawn", "drawn"]
 

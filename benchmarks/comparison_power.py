@@ -29,7 +29,8 @@ from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Flags
 from demele.labels import estimate_transition, simulated_cleaning
-from demele.noise.audit import CodedAudit, doubt, draw_audit
+from demele.noise.audit import CodedAudit
+from demele.noise.audit_drawing import doubt, draw_audit
 
 RESULTS = Path(__file__).parent / "results"
 SEEDS = range(4)

@@ -27,7 +27,7 @@ from demele.evaluation.comparison.betting import FRACTIONS, mixed, ratios
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import pair_counts
-from demele.noise.audit import doubt as pool_doubt
+from demele.noise.audit_drawing import doubt as pool_doubt
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

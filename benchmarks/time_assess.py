@@ -28,7 +28,7 @@ CASES = [
 def measure(n: int, k: int, known: str) -> dict[str, float]:
     """Assess once; peak memory is of the whole process, with its input and imports."""
     from demele.evaluation.measures.assess import assess
-    from demele.noise.audit import draw_audit
+    from demele.noise.audit_drawing import draw_audit
     from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
     rng = np.random.default_rng(0)

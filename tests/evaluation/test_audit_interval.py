@@ -27,7 +27,8 @@ from demele.evaluation.measures.audit_interval import (
     weighted_sample,
 )
 from demele.evaluation.question import as_value
-from demele.noise.audit import CodedAudit, draw_audit
+from demele.noise.audit import CodedAudit
+from demele.noise.audit_drawing import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 

@@ -19,7 +19,7 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.measures.assess import assess
 from demele.evaluation.results import Decision
-from demele.noise.audit import draw_audit
+from demele.noise.audit_drawing import draw_audit
 from demele.report.assessment_html import write_assessment
 from demele.report.decision_html import write_decision
 from demele.report.labels_words import METHOD_WORDS, floor_percent

@@ -9,7 +9,8 @@
 
 from demele.evaluation.comparison.compare import compare, compare_without_labels
 from demele.evaluation.comparison.methods import method_names
-from demele.evaluation.comparison.rank import Ranking, rank
+from demele.evaluation.comparison.rank import rank
+from demele.evaluation.comparison.ranking import Ranking
 from demele.evaluation.comparison.sequential import SequentialComparison
 from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
 from demele.evaluation.measures.assess import assess
@@ -18,8 +19,9 @@ from demele.evaluation.measures.audit_interval import audit_interval
 from demele.evaluation.measures.bias import Bias, bias
 from demele.evaluation.measures.confusion import ConfusionCounts, confusion
 from demele.evaluation.measures.correction import binary_correction
-from demele.evaluation.procedures import ResampledScores, TTest, bootstrap_632, corrected_t_test, repeated_scores
+from demele.evaluation.procedures import bootstrap_632, repeated_scores
 from demele.evaluation.pseudo import PseudoEvaluation, pseudo_supervised
+from demele.evaluation.resampled_scores import ResampledScores, TTest, corrected_t_test
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown
 
 __all__ = [

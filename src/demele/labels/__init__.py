@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         symmetric_transition,
     )
     from demele.labels.made.noise import NoisyLabels, add_feature_noise, add_model_noise
-    from demele.noise.audit import Audit, AuditPlan, CodedAudit, doubt, draw_audit
+    from demele.noise.audit import Audit, CodedAudit
+    from demele.noise.audit_drawing import AuditPlan, doubt, draw_audit
     from demele.noise.budget import NoiseBudget, noise_budget
     from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
@@ -37,7 +38,8 @@ _HOMES = {
     "demele.labels.joined.agreement_coefficients": "Agreement agreement",
     "demele.labels.joined.annotations": "Annotations",
     "demele.labels.made.annotators": "ArtificialAnnotators artificial_annotators",
-    "demele.noise.audit": "Audit AuditPlan CodedAudit doubt draw_audit",
+    "demele.noise.audit": "Audit CodedAudit",
+    "demele.noise.audit_drawing": "AuditPlan doubt draw_audit",
     "demele.noise.budget": "NoiseBudget noise_budget",
     "demele.labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
     "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",

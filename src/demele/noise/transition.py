@@ -1,18 +1,28 @@
 """How true classes become given labels: as probabilities, and as counts of a sample. Rows are true classes in both."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import check_same_order
-from demele.core.labelled import Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval
 from demele.core.sentences import in_code, setting
+from demele.noise.square_tables import (
+    SUM_TOLERANCE,
+    SquareTable,
+    frozen_copy,
+    order_of,
+    read_square,
+    refuse_no_counts,
+    set_fields,
+    table_digest,
+    words_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,12 +33,10 @@ Counts = NDArray[np.int64]
 
 #: What a sample was drawn from: the source of the instances, or the very instances whose labels are judged.
 SampleOf = Literal["source", "labels"]
-#: Rows that sum to 1 within this were rounded by arithmetic; beyond it, by hand.
-SUM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class TransitionMatrix:
+class TransitionMatrix(SquareTable):
     """Probability of each given label for each true class.
 
     Parameters
@@ -68,7 +76,7 @@ class TransitionMatrix:
     classes: tuple[int | str, ...] | None
 
     def __init__(self, probabilities: "ArrayLike | pd.DataFrame", classes: Sequence[object] | None = None) -> None:
-        table, names = _square(probabilities, classes, "probabilities")
+        table, names = read_square(probabilities, classes, "probabilities")
         if table.size == 1:
             raise NotEnoughData("probabilities", "expected at least 2 classes, got 1")
         wrong = (table < 0) | (table > 1 + SUM_TOLERANCE)
@@ -89,7 +97,7 @@ class TransitionMatrix:
         off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
         if off.size:
             self._refuse_sums(table, sums, int(off[0]), int(off.size))
-        _set(self, probabilities=_frozen(table / sums[:, None]), classes=names)
+        set_fields(self, probabilities=frozen_copy(table / sums[:, None]), classes=names)
 
     @staticmethod
     def _refuse_sums(table: Floats, sums: Floats, row: int, n_off: int) -> None:
@@ -105,7 +113,7 @@ class TransitionMatrix:
         raise InputError("probabilities", f"{told}; if that is rounding, {divided}")
 
     def __repr__(self) -> str:
-        return f"TransitionMatrix(k={self.k}, digest={_digest(self.probabilities, self.classes)!r})"
+        return f"TransitionMatrix(k={self.k}, digest={table_digest(self.probabilities, self.classes)!r})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TransitionMatrix):
@@ -115,10 +123,8 @@ class TransitionMatrix:
     def __hash__(self) -> int:
         return hash((self.classes, self.probabilities.tobytes()))
 
-    @property
-    def k(self) -> int:
-        """Number of classes."""
-        return int(self.probabilities.shape[0])
+    def _table(self) -> Floats:
+        return self.probabilities
 
     def probability(self, *, true: object, given: object) -> float:
         """Return the probability that an instance of class ``true`` is labelled ``given``.
@@ -128,7 +134,7 @@ class TransitionMatrix:
         InputError
             If one of them is no class.
         """
-        words = _words(self.classes, self.k)
+        words = words_of(self.classes, self.k)
         return float(self.probabilities[words.index(true, "true"), words.index(given, "given")])
 
     def rate(self, priors: object) -> float:
@@ -163,16 +169,12 @@ class TransitionMatrix:
         InputError
             If the classes are not the same.
         """
-        order, names = _order(self.classes, self.k, classes, argument)
+        order, names = order_of(self.classes, self.k, classes, argument)
         return TransitionMatrix(self.probabilities[np.ix_(order, order)], names) if self.classes else self
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame: index "true", columns "given"."""
-        return _frame(self.probabilities, self.classes)
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class TransitionCounts:
+class TransitionCounts(SquareTable):
     """Number of instances of each true class with each given label, in a random sample.
 
     Parameters
@@ -222,7 +224,7 @@ class TransitionCounts:
         *,
         sample_of: SampleOf = "source",
     ) -> None:
-        table, names = _square(counts, classes, "counts")
+        table, names = read_square(counts, classes, "counts")
         if sample_of not in get_args(SampleOf):
             raise InputError(
                 "sample_of",
@@ -231,15 +233,15 @@ class TransitionCounts:
             )
         if table.size == 1:
             raise NotEnoughData("counts", "expected at least 2 classes, got 1")
-        _refuse_no_counts(table)
+        refuse_no_counts(table)
         if not table.any():
             raise NotEnoughData("counts", "expected at least 1 instance, got none")
-        _set(self, counts=_frozen(table.astype(np.int64)), classes=names, sample_of=sample_of)
+        set_fields(self, counts=frozen_copy(table.astype(np.int64)), classes=names, sample_of=sample_of)
 
     def __repr__(self) -> str:
         return (
             f"TransitionCounts(k={self.k}, n={self.n}, sample_of={self.sample_of!r}, "
-            f"digest={_digest(self.counts, self.classes)!r})"
+            f"digest={table_digest(self.counts, self.classes)!r})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -251,10 +253,8 @@ class TransitionCounts:
     def __hash__(self) -> int:
         return hash((self.classes, self.sample_of, self.counts.tobytes()))
 
-    @property
-    def k(self) -> int:
-        """Number of classes."""
-        return int(self.counts.shape[0])
+    def _table(self) -> Counts:
+        return self.counts
 
     @property
     def n(self) -> int:
@@ -309,7 +309,7 @@ class TransitionCounts:
         sums = self.counts.sum(axis=1)
         none = np.flatnonzero(sums == 0)
         if none.size and empty == "raise":
-            names = shown([_words(self.classes, self.k).classes[row] for row in none])
+            names = shown([words_of(self.classes, self.k).classes[row] for row in none])
             raise NotEnoughData(
                 "counts",
                 f"no instance is truly of {none.size} of {self.k} classes ({names}), so how they are labelled "
@@ -347,14 +347,10 @@ class TransitionCounts:
         InputError
             If the classes are not the same.
         """
-        order, names = _order(self.classes, self.k, classes, argument)
+        order, names = order_of(self.classes, self.k, classes, argument)
         if not self.classes:
             return self
         return TransitionCounts(self.counts[np.ix_(order, order)], names, sample_of=self.sample_of)
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame: index "true", columns "given"."""
-        return _frame(self.counts, self.classes)
 
 
 def estimate_transition(
@@ -415,121 +411,3 @@ def estimate_transition(
             f"{setting(classes=[...])}",
         )
     return TransitionCounts(table, words.classes, sample_of=sample_of)
-
-
-def digest(*parts: object) -> str:
-    """Return 12 hexadecimal digits that stand for arrays and literals in a short repr."""
-    made = hashlib.blake2b(digest_size=6)
-    for part in parts:
-        if isinstance(part, np.ndarray) and part.dtype != object:
-            made.update(str((part.dtype.str, part.shape)).encode() + np.ascontiguousarray(part).tobytes())
-        else:
-            made.update(repr(part.tolist() if isinstance(part, np.ndarray) else part).encode() + b"\x1f")
-    return made.hexdigest()
-
-
-def _digest(table: NDArray[Any], classes: tuple[int | str, ...] | None) -> str:
-    """Digest that does not depend on the order of named classes, as what the table says does not."""
-    if classes is None:
-        return digest(table, None)
-    order = np.array(sorted(range(len(classes)), key=lambda index: (str(type(classes[index])), classes[index])))
-    return digest(table[np.ix_(order, order)], [classes[index] for index in order])
-
-
-def _square(values: Any, classes: Any, argument: str) -> tuple[Floats, tuple[int | str, ...] | None]:
-    named = _axes(values, argument) if hasattr(values, "columns") and hasattr(values, "index") else None
-    if values is None or isinstance(values, str | bytes | TransitionMatrix | TransitionCounts):
-        raise InputTypeError(argument, f"expected a table of shape (K, K), got {type(values).__name__}")
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputTypeError(argument, "expected a table of numbers of shape (K, K)") from error
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.size == 0:
-        raise InputError(
-            argument, f"expected a square table, row = true class, column = given label, got shape {table.shape}"
-        )
-    bad = np.argwhere(~np.isfinite(table))
-    if bad.size:
-        raise InputError(
-            argument, f"{len(bad)} missing or infinite values, first at row {bad[0][0]}, column {bad[0][1]}"
-        )
-    if classes is None:
-        return table, named
-    names = vocabulary(np.empty(0), classes=classes).classes
-    if len(names) != len(table):
-        raise InputError(
-            "classes", f"expected {len(table)} names, one per row of {argument}, got {len(names)}: {shown(names)}"
-        )
-    if named is not None and named != names:
-        raise InputError(
-            "classes", f"the data frame names {shown(named)}, got {shown(names)}; leave classes out, or align them"
-        )
-    return table, names
-
-
-def _axes(frame: Any, argument: str) -> tuple[int | str, ...] | None:
-    """Names of the classes that a data frame carries; None where it only numbers them."""
-    rows, columns = list(frame.index), list(frame.columns)
-    plain = list(range(len(rows)))
-    if rows == plain and columns == plain:
-        return None
-    if rows != columns and rows != plain:
-        raise InputError(
-            argument,
-            f"expected the same classes in rows and columns, in the same order, got {shown(rows)} and {shown(columns)}",
-        )
-    return vocabulary(np.empty(0), classes=columns).classes
-
-
-def _refuse_no_counts(table: Floats) -> None:
-    odd = np.argwhere((table != np.floor(table)) | (table < 0))
-    if odd.size:
-        row, column = int(odd[0][0]), int(odd[0][1])
-        likely = bool((table >= 0).all() and (np.abs(table.sum(axis=1) - 1) < 0.01).all())
-        raise InputError(
-            "counts",
-            f"expected whole numbers >= 0, got {len(odd)} others, first {table[row, column]:g} at row {row}, "
-            f"column {column}" + ("; these look like probabilities: use TransitionMatrix" if likely else ""),
-        )
-    if table.max() > 2**53:
-        raise InputError("counts", f"expected counts up to 2^53, got {table.max():g}")
-
-
-def _order(
-    own: tuple[int | str, ...] | None, k: int, classes: Sequence[object], argument: str
-) -> tuple[NDArray[np.intp], tuple[int | str, ...]]:
-    words = vocabulary(np.empty(0), classes=classes)
-    if len(words) != k:
-        raise InputError(
-            argument,
-            f"expected {len(words)} classes, as the labels have ({shown(words.classes)}), got {k}"
-            + (f": {shown(own)}" if own else ""),
-        )
-    if own is None:
-        return np.arange(k), words.classes
-    missing = [name for name in words.classes if name not in own]
-    if missing:
-        raise InputError(argument, f"its classes {shown(own)} lack {shown(missing)}, which the labels have")
-    return np.array([own.index(name) for name in words.classes], dtype=np.intp), words.classes
-
-
-def _words(classes: tuple[int | str, ...] | None, k: int) -> Vocabulary:
-    return Vocabulary(tuple(range(k)) if classes is None else classes)
-
-
-def _frame(table: NDArray[Any], classes: tuple[int | str, ...] | None) -> "pd.DataFrame":
-    import pandas as pd
-
-    names = list(_words(classes, table.shape[0]).classes)
-    return pd.DataFrame(table.copy(), index=pd.Index(names, name="true"), columns=pd.Index(names, name="given"))
-
-
-def _frozen(table: NDArray[Any]) -> NDArray[Any]:
-    table = np.array(table)
-    table.setflags(write=False)
-    return table
-
-
-def _set(instance: object, **values: object) -> None:
-    for name, value in values.items():
-        object.__setattr__(instance, name, value)

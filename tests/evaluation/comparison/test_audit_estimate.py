@@ -13,7 +13,7 @@ from demele.core.errors import InputError
 from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audit_estimate import undirected_interval
 from demele.evaluation.comparison.compare import compare
-from demele.noise.audit import draw_audit
+from demele.noise.audit_drawing import draw_audit
 from demele.report.labels_sentences import as_text, estimate_sentence
 from tests.tolerances import ROUNDING, SOLVER, assert_close
 

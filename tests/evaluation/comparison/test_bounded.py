@@ -172,7 +172,7 @@ def test_claims_hold_for_all_right_labels_within_limits_by_class(
     for seed in range(80):
         rng = np.random.default_rng(seed)
         budget, level = random_budget(rng, k, n), float(rng.uniform(0.2, 0.7))
-        monkeypatch.setattr("demele.noise.budget.noise_budget", lambda *_, found=budget, **__: found)
+        monkeypatch.setattr("demele.evaluation.comparison.bounded.noise_budget", lambda *_, found=budget, **__: found)
         asked = random_question(rng, n=n, k=k, models=3, level=level)
         near = truths[within(transitions(truths, asked.data.labels, k), budget)]
         hits = (asked.data.predictions[:, None] == near).sum(axis=2)

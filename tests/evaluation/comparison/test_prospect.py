@@ -11,7 +11,7 @@ from demele.core.seeds import rng_for
 from demele.evaluation.comparison.audited import audited
 from demele.evaluation.comparison.prospect import prospect
 from demele.evaluation.question import Question
-from demele.noise.audit import draw_audit
+from demele.noise.audit_drawing import draw_audit
 from demele.noise.transition import TransitionCounts
 from tests.tolerances import SOLVER, assert_close
 

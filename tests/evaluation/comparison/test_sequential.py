@@ -20,7 +20,8 @@ from demele.evaluation.comparison.sequential_plan import plan
 from demele.evaluation.comparison.sequential_simulation import sequential_many
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question, Target, mirror
-from demele.noise.audit import Audit, draw_audit
+from demele.noise.audit import Audit
+from demele.noise.audit_drawing import draw_audit
 from tests.tolerances import ROUNDING, SOLVER, assert_at_most, assert_close, assert_exact, assert_rate_at_most
 
 Case = tuple[Indices, Indices, Indices, Indices]  # established, candidate, given labels, true labels

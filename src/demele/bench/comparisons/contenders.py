@@ -44,7 +44,7 @@ def _prudent_v1(setting: Setting, noise: str = "rate") -> Decided:
 def _prudent_v2(setting: Setting, prudence: float = 0.1, difficulty: str = "annotators") -> Decided:
     ranking = setting.difficulty
     if ranking is None or difficulty == "doubt":
-        from demele.noise.audit import doubt
+        from demele.noise.audit_drawing import doubt
 
         ranking = doubt(setting.data.predictions)
     return _said(METHODS["prudent-v2"](setting.question(difficulty=ranking, prudence=prudence)))
@@ -103,7 +103,7 @@ class _Cautious(Question):
 def _audited(
     setting: Setting, labels: int = 500, design: str = "weighted", error: float = 0.001, target: str = "overlap"
 ) -> Decided:
-    from demele.noise.audit import doubt, draw_audit
+    from demele.noise.audit_drawing import doubt, draw_audit
 
     n = setting.data.n
     size = min(int(labels), n)

@@ -37,7 +37,7 @@ from demele.labels.cleaned.out_of_fold import dealt
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
 from demele.labels.varied_models import checked_count
-from demele.noise.transition import digest
+from demele.noise.square_tables import digest
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Record, Sweep, Task
 

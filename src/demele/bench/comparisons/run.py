@@ -15,7 +15,7 @@ from demele.core.fingerprint import fingerprint
 from demele.core.labelled import Indices, Labelled
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
-from demele.noise.transition import digest
+from demele.noise.square_tables import digest
 from demele.runtime.sweep import Record, Task
 
 __all__ = ["Plan", "Version", "decided", "decision_key", "decisions", "packed", "unpacked"]

@@ -15,7 +15,7 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import two_names
-from demele.evaluation.comparison.compare import decision
+from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import METHODS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
 from demele.evaluation.expert_errors import (
@@ -28,8 +28,9 @@ from demele.evaluation.expert_errors import (
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Outcomes, Question, Target, classes_of, read_noise
 from demele.evaluation.results import Decision, ExpertBreakdown
-from demele.noise.audit import read_doubt
-from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
+from demele.noise.audit_drawing import read_doubt
+from demele.noise.square_tables import digest
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 
 class SequentialComparison:

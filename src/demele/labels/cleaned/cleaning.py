@@ -14,7 +14,7 @@ from demele.core.labelled import plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note, as_json, plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
-from demele.noise.transition import digest
+from demele.noise.square_tables import digest
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from demele.core.labelled import plain_text, shown
 from demele.core.sentences import setting
 from demele.labels.joined.annotations import Annotations
 from demele.labels.joined.gibbs import CountFeatures, FeatureModel, NormalFeatures
-from demele.noise.transition import digest
+from demele.noise.square_tables import digest
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles
-from demele.noise.transition import digest
+from demele.noise.square_tables import digest
 
 Floats = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from demele.labels.varied_models import (
     fitted_predictions,
     seen_predictions,
 )
-from demele.noise.transition import digest
+from demele.noise.square_tables import digest
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
 

@@ -14,7 +14,8 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
 from demele.core.sentences import arg
-from demele.noise.transition import TransitionCounts, TransitionMatrix, digest
+from demele.noise.square_tables import digest
+from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 if TYPE_CHECKING:
     import pandas as pd

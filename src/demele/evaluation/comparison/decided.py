@@ -1,0 +1,311 @@
+"""A method's outcome for one pair, presented as a decision."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from demele.core.labelled import Labelled
+from demele.core.results import Interval, Note
+from demele.core.sentences import in_code, setting
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
+from demele.evaluation.comparison.bounded import breakdown
+from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.comparison.prospect import prospect
+from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
+from demele.evaluation.comparison.sequential_plan import signs
+from demele.evaluation.expert_errors import allowed_rows, largest_allowance
+from demele.evaluation.intervals import score_interval
+from demele.evaluation.measures.audit_plausibility import audit_notes
+from demele.evaluation.measures.largest_class import largest_class_notes
+from demele.evaluation.question import Outcomes, Question, as_value, sides
+from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
+from demele.noise.square_tables import digest
+
+#: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
+#: an audit as a whole (the prospect is of audits of a fixed size).
+_NO_PROSPECT = ("reference", "cleaned", "label-free", "audited", "sequential")
+
+
+#: Methods that look at an audit.
+_AUDITED = ("audited", "sequential")
+
+
+def decision(
+    spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, *, measure: str, data: Labelled
+) -> Decision:
+    """Present what a method says of one pair."""
+    models = (int(question.established[pair]), int(question.candidate[pair]))
+    won = bool(outcomes.candidate[pair])
+    verdict: Verdict = "candidate" if won else "established" if outcomes.established[pair] else "undecided"
+    low, high = max(float(outcomes.low[pair]), -1.0), min(float(outcomes.high[pair]), 1.0)
+    difference = float(outcomes.difference[pair])
+    if measure == "error":
+        difference, low, high = -difference, -high, -low
+    details: dict[str, Any] = {
+        name: values[pair] if isinstance(values, np.ndarray) and values.shape[:1] == (question.n_pairs,) else values
+        for name, values in outcomes.details.items()
+        if name != "expert_breakdown"
+    }
+    bears = None
+    if question.measure == "accuracy":
+        counts = question.counts()
+        details = {
+            "label_says_established": int(counts.lost[pair]),
+            "label_says_candidate": int(counts.won[pair]),
+            "label_says_neither": int(counts.neither[pair]),
+            "by_class": _by_class(data, *models),
+            **details,
+        }
+        if question.audit is not None and spec.name in _AUDITED and question.audit.design != "selective":
+            details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
+        if spec.name not in _NO_PROSPECT:
+            details["prospect"] = prospect(question, pair)
+        if verdict != "undecided":
+            bears = Breakdown(labels=int(breakdown(question, spec.name, outcomes=outcomes)[pair]), n=data.n)
+    interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
+    return Decision(
+        verdict=verdict,
+        difference=difference,
+        interval=interval,
+        established=estimate(question, models[0], outcomes.established_interval, pair, outcomes, measure),
+        candidate=estimate(question, models[1], outcomes.candidate_interval, pair, outcomes, measure),
+        method=spec.name,
+        measure=measure,
+        of=None if question.of is None else data.vocabulary.classes[question.of],
+        target=question.target,
+        level=question.level,
+        n=data.n,
+        names=(data.names[models[0]], data.names[models[1]]),
+        estimate_interval=_estimate_interval(question, *models, measure, interval),
+        assumptions=outcomes.assumptions,
+        p_value=math.nan if outcomes.p_value is None else float(outcomes.p_value[pair]),
+        breakdown=bears,
+        expert_breakdown=_expert_breakdown(spec, question, outcomes, pair, verdict),
+        notes=(
+            *outcomes.notes,
+            *remarks(spec, question),
+            *_open_audit(spec, question, pair, verdict),
+            *_paired_notes(spec, question, verdict),
+        ),
+        details=details,
+        signature=signature(spec, question, measure),
+    )
+
+
+def _expert_breakdown(
+    spec: MethodSpec, question: Question, outcomes: Outcomes, pair: int, verdict: Verdict
+) -> ExpertBreakdown | None:
+    """Return how many of the expert's labels may be wrong, wherever they are, while the verdict stands."""
+    known = outcomes.details.get("expert_breakdown")
+    if known is not None:
+        return known if isinstance(known, ExpertBreakdown) else None
+    audit = question.audit
+    if verdict == "undecided" or spec.name not in _AUDITED or question.measure != "accuracy" or audit is None:
+        return None
+    # The proved verdict takes the expert for right.
+    if question.exact or audit.design == "selective" or (question.expert_error and question.expert_errors == "random"):
+        return None
+    one = replace(
+        question, established=question.established[[pair]], candidate=question.candidate[[pair]], true_labels=None
+    )
+    disagreements = one.counts().disagreements
+    d, n = int(disagreements[0]), question.data.n
+    most = max((d - 1) // 2, 0)
+
+    def stands(wrong: int) -> bool:
+        asked = spec(replace(one, expert_error=wrong / d, expert_errors="adversarial"))
+        return bool((asked.candidate if verdict == "candidate" else asked.established)[0])
+
+    if spec.name == "audited" and question.target != "overlap":
+        # The claim is that the interval, without what the expert may have wrong, lies beyond that: no need to ask.
+        low = float(outcomes.low[pair] if verdict == "candidate" else -outcomes.high[pair])
+        spare = low * n + int(allowed_rows(one, disagreements)[0])
+
+        def stands(wrong: int) -> bool:
+            return 2 * wrong < spare - 1e-6
+
+    return ExpertBreakdown(labels=largest_allowance(stands, most), disagreements=d)
+
+
+def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
+    """Say what the audit found, if it can be a random one; what is not looked at; who is no better than a constant."""
+    audit = question.audit
+    found: tuple[Note, ...] = ()
+    if audit is not None and spec.name in _AUDITED:
+        found = (audit.changes(question.data.labels), *audit_notes(question.data, audit))
+    by_noise = ("prudent-v1", "bounded", "sequential")
+    uses = {
+        "noise": (*by_noise, "audited") if audit is not None and audit.design == "selective" else by_noise,
+        "audit": _AUDITED,
+        "difficulty": ("prudent-v2",),
+        "prudence": ("prudent-v2",),
+        "suspects": ("cleaned",),
+        "reference": ("label-free",),
+        "true_labels": ("reference",),
+    }
+    told = {name: {"suspects": "cleaning"}.get(name, name) for name in uses}
+    compared = sorted({*question.established.tolist(), *question.candidate.tolist()})
+    alone = replace(
+        question.data,
+        predictions=question.data.predictions[compared],
+        names=tuple(question.data.names[model] for model in compared),
+    )
+    # Where a third classifier stands for the labels, agreement with it is what is asked, not accuracy.
+    weak = () if spec.name == "label-free" else largest_class_notes(alone, level=question.level)
+    unused = (
+        Note(
+            code="unused",
+            message=f"method {spec.name!r} does not use {told[name]}; the verdict would be the same without it",
+            subject=(told[name],),
+            severity="warning",
+        )
+        for name, methods in uses.items()
+        if getattr(question, name) is not None and spec.name not in methods
+    )
+    return (*found, *weak, *unused)
+
+
+def _estimate_interval(
+    question: Question, established: int, candidate: int, measure: str, verdict: Interval
+) -> Interval | None:
+    """Return the interval for wrong labels that side with neither classifier, if it was asked for."""
+    audit, data = question.audit, question.data
+    if question.errors != "undirected" or audit is None:
+        return None
+    first, second = data.predictions[established], data.predictions[candidate]
+    given = signs(first, second, data.labels)
+    truth = signs(first[audit.rows], second[audit.rows], audit.labels)
+    sampled = question.target != "sample"
+    unseen = int(np.count_nonzero(first != second) - np.count_nonzero(first[audit.rows] != second[audit.rows]))
+    _, low, high = undirected_interval(
+        given, given[audit.rows], truth, level=question.level, sampled=sampled, unseen=unseen
+    )
+    if measure == "error":
+        low, high = -high, -low
+    if high - low > verdict.high - verdict.low:  # it assumes more, so it need not say less
+        low, high = verdict.low, verdict.high
+    kind = "sampling" if sampled else "design"
+    return Interval(low=low, high=high, level=question.level, method=UNDIRECTED, kind=kind)
+
+
+def _open_audit(spec: MethodSpec, question: Question, pair: int, verdict: Verdict) -> tuple[Note, ...]:
+    """Say of an open verdict what a uniform audit cannot show, and what a weighted one can."""
+    audit = question.audit
+    if spec.name != "audited" or verdict != "undecided" or audit is None or audit.design != "uniform":
+        return ()
+    if audit.k >= audit.n or question.measure != "accuracy":
+        return ()
+    if question.expert_error and question.expert_errors == "adversarial":
+        counts = question.counts()
+        leads = np.abs(counts.won[pair] - counts.lost[pair])
+        if leads <= allowed_rows(question, counts.disagreements)[pair]:  # no audit shows what the expert may have wrong
+            return ()
+    least = 2 * (1 - question.tail ** (1 / audit.k))
+    message = (
+        f"a uniform audit of {audit.k} rows cannot rule out wrong labels that it did not meet: even with none met, the "
+        f"difference may be {100 * least:.1f} points smaller than the labels say. A weighted audit of as many rows "
+        "leaves less open: draw rows more often where classifiers disagree "
+        f"({in_code('demele.labels.draw_audit with doubt=', otherwise='demele audit --doubt')})"
+    )
+    return (Note(code="weighted-audit", message=message),)
+
+
+def _paired_notes(spec: MethodSpec, question: Question, verdict: Verdict) -> tuple[Note, ...]:
+    """Point from an open verdict of the classic method to the test that believes the labels as much and is sharper."""
+    if spec.name != "classic" or verdict != "undecided" or question.measure != "accuracy" or question.noise is not None:
+        return ()
+    message = (
+        f"{setting(noise=0)} believes every label too, and uses that both classifiers saw the same instances: it is "
+        "sharper than "
+        "the overlap of two intervals"
+    )
+    return (Note(code="paired-is-sharper", message=message),)
+
+
+def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
+    """Everything beside the data that changes a decision; arrays that a method looks at by their digest."""
+    arguments: dict[str, object] = {"method": spec.name, "measure": measure}
+    if question.of is not None:
+        arguments["of"] = question.data.vocabulary.classes[question.of]
+    arguments |= {"level": question.level, "target": question.target}
+    for name in ("noise", "audit", "prudence"):
+        if getattr(question, name) is not None:
+            arguments[name] = getattr(question, name)
+    if spec.name == "prudent-v2":
+        arguments.setdefault("prudence", DEFAULT_PRUDENCE)
+    if question.exact:
+        arguments["exact"] = True
+    if question.errors != "any":
+        arguments["errors"] = question.errors
+    if question.expert_error:
+        arguments |= {"expert_error": question.expert_error, "expert_errors": question.expert_errors}
+    if question.seed:
+        arguments["seed"] = question.seed
+    looked_at: dict[str, tuple[str, tuple[object, ...]]] = {
+        "prudent-v2": ("difficulty", (question.difficulty,)),
+        "cleaned": ("cleaning", (question.suspects, question.suggested)),
+        "label-free": ("reference", (question.reference,)),
+        "reference": ("true_labels", (question.true_labels,)),
+    }
+    met = {"n": str(question.data.n)}
+    if spec.name in looked_at:
+        name, parts = looked_at[spec.name]
+        met[name] = digest(*parts)
+    if question.exact and question.audit is not None and question.audit.least is not None:
+        met["least_probability"] = f"{question.audit.least:.6g}"
+    if spec.name == "audited":  # all models of a ranking vote on the true classes, so a pair alone is another question
+        met["models"] = str(len(question.data.predictions))
+    return Signature("compare", arguments, {**met, "demele": __version__})
+
+
+def estimate(
+    question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
+) -> Estimate:
+    """Present the measure of one classifier: apparent, and as a method corrects it."""
+    alone = replace(question.data, predictions=question.data.predictions[[model]])
+    side = sides(alone, question.measure, question.of)
+    low, high = (
+        as_value(end, question.measure) for end in score_interval(side.successes, side.trials, level=question.level)
+    )
+    value, hits = float(as_value(side.proportion, question.measure)[0]), float(side.successes[0])
+    apparent = (float(low[0]), float(high[0]))
+    corrected = None if ends is None else (float(ends[0][pair]), float(ends[1][pair]))
+    if measure == "error":
+        value, hits, apparent = 1 - value, question.data.n - hits, (1 - apparent[1], 1 - apparent[0])
+        corrected = None if corrected is None else (1 - corrected[1], 1 - corrected[0])
+    return Estimate(
+        measure=measure,
+        of=None if question.of is None else question.data.vocabulary.classes[question.of],
+        value=value,
+        successes=hits,
+        trials=float(side.trials[0]),
+        interval=Interval(low=apparent[0], high=apparent[1], level=question.level, method="score"),
+        corrected=None
+        if corrected is None
+        else Interval(
+            low=max(corrected[0], 0.0),
+            high=min(corrected[1], 1.0),
+            level=question.level,
+            method=outcomes.method,
+            kind=outcomes.kind,
+        ),
+    )
+
+
+def _by_class(data: Labelled, established: int, candidate: int) -> tuple[dict[str, Any], ...]:
+    """Count the disagreements by given label; classes without one are left out."""
+    first, second = data.predictions[established], data.predictions[candidate]
+    apart = np.flatnonzero(first != second)
+    labels, kinds = data.labels[apart], np.full(apart.size, 2)
+    kinds[first[apart] == labels] = 0
+    kinds[second[apart] == labels] = 1
+    table = np.bincount(3 * labels + kinds, minlength=3 * data.k).reshape(-1, 3)
+    return tuple(
+        {"class": data.vocabulary.classes[k], "lost": int(lost), "won": int(won), "neither": int(neither)}
+        for k, (lost, won, neither) in enumerate(table)
+        if lost + won + neither
+    )

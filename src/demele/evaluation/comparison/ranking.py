@@ -1,0 +1,248 @@
+"""What ranking several classifiers returns."""
+
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.labelled import shown
+from demele.core.publish import publish
+from demele.core.results import Note, as_json, plain
+from demele.core.signature import Signature
+from demele.evaluation.comparison.decided import decision
+from demele.evaluation.comparison.methods import MethodSpec
+from demele.evaluation.question import Outcomes, Question
+from demele.evaluation.results import Decision, Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Flags = NDArray[np.bool_]
+
+
+Floats = NDArray[np.float64]
+Correction = Literal["holm", "bonferroni", "none"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskedPairs:
+    """The pairs as they were asked at their own level, with the verdicts that hold together."""
+
+    spec: MethodSpec
+    question: Question
+    outcomes: Outcomes
+    correction: Correction
+
+    def decision(self, established: str, candidate: str, measure: str) -> Decision:
+        """Present one pair."""
+        data = self.question.data
+        models = (data.names.index(established), data.names.index(candidate))
+        pair = int(np.flatnonzero((self.question.established == models[0]) & (self.question.candidate == models[1]))[0])
+        one = replace(self.question, established=np.array([models[0]]), candidate=np.array([models[1]]))
+        return decision(self.spec, one, _single(self.outcomes, pair), 0, measure=measure, data=data)
+
+
+def _single(outcomes: Outcomes, pair: int) -> Outcomes:
+    """Keep what was said of one pair."""
+    at = slice(pair, pair + 1)
+    size = outcomes.difference.shape[0]
+
+    def ends(interval: tuple[Floats, Floats] | None) -> tuple[Floats, Floats] | None:
+        return None if interval is None else (interval[0][at], interval[1][at])
+
+    return replace(
+        outcomes,
+        candidate=outcomes.candidate[at],
+        established=outcomes.established[at],
+        difference=outcomes.difference[at],
+        low=outcomes.low[at],
+        high=outcomes.high[at],
+        p_value=None if outcomes.p_value is None else outcomes.p_value[at],
+        established_interval=ends(outcomes.established_interval),
+        candidate_interval=ends(outcomes.candidate_interval),
+        details={
+            name: values[at] if isinstance(values, np.ndarray) and values.shape[:1] == (size,) else values
+            for name, values in outcomes.details.items()
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranking:
+    """Several classifiers in the order of their estimates, and what of that order is shown.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Best estimate first; everything per model is in this order.
+    estimates : tuple of Estimate
+        Each by itself.
+    leads : tuple of float
+        By which the models are sorted: the mean of the estimated differences to the others, as the method makes them,
+        in [-1, 1]; more is better for every measure. Of equal ones, the better on the given labels comes first.
+    best_rank, worst_rank : tuple of int
+        The true rank of a model lies between them, for all models together with probability ``level`` at least, as
+        far as the assumptions hold. Rank 1 is best; rank = 1 + number of models that are truly better.
+    pairs : DataFrame
+        One row per ordered pair, with the columns of :meth:`demele.evaluation.Decision.row` and how many labels of the
+        disagreements say ``lost`` (established), ``won`` (candidate) or ``neither``. ``level`` is that of each pair,
+        made strict enough for all verdicts to hold together; ``p_value`` is not adjusted.
+    reference : DataFrame or None
+        The same pairs decided on true labels.
+    level : float
+        All verdicts hold together with this probability at least.
+    correction : {"holm", "bonferroni", "none"}
+        How the pairs share the error 1 - level; with ``"none"`` each pair has it for itself.
+    """
+
+    names: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    leads: tuple[float, ...]
+    best_rank: tuple[int, ...]
+    worst_rank: tuple[int, ...]
+    pairs: "pd.DataFrame"
+    method: str
+    measure: str
+    of: int | str | None
+    level: float
+    pair_level: float
+    correction: Correction
+    n: int
+    assumptions: tuple[str, ...]
+    notes: tuple[Note, ...]
+    signature: Signature
+    reference: "pd.DataFrame | None" = None
+    title: str | None = None
+    asked: AskedPairs = field(repr=False)
+
+    def decision(self, established: str, candidate: str) -> Decision:
+        """Return the whole decision on one ordered pair, at the level of each pair.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such model.
+        InputError
+            If both are the same.
+        """
+        for name in (established, candidate):
+            if name not in self.names:
+                raise UnknownNameError(f"expected two of the models {shown(self.names)}, got {name!r}")
+        if established == candidate:
+            raise InputError(f"expected two different models, got {established!r} twice")
+        return self.asked.decision(established, candidate, self.measure)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Largest runs of neighbours in the order, no two of which are shown to differ; they may overlap."""
+        place = {name: position for position, name in enumerate(self.names)}
+        better = np.zeros((len(place), len(place)), dtype=np.bool_)
+        won = self.pairs[self.pairs["verdict"] == "candidate"]
+        better[won["established"].map(place), won["candidate"].map(place)] = True
+        known = implied(better)
+        decided = known | known.T
+        runs: list[tuple[str, ...]] = []
+        end = 0
+        for start in range(len(self.names)):
+            stop = start + 1
+            while stop < len(self.names) and not decided[stop, start:stop].any():
+                stop += 1
+            if stop > end:  # else it lies within the run before
+                runs.append(self.names[start:stop])
+                end = stop
+        return tuple(runs)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per model, best estimate first."""
+        import pandas as pd
+
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
+        return pd.DataFrame(
+            [
+                {"model": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.row()}
+                for name, best, worst, lead, one in rows
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        rows = zip(self.names, self.best_rank, self.worst_rank, self.leads, self.estimates, strict=True)
+        data = {
+            "kind": "ranking",
+            "demele": dict(self.signature.context).get("demele"),
+            "title": self.title,
+            "n": self.n,
+            "level": self.level,
+            "pair_level": self.pair_level,
+            "method": self.method,
+            "measure": self.measure,
+            "of": self.of,
+            "correction": self.correction,
+            "models": [
+                {"name": name, "best_rank": best, "worst_rank": worst, "lead": lead, **one.to_dict()}
+                for name, best, worst, lead, one in rows
+            ],
+            "groups": self.groups,
+            "pairs": self.pairs.to_dict(orient="records"),
+            "reference": None if self.reference is None else self.reference.to_dict(orient="records"),
+            "assumptions": self.assumptions,
+            "notes": [asdict(note) for note in self.notes],
+            "signature": str(self.signature),
+        }
+        cleaned: dict[str, Any] = plain(data)
+        return cleaned
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page."""
+        written: Path = publish("ranking", self.to_dict(), path)
+        return written
+
+    def __repr__(self) -> str:
+        what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
+        lines = [f"Ranking of {len(self.names)} models by {what} ({self.method}, n={self.n}, level {self.level:g})"]
+        width = max(len(name) for name in self.names)
+        rows = zip(self.names, self.estimates, self.leads, self.best_rank, self.worst_rank, strict=True)
+        for name, one, lead, best, worst in rows:
+            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
+            corrected = "" if one.corrected is None else f"  corrected {one.corrected}"
+            lines.append(f"  {name:<{width}}  {one.value:.4f}{corrected}  lead {lead:+.4f}  {place}")
+        return "\n".join(lines)
+
+
+def rank_ranges(better: Flags) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the best and the worst rank of each model, from who is shown to be better, and what follows from it.
+
+    Parameters
+    ----------
+    better : array of bool, shape (n_models, n_models)
+        ``better[i, j]``: j is shown to be better than i.
+    """
+    known = implied(better)
+    return 1 + known.sum(axis=1), known.shape[0] - known.sum(axis=0)
+
+
+def implied(better: Flags) -> Flags:
+    """Add what claims imply: if j is better than i and k better than j, then k is better than i (Warshall 1962).
+
+    The true order is transitive, so what follows from true claims is true: nothing is paid for it. Claims that
+    contradict each other, in a circle, are dropped.
+    """
+    known = better.copy()
+    for middle in range(known.shape[0]):
+        known |= known[:, [middle]] & known[[middle], :]
+    return np.asarray(known & ~known.T)
+
+
+def square(values: NDArray[Any], m: int) -> NDArray[Any]:
+    """Per-pair values as a square (established, candidate), with zeros on its diagonal."""
+    square = np.zeros((m, m), dtype=values.dtype)
+    square[~np.eye(m, dtype=np.bool_)] = values
+    return square
