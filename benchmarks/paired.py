@@ -8,6 +8,7 @@ at their commit, so a case uses names that both have.
 import importlib
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 from benchmarks.cases import peak_mib
 
-__all__ = ["HEAD", "Case", "Ratio", "compared", "source_of"]
+__all__ = ["HEAD", "Case", "Ratio", "compared", "sources"]
 
 ROOT = Path(__file__).parent.parent
 #: Seconds that one measurement takes at least: quick cases are called several times.
@@ -64,17 +65,20 @@ HEAD = f"{'case':42s} {'then, s':>10s} {'now, s':>10s}  ratio of CPU seconds; Mi
 
 
 @contextmanager
-def source_of(commit: str) -> Iterator[Path]:
-    """Unpack the source of a commit into a folder that is deleted at the end."""
-    with tempfile.TemporaryDirectory(prefix="demele-then-") as folder:
+def sources(commit: str) -> Iterator[tuple[Path, Path]]:
+    """Copy the source as it is and that of a commit into a folder that is deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="demele-beside-") as folder:
+        now, then = Path(folder, "now"), Path(folder, "then")
+        shutil.copytree(ROOT / "src", now / "src")
+        then.mkdir()
         archive = subprocess.run(["git", "archive", commit, "src"], cwd=ROOT, check=True, capture_output=True)
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        yield Path(folder, "src")
+        subprocess.run(["tar", "-x", "-C", str(then)], input=archive.stdout, check=True)
+        yield now / "src", then / "src"
 
 
-def compared(module: str, case: str, then: Path) -> Ratio:
-    """Run a case of a module's ``CASES`` in turns in two processes, one of which imports demele from ``then``."""
-    with closing(_Side(then, module, case)) as old, closing(_Side(ROOT / "src", module, case)) as new:
+def compared(module: str, case: str, now: Path, then: Path) -> Ratio:
+    """Run a case of a module's ``CASES`` in turns in two processes, which import demele from two folders."""
+    with closing(_Side(then, module, case)) as old, closing(_Side(now, module, case)) as new:
         values = [side.call()[1] for side in (old, new)]  # what the first call imports is not what is measured
         calls = max(1, round(LEAST / max(old.call()[0], 1e-6)))
         seconds: dict[_Side, list[float]] = {old: [], new: []}

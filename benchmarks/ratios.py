@@ -17,7 +17,7 @@ import numpy as np
 import demele
 from benchmarks import out_of_core, time_scale
 from benchmarks.cases import levels, mixing
-from benchmarks.paired import HEAD, Case, compared, source_of
+from benchmarks.paired import HEAD, Case, compared, sources
 
 HISTOGRAM = ["mig", "mig_sup", "modularity", "dcimig", "jemmig", "dmig", "dlig"]
 #: Ratios above this, in the median of a case, are slower than noise alone makes one of these cases.
@@ -266,9 +266,9 @@ def main() -> None:
     chosen = [name for name in CASES if not arguments.names or name.startswith(tuple(arguments.names))]
     print(HEAD)
     found = []
-    with source_of(arguments.against) as then:
+    with sources(arguments.against) as folders:
         for name in chosen:
-            found.append(compared("benchmarks.ratios", name, then))
+            found.append(compared("benchmarks.ratios", name, *folders))
             print(found[-1], flush=True)
     slower = [f"{one.name} ({one.ratio:.2f})" for one in found if one.ratio > SLOWER]
     print(f"geometric mean of {len(found)} ratios: {statistics.geometric_mean(one.ratio for one in found):.2f}")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import demele
-from benchmarks.paired import HEAD, Case, Ratio, compared, source_of
+from benchmarks.paired import HEAD, Case, Ratio, compared, sources
 
 HOUSE = Path(demele.__file__).parent
 #: Rooms whose functions a call shares with every other, and which are not counted among the functions of the route.
@@ -131,10 +131,10 @@ def main() -> None:
     print(f"{len(own)} functions outside {' and '.join(SHARED)}: {', '.join(own)}")
     if arguments.against:
         print(HEAD)
-        with source_of(arguments.against) as then:
+        with sources(arguments.against) as folders:
             parts = {}
             for case in CASES:
-                parts[case] = compared("benchmarks.route", case, then)
+                parts[case] = compared("benchmarks.route", case, *folders)
                 print(parts[case], flush=True)
         new, old = beyond(parts)
         print(

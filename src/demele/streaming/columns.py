@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError, InputTypeError
 from demele.core.inputs import (
@@ -13,8 +14,10 @@ from demele.core.inputs import (
     ROWS_PER_INTEGER_LABEL,
     ROWS_PER_STORED_LABEL,
     Factor,
+    Missing,
     as_column,
 )
+from demele.estimation.discretise import Binning, ColumnBins
 
 #: Names that columns of arrays are given.
 _DEFAULTS = {"codes": "z", "factors": "v", "codes_std": "z"}
@@ -140,6 +143,28 @@ class Column:
         if self.kind == "categorical" and self.seen is not None and self.seen.values:
             return float(self.seen.values[0]), float(self.seen.values[-1])
         return self.low, self.high
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Columns:
+    """All columns of a frame: names and ranges of codes, factors, gaps, and edges that looked at values."""
+
+    codes: tuple[str, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    columns: tuple[Column, ...]
+    missing: Missing = "raise"
+    exact: Mapping[Binning, tuple[tuple[ColumnBins, ...], tuple[ColumnBins | None, ...]]] = field(default_factory=dict)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each factor."""
+        return {one.name: one.kind for one in self.columns}
 
 
 def merged_columns(first: tuple[Column, ...], second: tuple[Column, ...]) -> tuple[Column, ...]:

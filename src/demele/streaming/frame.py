@@ -1,7 +1,7 @@
 """What is fixed before the first batch: columns, their kinds, levels and ranges, and so the edges of every bin."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import fields, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -22,17 +22,17 @@ from demele.core.inputs import (
     split_columns,
 )
 from demele.estimation.counts import check_size, column_bins
-from demele.estimation.discretise import Binning, ColumnBins
+from demele.estimation.discretise import Binning
 from demele.metrics.options import as_binning
-from demele.streaming.columns import Column, merged_columns, named_items, range_of
+from demele.streaming.columns import Column, Columns, merged_columns, named_items, range_of
+from demele.streaming.plain import columns_from_dict, frame_as_dict
 from demele.streaming.reading import OTHER_ROWS, read_batch
 from demele.streaming.rows import Binned, Rows
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Frame:
+class Frame(Columns):
     """Columns of codes and factors with their kinds, levels and ranges: what batches must agree on to be counted.
 
     Bins cannot move once rows are counted in them. A frame is made from the data by a first pass (:meth:`of`, and
@@ -56,12 +56,7 @@ class Frame:
     Frame(3 codes, 2 factors: 'shape' (2 levels), 'size' [0, 1])
     """
 
-    codes: tuple[str, ...]
-    low: Floats
-    high: Floats
-    columns: tuple[Column, ...]
-    missing: Missing = "raise"
-    exact: Mapping[Binning, tuple[tuple[ColumnBins, ...], tuple[ColumnBins | None, ...]]] = field(default_factory=dict)
+    __slots__ = ()
 
     @classmethod
     def of(
@@ -172,16 +167,6 @@ class Frame:
     def __hash__(self) -> int:
         return hash((self.codes, self.columns, self.low.tobytes(), self.high.tobytes()))
 
-    @property
-    def factors(self) -> tuple[str, ...]:
-        """Names of the factors."""
-        return tuple(one.name for one in self.columns)
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Kind of each factor."""
-        return {one.name: one.kind for one in self.columns}
-
     def merge(self, other: "Frame") -> "Frame":
         """Return the frame that holds the rows of both: of a first pass in parts.
 
@@ -254,8 +239,6 @@ class Frame:
         InputTypeError
             If it holds edges under a rule of your own.
         """
-        from demele.streaming.plain import frame_as_dict
-
         return frame_as_dict(self)
 
     @classmethod
@@ -281,9 +264,8 @@ class Frame:
         >>> Frame.from_dict(frame.to_dict()) == frame
         True
         """
-        from demele.streaming.plain import frame_from_dict
-
-        return frame_from_dict(plain)
+        read = columns_from_dict(plain)
+        return cls(**{one.name: getattr(read, one.name) for one in fields(read)})
 
     # Reading a batch --------------------------------------------------------------------------------------------------
 

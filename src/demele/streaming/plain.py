@@ -17,8 +17,7 @@ from demele.core.reading import parsing
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, ColumnBins, Edges, EqualFrequency, EqualWidth
 from demele.metrics.options import restored
-from demele.streaming.columns import Column, WholeNumbers
-from demele.streaming.frame import Frame
+from demele.streaming.columns import Column, Columns, WholeNumbers
 
 #: The key that marks a binning rule among other mappings.
 RULE = "rule"
@@ -95,7 +94,7 @@ def setting_of(plain: object) -> Any:
     return [setting_of(own) for own in plain] if isinstance(plain, list | tuple) else plain
 
 
-def frame_as_dict(frame: Frame) -> dict[str, Any]:
+def frame_as_dict(frame: Columns) -> dict[str, Any]:
     """Return a frame as plain values: see :meth:`demele.Frame.to_dict`."""
     return {
         "codes": {"names": list(frame.codes), "low": frame.low.tolist(), "high": frame.high.tolist()},
@@ -112,36 +111,32 @@ def frame_as_dict(frame: Frame) -> dict[str, Any]:
     }
 
 
-def frame_from_dict(plain: object) -> Frame:
-    """Return the frame that :func:`frame_as_dict` wrote: see :meth:`demele.Frame.from_dict`."""
+def columns_from_dict(plain: object) -> Columns:
+    """Return the columns of the frame that :func:`frame_as_dict` wrote: see :meth:`demele.Frame.from_dict`."""
     if not isinstance(plain, Mapping):
         raise InputTypeError("frame", f"expected the mapping that Frame.to_dict returns, got {type(plain).__name__}")
     with parsing("frame: expected the mapping that Frame.to_dict returns"):
-        return _frame_of(plain)
-
-
-def _frame_of(plain: Mapping[str, Any]) -> Frame:
-    try:
-        codes = plain["codes"]
-        frame = Frame(
-            tuple(str(name) for name in codes["names"]),
-            np.array(codes["low"], dtype=np.float64),
-            np.array(codes["high"], dtype=np.float64),
-            tuple(_column_of(one) for one in plain["factors"]),
-            plain["missing"],
-            {
-                setting_of(one["bins"]): (
-                    tuple(_bins_of(bins) for bins in one["codes"]),
-                    tuple(None if bins is None else _bins_of(bins) for bins in one["factors"]),
-                )
-                for one in plain["exact"]
-            },
-        )
-    except KeyError as error:
-        lacking = shortened(str(error))
-        raise InputError("frame", f"expected the mapping that Frame.to_dict returns; it lacks {lacking}") from error
-    _check(frame)
-    return frame
+        try:
+            codes = plain["codes"]
+            found = Columns(
+                codes=tuple(str(name) for name in codes["names"]),
+                low=np.array(codes["low"], dtype=np.float64),
+                high=np.array(codes["high"], dtype=np.float64),
+                columns=tuple(_column_of(one) for one in plain["factors"]),
+                missing=plain["missing"],
+                exact={
+                    setting_of(one["bins"]): (
+                        tuple(_bins_of(bins) for bins in one["codes"]),
+                        tuple(None if bins is None else _bins_of(bins) for bins in one["factors"]),
+                    )
+                    for one in plain["exact"]
+                },
+            )
+        except KeyError as error:
+            lacking = shortened(str(error))
+            raise InputError("frame", f"expected the mapping that Frame.to_dict returns; it lacks {lacking}") from error
+        _check(found)
+        return found
 
 
 def _column_as_dict(column: Column) -> dict[str, Any]:
@@ -179,7 +174,7 @@ def _bins_of(plain: Mapping[str, Any]) -> ColumnBins:
     return ColumnBins(np.array(plain["edges"], dtype=np.float64), regular=bool(plain["regular"]))
 
 
-def _check(frame: Frame) -> None:
+def _check(frame: Columns) -> None:
     d, m = len(frame.codes), len(frame.columns)
     if not (frame.low.shape == frame.high.shape == (d,)) or not d or not m:
         raise InputError("frame", f"expected one low and one high for each of {d} codes, and a factor, got {m} factors")

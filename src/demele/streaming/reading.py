@@ -1,18 +1,14 @@
 """From a batch as it comes to rows in the coding of a frame, refused where the frame does not know it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
 from demele.core.inputs import Codes, check_same_order, read_codes, read_factor, split_columns
-from demele.streaming.columns import Column, column_order
+from demele.streaming.columns import Column, Columns, column_order
 from demele.streaming.rows import Rows, n_rows
-
-if TYPE_CHECKING:
-    from demele.streaming.frame import Frame
-
 
 #: Of codes and of factors.
 OTHER_ROWS = (
@@ -21,7 +17,7 @@ OTHER_ROWS = (
 )
 
 
-def read_batch(frame: "Frame", codes: object, factors: object, outside: str) -> Rows:
+def read_batch(frame: Columns, codes: object, factors: object, outside: str) -> Rows:
     """Return a batch in the coding of a frame: see :meth:`demele.Frame.read`."""
     table, names = split_columns(codes, "codes", default="z")
     columns, own = split_columns(factors, "factors", default="v")
@@ -50,7 +46,7 @@ def _order(
     return column_order(names, expected, argument, named=named, where="of the frame")
 
 
-def _within(frame: "Frame", read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
+def _within(frame: Columns, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
     """Refuse, or clip, what lies outside the ranges of a frame."""
     matrix, clipped = read.values, 0
     beyond = (read.low < frame.low) | (read.high > frame.high)

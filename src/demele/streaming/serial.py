@@ -28,7 +28,6 @@ from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import Frame
-from demele.streaming.plain import frame_as_dict, frame_from_dict
 from demele.streaming.plan import Plan, comparable
 from demele.streaming.states import CountState, SampleState, _Part, row_keys
 
@@ -69,7 +68,7 @@ def to_bytes(accumulator: Accumulator) -> bytes:
     pack = _Pack()
     plan = accumulator._plan
     settings = {name: _encoded(getattr(plan, name)) for name in Plan.__slots__}
-    frame = None if accumulator.frame is None else frame_as_dict(accumulator.frame)
+    frame = None if accumulator.frame is None else accumulator.frame.to_dict()
     about = {"settings": settings, "stream": accumulator._stream, "frame": frame, **_packed_state(accumulator, pack)}
     return pack.written(about)
 
@@ -95,7 +94,7 @@ def from_bytes(data: bytes) -> Accumulator:
         given = {name: _decoded(about["settings"][name]) for name in Plan.__slots__}
         names, single = given.pop("names"), given.pop("single")
         given["options"] = dict(given["options"])
-        frame = None if about["frame"] is None else frame_from_dict(about["frame"])
+        frame = None if about["frame"] is None else Frame.from_dict(about["frame"])
         empty = Accumulator(names[0] if single else names, frame=frame, stream=about["stream"], **given)
         return _unpacked_state(empty, about, pack)
 
