@@ -15,9 +15,9 @@ import demele
 from demele import bench
 from demele.bench import stored
 from demele.bench.reference_rows import FOLDER, referred, write_rows
-from demele.cli.bench_tables import verdict_tables
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
+from demele.report.terminal.bench import verdict_tables
 from tools import docs_bench
 
 NOT_YET = "not yet characterised"

@@ -19,8 +19,8 @@ from demele.bench.candidates import chosen_candidates
 from demele.bench.planning import QUICK_SAMPLES, QUICK_SEEDS
 from demele.bench.scenarios import SCENARIOS
 from demele.cli import progress
-from demele.cli.bench_tables import _blocks, _not_said, _status, verdict_tables
 from demele.core.store import Store
+from demele.report.terminal.bench import _blocks, _not_said, _status, verdict_tables
 from demele.runtime.progress import Report, time_left, with_time_left
 from demele.runtime.sweep import Sweep
 from tests.cli.conftest import Program

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from demele.cli.tables import _best, scores_table
 from demele.cli.words import in_options
+from demele.report.terminal.scores import _best, scores_table
 from tests.report.sample_evaluation import SPECS, sample_evaluation, sample_evaluations
 
 FAMILIES = {name: spec["family"] for name, spec in SPECS.items()}

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from demele.report.overview import overview
-from demele.report.verdict import verdict
-from demele.report.view import Catalogue, View
+from demele.report.scores import overview, verdict
+from demele.report.scores_view import Catalogue, View
 
 _SPECS: dict[str, dict[str, Any]] = {
     name: {"title": name.upper(), "family": "information", "properties": ("compactness",), "range": (-1.0, 1.0)}

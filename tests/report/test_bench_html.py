@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import json
 import re
+import zlib
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -11,10 +13,10 @@ from typing import Any
 import pytest
 
 from demele.core.errors import InputError
-from demele.report.bench_curves import sparkline
-from demele.report.bench_html import write_bench_report
-from demele.report.bench_view import identity
-from demele.report.bench_words import fine
+from demele.report.bench import write_bench_report
+from demele.report.bench_cards import sparkline
+from demele.report.page import identity
+from demele.report.words import fine
 from tests.report.sample_characterisation import (
     HOSTILE,
     minimal_characterisation,
@@ -26,7 +28,13 @@ from tests.report.test_html import Page
 
 
 def _write(tmp_path: Path, data: dict[str, Any], **options: Any) -> str:
-    return write_bench_report(data, tmp_path / "bench.html", **options).read_text(encoding="utf-8")
+    text = write_bench_report(data, tmp_path / "bench.html", **options).read_text(encoding="utf-8")
+    found = re.search(r'<script type="application/octet-stream" id="evidence-html">(.*?)</script>', text)
+    if found is None:
+        return text
+    # As the script of the page does it.
+    evidence = json.loads(zlib.decompress(base64.b64decode(found[1])))
+    return text.replace(found[0], "").replace('<div id="evidence-place"></div>', evidence)
 
 
 @pytest.fixture(scope="module")
@@ -327,17 +335,17 @@ def test_every_curve_is_a_picture_without_a_script(page: Page) -> None:
 
 
 def test_small_curve_by_hand() -> None:
-    # 132 by 56 with an edge of 4: 0 lies at 52, 1 at 4, the three places at 4, 66 and 128.
+    # 264 by 112 with an edge of 8: 0 lies at 104, 1 at 8, the three places at 8, 132 and 256.
     drawn = sparkline([1.0, 0.5, 0.0], [1.0, 0.25, 0.0], [1.0, 0.75, 0.0], 0.0, 1.0)
-    assert '<polyline class="mean" points="4.0,4.0 66.0,28.0 128.0,52.0"/>' in drawn
-    assert '<polygon class="band" points="4.0,4.0 66.0,16.0 128.0,52.0 128.0,52.0 66.0,40.0 4.0,4.0"/>' in drawn
+    assert '<path class="mean" d="M8 8 132 56 256 104"/>' in drawn
+    assert '<path class="band" d="M8 8 132 32 256 104 256 104 132 80 8 8"/>' in drawn
 
 
 def test_small_curve_breaks_where_a_mean_is_missing() -> None:
     drawn = sparkline([1.0, 1.0, None, 0.5], [1.0, 1.0, None, 0.25], [1.0, 1.0, None, 0.75], 0.0, 1.0)
-    assert drawn.count('class="mean"') == drawn.count('class="band"') == 1
-    assert '<polyline class="bar" points="128.0,16.0 128.0,40.0"/>' in drawn
-    assert drawn.count("<circle") == 3
+    assert drawn.count('class="band"') == 0  # nothing would be seen of it
+    assert '<path class="mean" d="M8 8 91 8"/>' in drawn
+    assert '<path class="bar" d="M256 32 256 80"/><path class="mean" d="M256 56"/>' in drawn
 
 
 def test_printed_scores_stand_beside_ours(page: Page) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from scipy.stats import binom
 
-from demele.report.assessment_html import write_assessment
-from demele.report.decision_html import write_decision
-from demele.report.html import write_report
-from demele.report.ranking_html import write_ranking
+from demele.report.assessment import write_assessment
+from demele.report.decision import write_decision
+from demele.report.ranking import write_ranking
+from demele.report.scores import write_report
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
 from tests.tolerances import SOLVER, assert_close

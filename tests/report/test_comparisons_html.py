@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import demele
-from demele.report.comparisons_drawn import COLOURS, FIGURES, curve_picture, matrix_png, packed
-from demele.report.comparisons_html import write_comparisons
+from demele.report.comparisons import write_comparisons
+from demele.report.comparisons_drawn import COLOURS, FIGURES, curve_picture, matrix_png, packed_cells
 from demele.report.comparisons_view import cells_of, comparison_view
-from demele.report.comparisons_words import error_free
 from demele.report.words import DASH
 from tests.report import test_browser as browser
 from tests.report.sample_comparisons import content, crafted, measured, only, renamed
@@ -87,7 +86,7 @@ def test_the_verdict_names_the_methods_without_a_type_1_error_and_their_price(tm
     ]
     assert "prudent-v1" in free
     assert "classic" not in free
-    assert set(error_free(comparison_view(content()), "accuracy")) == set(free)
+    assert set(comparison_view(content()).error_free("accuracy")) == set(free)
     text = browser._plain(page(content(), tmp_path).split('id="verdict"')[1].split("</section>")[0])
     classic, prudent = found.tally("classic", 0.05), found.tally("prudent-v1", 0.2)
     assert f"takes {share(classic.type_1)} of the candidates that it should not" in text
@@ -102,7 +101,7 @@ def test_cleanings_are_counted_after_the_methods_that_are_named(tmp_path: Path) 
     data = content()
     for row in data["tallies"]:
         row.update(n_type_1=0, type_2=0.5 if row["method"].startswith("cleaned") else 20.0)
-    assert error_free(comparison_view(data), "accuracy")[-1] == "cleaned(s=0.75, e=0.25)"
+    assert comparison_view(data).error_free("accuracy")[-1] == "cleaned(s=0.75, e=0.25)"
     verdict = page(data, tmp_path).split('id="verdict"')[1].split("</section>")[0]
     text = browser._plain(verdict)
     assert "For recall of 0, without a type I error: classic, prudent-v1, audited (labels=100), and 1 cleaning." in text
@@ -122,9 +121,9 @@ def test_the_reference_is_named_and_what_it_counts_as_an_error(tmp_path: Path) -
 
 def test_a_method_that_could_not_err_is_not_called_free_of_errors() -> None:
     nothing = crafted("0220", m=2, accuracies=[0.5, 0.6], n_type_1=0, n_kept=0, n_taken=2, type_1=None)
-    assert error_free(comparison_view(nothing), "accuracy") == []
+    assert comparison_view(nothing).error_free("accuracy") == []
     something = crafted("0210", m=2, accuracies=[0.5, 0.6], n_type_1=0, n_kept=1, n_taken=1)
-    assert error_free(comparison_view(something), "accuracy") == ["classic"]
+    assert comparison_view(something).error_free("accuracy") == ["classic"]
 
 
 def test_all_figures_are_in_the_page_with_their_counts(tmp_path: Path) -> None:
@@ -239,7 +238,7 @@ def test_other_dictionaries_are_refused_before_anything_is_written(
 
 @given(st.integers(1, 9).flatmap(lambda m: st.lists(st.integers(1, 4), min_size=m * m, max_size=m * m)))
 def test_packed_cells_can_be_unpacked(cells: list[int]) -> None:
-    data = base64.b64decode(packed("".join(map(str, cells))))
+    data = base64.b64decode(packed_cells("".join(map(str, cells))))
     assert len(data) == -(-len(cells) // 4)
     bits = "".join(f"{byte:08b}"[::-1] for byte in data)
     assert [1 + int(bits[2 * at]) + 2 * int(bits[2 * at + 1]) for at in range(len(cells))] == cells

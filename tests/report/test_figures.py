@@ -7,8 +7,8 @@ import pandas as pd
 
 from demele.core.results import Evaluation, Interval, Score
 from demele.core.signature import Signature
-from demele.report.figures import matrix_figures, native_figures, shortened, value_range
-from demele.report.view import Catalogue, View
+from demele.report.scores_figures import matrix_figures, native_figures, shortened, value_range
+from demele.report.scores_view import Catalogue, View
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 
 

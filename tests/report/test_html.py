@@ -13,7 +13,7 @@ import pytest
 
 from demele.core.errors import InputError
 from demele.core.results import Evaluation
-from demele.report.html import write_report
+from demele.report.scores import write_report
 from tests.report.sample_evaluation import NASTY, SPECS, sample_evaluation, sample_evaluations
 
 _VOID = {"meta", "link", "input", "br", "rect"}

@@ -20,11 +20,12 @@ from demele.evaluation.comparison.rank import rank
 from demele.evaluation.measures.assess import assess
 from demele.evaluation.results import Decision
 from demele.noise.audit_drawing import draw_audit
-from demele.report.assessment_html import write_assessment
-from demele.report.decision_html import write_decision
-from demele.report.labels_words import METHOD_WORDS, floor_percent
-from demele.report.labels_worst import Disagreements
-from demele.report.ranking_html import write_ranking
+from demele.report.assessment import write_assessment
+from demele.report.decision import write_decision
+from demele.report.ranking import write_ranking
+from demele.report.sentences import METHOD_WORDS
+from demele.report.words import floor_percent
+from demele.report.worst_case import Disagreements
 from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
 from tests.report.test_html import Page
 

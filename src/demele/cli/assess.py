@@ -103,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> None:
     elif kind == "json":
         text = json.dumps(assessment.to_dict(), indent=1, allow_nan=False)
     else:
-        from demele.cli.label_tables import assessment_table
+        from demele.report.terminal.labels import assessment_table
 
         name = name_of(arguments.predictions)
         text = assessment_table(assessment.to_dict(), name=name, output=arguments.output, words=words)

@@ -298,7 +298,7 @@ def _written(
         return json.dumps(content, indent=1, allow_nan=False)
     if kind == "csv":
         return _csv(content, measured)
-    from demele.cli.bench_tables import verdict_tables
+    from demele.report.terminal.bench import verdict_tables
 
     return verdict_tables(content, curves=found.curves.values(), output=output)
 

@@ -384,7 +384,7 @@ def _text(found: "MethodComparison", arguments: argparse.Namespace) -> str:
         return json.dumps(found.to_dict(), indent=1, allow_nan=False)
     if kind == "csv":
         return csv_text(found.to_frame())
-    from demele.cli.comparison_tables import comparison_tables
+    from demele.report.terminal.comparisons import comparison_tables
 
     return comparison_tables(found.to_dict(), at=arguments.at, output=arguments.output, words=_said)
 
@@ -405,7 +405,7 @@ def _listed(arguments: argparse.Namespace) -> str:
         import pandas as pd
 
         return csv_text(pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]))
-    from demele.cli.comparison_tables import methods_table
+    from demele.report.terminal.comparisons import methods_table
 
     return methods_table(rows, output=arguments.output)
 

@@ -39,7 +39,7 @@ def _run(arguments: argparse.Namespace) -> None:
     listed = [demele.describe(name) for name in demele.metric_names()]
     kind = format_of(arguments.format, None)
     if kind == "table":
-        from demele.cli.tables import metrics_table
+        from demele.report.terminal.scores import metrics_table
 
         emit(metrics_table(listed), None)
     elif kind == "json":

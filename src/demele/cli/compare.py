@@ -344,8 +344,8 @@ def _demonstration(arguments: argparse.Namespace) -> "Ranking":
 
 
 def _text(result: "Decision | Ranking", arguments: argparse.Namespace, words: Callable[[str], str]) -> str:
-    from demele.cli.label_tables import decision_table, ranking_table
     from demele.evaluation import Decision
+    from demele.report.terminal.labels import decision_table, ranking_table
 
     kind = format_of(arguments.format, arguments.output)
     if kind == "json":

@@ -151,7 +151,7 @@ def _run(arguments: argparse.Namespace) -> None:
     elif written == "json":
         emit(json.dumps(content, indent=1, allow_nan=False), None)
     else:
-        from demele.cli.noise_tables import added_table
+        from demele.report.terminal.noise import added_table
 
         emit(added_table(content, words=words), None)
     if not arguments.quiet:

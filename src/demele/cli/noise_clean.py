@@ -226,7 +226,7 @@ def _text(arguments: argparse.Namespace, found: "Cleaning", harm: "Harm", given:
         content.pop(name)
     if kind == "json":
         return json.dumps(content, indent=1, allow_nan=False)
-    from demele.cli.noise_tables import cleaned_table
+    from demele.report.terminal.noise import cleaned_table
 
     return cleaned_table(content, words=option_words(arguments))
 

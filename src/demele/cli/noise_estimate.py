@@ -183,7 +183,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _text(content: dict[str, Any], frame: "pd.DataFrame", arguments: argparse.Namespace) -> str:
-    from demele.cli.noise_tables import counted_table, estimated_table
+    from demele.report.terminal.noise import counted_table, estimated_table
 
     words = option_words(arguments)
     kind = format_of(arguments.format, None)

@@ -150,7 +150,7 @@ def _run(arguments: argparse.Namespace) -> None:
         return
     evaluations = _evaluated(arguments)
     if arguments.report is not None:
-        from demele.report.html import write_report
+        from demele.report.scores import write_report
 
         title = "Four representations of handwritten digits" if arguments.demo else None
         dictionaries = [item.to_dict() for item in evaluations]
@@ -401,7 +401,7 @@ def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> No
 
 
 def _table(dictionaries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
-    from demele.cli.tables import scores_table
+    from demele.report.terminal.scores import scores_table
 
     families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
     words = partial(in_options, replayed=arguments.replay is not None)

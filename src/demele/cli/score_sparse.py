@@ -89,7 +89,8 @@ def _names(text: str, *, warn: Callable[[str], None]) -> list[str]:
 
 
 def _table(evaluation: "SparseEvaluation", arguments: argparse.Namespace) -> str:
-    from demele.cli.tables import console_for, plain_table, scores_table, trimmed
+    from demele.report.terminal.scores import scores_table
+    from demele.report.terminal.sheet import Sheet
 
     families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
     data = evaluation.to_dict()
@@ -97,20 +98,14 @@ def _table(evaluation: "SparseEvaluation", arguments: argparse.Namespace) -> str
     data |= {"codes": range(evaluation.d), "protocol": "sparse: zero is a bin", "notes": [*data["notes"], *told[:1]]}
     words = partial(in_options)
     text = scores_table([data], families, details=arguments.details, output=arguments.output, words=words)
-    console, best = console_for(arguments.output)
-    console.print()
-    console.print("codes that inform most", style="bold")
-    table = plain_table("factor", "I/H", "active", "active there", "code", "highest at", numbers=3)
-    for item in evaluation.top:
-        if item.rank == 1 or arguments.details:
-            table.add_row(*_cells(item))
-    console.print(table)
-    return text + trimmed(best)
+    sheet = Sheet(arguments.output)
+    sheet.blank()
+    sheet.line("codes that inform most", "bold")
+    rows = [_cells(item) for item in evaluation.top if item.rank == 1 or arguments.details]
+    sheet.table(["factor", "I/H", "active", "active there", "code", "highest at"], rows, numbers=3)
+    return text + sheet.text()
 
 
-def _cells(item: "TopCode") -> list[Any]:
-    from rich.text import Text
-
+def _cells(item: "TopCode") -> list[str]:
     there = "-" if item.activity_there != item.activity_there else f"{item.activity_there:.3f}"
-    texts = [item.factor, f"{item.relative:.3f}", f"{item.activity:.4f}", there, item.code, item.direction]
-    return [Text(text) for text in texts]
+    return [item.factor, f"{item.relative:.3f}", f"{item.activity:.4f}", there, item.code, item.direction]

@@ -10,13 +10,13 @@ from typing import Any
 
 #: What can be published, and the function that writes it: its arguments are the content, the path, and options.
 PAGES = {
-    "evaluation": "demele.report.html:write_report",
-    "assessment": "demele.report.assessment_html:write_assessment",
-    "decision": "demele.report.decision_html:write_decision",
-    "ranking": "demele.report.ranking_html:write_ranking",
-    "characterisation": "demele.report.bench_html:write_bench_report",
-    "methods": "demele.report.comparisons_html:write_comparisons",
-    "pictures of methods": "demele.report.comparisons_static:write_pictures",
+    "evaluation": "demele.report.scores:write_report",
+    "assessment": "demele.report.assessment:write_assessment",
+    "decision": "demele.report.decision:write_decision",
+    "ranking": "demele.report.ranking:write_ranking",
+    "characterisation": "demele.report.bench:write_bench_report",
+    "methods": "demele.report.comparisons:write_comparisons",
+    "pictures of methods": "demele.report.pictures:write_pictures",
 }
 
 

@@ -1,14 +1,13 @@
 """A characterisation as the page asks it: who is in which row, which curve belongs to what, in which order."""
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from demele.core.errors import InputError
+from demele.report.page import Html, h, plain
 
-__all__ = ["STATUSES", "BenchView", "Item", "bench_view", "identity", "plain", "tally"]
+__all__ = ["STATUSES", "BenchView", "Item", "badge", "bench_view", "label_of", "printed_words", "status_key", "tally"]
 
 Item = Mapping[str, Any]
 
@@ -18,6 +17,15 @@ STATUSES = {
     "fails": ("✗", "fails"),
     "undecided": ("?", "undecided"),
     "not applicable": ("–", "n/a"),
+}
+#: What the marks of a printed table mean.
+_PRINTED = {
+    "y": ("✓", "yes"),
+    "x": ("✗", "no"),
+    "x*": ("✗*", "no, because of discretisation"),
+    "-": ("–", "not measured"),
+    "n/a": ("n/a", "not applicable"),
+    "": ("", "left empty"),
 }
 
 
@@ -91,6 +99,14 @@ class BenchView:
         """Return the row that a metric is judged in."""
         return str(self.metrics[metric].get("row") or metric)
 
+    def criterion_title(self, criterion: Item) -> str:
+        """Return the name of a criterion in print."""
+        return str(criterion.get("title") or criterion["name"])
+
+    def differs(self, row: str, criterion: str) -> bool:
+        """Tell whether a verdict of ours is not the printed one."""
+        return self.verdicts.get((row, criterion), {}).get("agrees") is False
+
     def status(self, row: str, criterion: str) -> str | None:
         """Return the status of a cell; None where it was not run."""
         verdict = self.verdicts.get((row, criterion))
@@ -142,38 +158,6 @@ def _was_run(verdict: Item) -> bool:
     return verdict["status"] != "undecided" or any(part.get("conditions") for part in verdict.get("parts") or ())
 
 
-def plain(value: Any) -> Any:
-    """Copy nested mappings and lists; a number that JSON cannot hold becomes None, a sign that UTF-8 cannot, "?".
-
-    Examples
-    --------
-    >>> plain({"mean": (0.5, float("nan"))})
-    {'mean': [0.5, None]}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def identity(kind: str, *names: str) -> str:
-    """Return an identifier that is safe in an attribute and in an address; different names give different ones.
-
-    Examples
-    --------
-    >>> identity("evidence", "dci_forest", "noise")
-    'evidence-dci_forest-noise'
-    >>> identity("card", "my-metric")
-    'card-my.2d.metric'
-    """
-    return "-".join(
-        [kind, *(re.sub(r"[^A-Za-z0-9_]", lambda sign: f".{ord(sign.group()):x}.", name) for name in names)]
-    )
-
-
 def tally(statuses: Sequence[str]) -> dict[str, int]:
     """Count statuses, those that do not occur included.
 
@@ -183,3 +167,32 @@ def tally(statuses: Sequence[str]) -> dict[str, int]:
     {'holds': 2, 'fails': 1, 'undecided': 0, 'not applicable': 0}
     """
     return {status: sum(item == status for item in statuses) for status in STATUSES}
+
+
+def status_key(status: str) -> str:
+    """Return the class of a status."""
+    return status.replace(" ", "-") if status in STATUSES else "undecided"
+
+
+def badge(status: str) -> Html:
+    """Write a status as a word, before which the style puts its sign in its colour.
+
+    Examples
+    --------
+    >>> badge("holds")
+    '<span class="badge holds">holds</span>'
+    """
+    return h("span", status, class_=f"badge {status_key(status)}")
+
+
+def printed_words(printed: str | None) -> tuple[str, str]:
+    """Return sign and meaning of a printed verdict."""
+    return _PRINTED.get(printed or "", (str(printed), str(printed)))
+
+
+def label_of(scenario: Item, position: int) -> str:
+    """Return what a severity is called."""
+    labels, severities = scenario.get("labels") or [], scenario.get("severities") or []
+    if position < len(labels):
+        return str(labels[position])
+    return f"{severities[position]:g}" if position < len(severities) else str(position + 1)

@@ -4,13 +4,13 @@ import base64
 import struct
 import zlib
 from collections.abc import Sequence
-from html import escape
 
-from demele.report.comparisons_view import ComparisonView, MethodLook, rate_text
-from demele.report.comparisons_words import share, spread
-from demele.report.labels_parts import axis
+from demele.report.comparisons_view import ComparisonView, MethodLook
+from demele.report.estimates import axis
+from demele.report.page import Html, h
+from demele.report.words import rate_text, share, spread
 
-__all__ = ["COLOURS", "FIGURES", "curve_picture", "line_key", "matrix_png", "packed"]
+__all__ = ["COLOURS", "FIGURES", "curve_picture", "line_key", "matrix_png", "packed_cells"]
 
 #: Colours of the cells, by their number: the diagonal grey, then the source's blue, black, red and white.
 COLOURS = ("#9aa3ad", "#2f6db5", "#000000", "#ff5a3c", "#ffffff")
@@ -24,16 +24,18 @@ _WIDTH, _HEIGHT = 320.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 12.0, 10.0, 36.0
 
 
-def curve_picture(view: ComparisonView, measure: str, figure: tuple[str, str, bool]) -> str:
+def curve_picture(view: ComparisonView, measure: str, figure: tuple[str, str, bool]) -> Html:
     """Draw one figure of the main methods against the noise rate; a point tells its values."""
     key, title, from_zero = figure
-    shown = view.main()
-    values = [
-        row[key]
-        for method in shown
-        for rate in view.rates
-        if (row := view.tallies.get((measure, rate, method.name))) is not None and row[key] is not None
-    ]
+    found = {
+        method.name: [
+            (rate, row[key], row[f"{key}_se"])
+            for rate in view.rates
+            if (row := view.tallies.get((measure, rate, method.name))) is not None and row[key] is not None
+        ]
+        for method in view.main()
+    }
+    values = [value for points in found.values() for _, value, _ in points]
     low, high, ticks = axis([*values, 0.0] if from_zero else values or [0.0, 100.0], within=(0.0, 100.0))
     if high - low < 1:  # nothing but zeros: an axis of a whole point
         low, high, ticks = (0.0, 1.0, [0.0, 0.5, 1.0]) if from_zero else (99.0, 100.0, [99.0, 99.5, 100.0])
@@ -46,58 +48,50 @@ def curve_picture(view: ComparisonView, measure: str, figure: tuple[str, str, bo
     def up(value: float) -> float:
         return round(_TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
-    floor = _HEIGHT - _BOTTOM
-    parts = []
+    parts: list[Html] = []
     for tick in ticks:
-        parts.append(f'<line class="rule" x1="{_LEFT:g}" x2="{_WIDTH - _RIGHT:g}" y1="{up(tick)}" y2="{up(tick)}"/>')
-        parts.append(f'<text class="side" x="{_LEFT - 6:g}" y="{up(tick) + 3.5:g}">{tick:g}%</text>')
+        y = up(tick)
+        parts.append(h("line", class_="rule", x1=f"{_LEFT:g}", x2=f"{_WIDTH - _RIGHT:g}", y1=y, y2=y))
+        parts.append(h("text", f"{tick:g}%", class_="side", x=f"{_LEFT - 6:g}", y=f"{y + 3.5:g}"))
     previous = -99.0
     for rate in view.rates:
         if across(rate) - previous >= 26:
-            parts.append(f'<text class="foot" x="{across(rate)}" y="{floor + 15:g}">{rate_text(rate)}</text>')
             previous = across(rate)
+            parts.append(h("text", rate_text(rate), class_="foot", x=previous, y=f"{_HEIGHT - _BOTTOM + 15:g}"))
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    parts.append(f'<text class="foot" x="{middle:g}" y="{_HEIGHT - 5:g}">wrong labels</text>')
-    for method in shown:
-        points = [
-            (across(rate), row[key], row[f"{key}_se"], rate)
-            for rate in view.rates
-            if (row := view.tallies.get((measure, rate, method.name))) is not None and row[key] is not None
-        ]
-        parts.append(_line(method, [(x, up(value)) for x, value, _, _ in points]))
-        for x, value, error, rate in points:
-            told = f"{method.title}, {rate_text(rate)} noise: {share(value)} {spread(error)}".strip()
+    parts.append(h("text", "wrong labels", class_="foot", x=f"{middle:g}", y=f"{_HEIGHT - 5:g}"))
+    for method in view.main():
+        parts.append(_line(method, [(across(rate), up(value)) for rate, value, _ in found[method.name]]))
+        for rate, value, error in found[method.name]:
+            x, told = across(rate), f"{method.title}, {rate_text(rate)} noise: {share(value)} {spread(error)}".strip()
             if error is not None:
                 top, foot = up(min(value + error, high)), up(max(value - error, low))
-                parts.append(f'<line class="error c{method.colour}" x1="{x}" x2="{x}" y1="{top}" y2="{foot}"/>')
-            parts.append(f"{_mark(method, x, up(value))[:-2]}><title>{escape(told)}</title></path>")
-    return (
-        f'<svg class="curve" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" data-key="{key}" '
-        f'aria-label="{title} against the noise rate; the values are in the tables">{"".join(parts)}</svg>'
-    )
+                parts.append(h("line", class_=f"error c{method.colour}", x1=x, x2=x, y1=top, y2=foot))
+            parts.append(_mark(method, x, up(value), h("title", told)))
+    words = f"{title} against the noise rate; the values are in the tables"
+    box = {"viewBox": f"0 0 {_WIDTH:g} {_HEIGHT:g}"}
+    return h("svg", parts, class_="curve", **box, role="img", data_key=key, aria_label=words)
 
 
-def line_key(method: MethodLook) -> str:
+def line_key(method: MethodLook) -> Html:
     """Draw the line and mark of a method, for the legend."""
-    return (
-        '<svg class="key-line" viewBox="0 0 34 12" aria-hidden="true">'
-        f"{_line(method, [(1, 6), (33, 6)])}{_mark(method, 17, 6)}</svg>"
-    )
+    drawn = [_line(method, [(1, 6), (33, 6)]), _mark(method, 17, 6)]
+    return h("svg", drawn, class_="key-line", viewBox="0 0 34 12", aria_hidden="true")
 
 
-def _line(method: MethodLook, points: Sequence[tuple[float, float]]) -> str:
+def _line(method: MethodLook, points: Sequence[tuple[float, float]]) -> Html:
     text = " ".join(f"{x:g},{y:g}" for x, y in points)
-    return f'<polyline class="line c{method.colour} v{method.variant % 4}" points="{text}"/>'
+    return h("polyline", class_=f"line c{method.colour} v{method.variant % 4}", points=text)
 
 
-def _mark(method: MethodLook, x: float, y: float) -> str:
+def _mark(method: MethodLook, x: float, y: float, told: object = "") -> Html:
     shape = (
         f"M{x - 3:g},{y:g}a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z",
         f"M{x - 3:g},{y - 3:g}h6v6h-6z",
         f"M{x:g},{y - 4:g}l4,7h-8z",
         f"M{x:g},{y - 4:g}l4,4l-4,4l-4,-4z",
     )[method.variant % 4]
-    return f'<path class="point c{method.colour}" d="{shape}"/>'
+    return h("path", told, class_=f"point c{method.colour}", d=shape)
 
 
 def matrix_png(rows: Sequence[str]) -> str:
@@ -112,12 +106,12 @@ def matrix_png(rows: Sequence[str]) -> str:
     return "data:image/png;base64," + base64.b64encode(picture).decode()
 
 
-def packed(cells: str) -> str:
+def packed_cells(cells: str) -> str:
     """Pack the digits of a matrix, four cells a byte, the first in the lowest bits; the diagonal is known anyway.
 
     Examples
     --------
-    >>> list(base64.b64decode(packed("0140")))  # 0, 1 - 1 = 0, 4 - 1 = 3, 0
+    >>> list(base64.b64decode(packed_cells("0140")))  # 0, 1 - 1 = 0, 4 - 1 = 3, 0
     [48]
     """
     codes = [max(int(digit) - 1, 0) for digit in cells]

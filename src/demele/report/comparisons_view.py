@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from demele.core.errors import InputError
-from demele.report.bench_view import plain
-from demele.report.labels_parts import Item, checked
+from demele.report.page import of_kind
 
-__all__ = ["CELLS", "ComparisonView", "MethodLook", "cells_of", "comparison_view", "rate_text", "slugs"]
+__all__ = ["CELLS", "CLEANED", "ComparisonView", "MethodLook", "cells_of", "comparison_view", "slugs"]
+
+Item = Mapping[str, Any]
 
 #: What a cell says, by its number: sign, short name, meaning. 0 is a model beside itself.
 CELLS: tuple[tuple[str, str, str], ...] = (
@@ -32,6 +33,8 @@ _COLOURS = {
     "label-free": 7,
     "cleaned": 4,
 }
+#: Simulated cleanings are many variants of one method: they are counted, not named.
+CLEANED = "cleaned"
 #: At most so many methods of one family are shown before anything is chosen.
 _OF_ONE_FAMILY = 2
 _MOST_SHOWN = 12
@@ -115,6 +118,23 @@ class ComparisonView:
         """Return what the source printed of a method, if it did."""
         return self.printed.get((measure.partition(" of ")[0], round(rate, 9), method))
 
+    def error_free(self, measure: str) -> list[str]:
+        """Return the methods without a type I error at any rate, the smallest type II error first, cleanings last.
+
+        A method counts only if there were pairs on which it could have erred.
+        """
+        found = []
+        for name in self.methods:
+            rows = [self.tallies.get((measure, rate, name)) for rate in self.rates]
+            judged = [row for row in rows if row is not None and row["n_kept"]]
+            if judged and not any(row["n_type_1"] for row in judged):
+                found.append(name)
+        return sorted(found, key=lambda name: (self.methods[name].family == CLEANED, self._price(measure, name)))
+
+    def _price(self, measure: str, name: str) -> float:
+        value = (self.tallies.get((measure, self.rate, name)) or {}).get("type_2")
+        return 101.0 if value is None else float(value)
+
     def with_source(self, measure: str, rate: float) -> bool:
         """Whether the source printed anything of the methods measured, at this rate."""
         return any(self.source(measure, rate, method) is not None for method in self.methods)
@@ -128,7 +148,7 @@ def comparison_view(content: Any) -> ComparisonView:
     InputError
         If it is not the dictionary of a measurement, or holds no method, rate or classifier.
     """
-    data = checked(plain(content), "method comparison")
+    data = of_kind(content, "method comparison")
     for key in ("methods", "columns", "measures", "names"):
         if not data.get(key):
             raise InputError("content", f"expected at least one of {key}, got none")
@@ -197,17 +217,6 @@ def cells_of(view: ComparisonView, key: tuple[str, float, str], order: Sequence[
     """Return the rows of a matrix, one digit for each cell, classifiers in the order given."""
     cells, m = view.matrices[key], view.m
     return ["".join(cells[row * m + column] for column in order) for row in order]
-
-
-def rate_text(rate: float) -> str:
-    """Write a noise rate.
-
-    Examples
-    --------
-    >>> rate_text(0.05), rate_text(0.125), rate_text(0.0004)
-    ('5%', '12.5%', '0.04%')
-    """
-    return f"{100 * rate:.6g}%"
 
 
 def slugs(names: Sequence[str]) -> dict[str, str]:

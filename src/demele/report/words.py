@@ -1,91 +1,338 @@
-"""Numbers, names and marks as the page writes them; everything returned is safe in HTML."""
+"""Text that remembers which parts of it are names or matter, and numbers as every page and table writes them."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any
 
 __all__ = [
     "DASH",
-    "anchor",
-    "best_sign",
-    "bracket",
+    "Mark",
+    "Span",
+    "Text",
+    "brackets",
+    "code",
     "count",
-    "dot",
-    "ends",
-    "fragile_sign",
-    "gap_mark",
-    "list_of",
-    "mark",
+    "digits_for",
+    "duration",
+    "em",
+    "fine",
+    "fine_brackets",
+    "first_names",
+    "floor_percent",
+    "joined",
+    "level_text",
+    "link",
     "named",
     "number",
+    "of_sentence",
+    "percent",
+    "percent_range",
+    "plural",
+    "points",
+    "points_range",
+    "probability",
+    "rate_text",
+    "share",
+    "span_of",
+    "spread",
+    "strong",
+    "whole",
 ]
 
 DASH = "–"
+#: Two ends, either of which may be unknown.
+Span = tuple[float | None, float | None]
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """Round a number for the eye; what is undefined is a dash."""
-    if value is None or math.isnan(value):
-        return DASH
-    text = f"{value:.{digits}f}" if abs(value) < 1e4 else f"{value:.4g}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+class Mark:
+    """A part of a text that is more than text: "name", "strong", "em", "code" or "link", and where it leads."""
+
+    __slots__ = ("inside", "kind", "target")
+
+    def __init__(self, kind: str, inside: object, target: str = "") -> None:
+        self.kind, self.inside, self.target = kind, Text(inside), target
 
 
-def bracket(interval: Mapping[str, Any] | None) -> str:
-    """Write an interval as ``[low, high]``, or nothing."""
-    return "" if interval is None else ends(interval["low"], interval["high"])
+class Text(str):
+    """A sentence as plain text, which remembers its marks. A page escapes it and shows them; a terminal prints it.
+
+    Examples
+    --------
+    >>> text = Text("Keep ", named("<b>"), ": it is ", strong("better"), ".")
+    >>> print(text)
+    Keep <b>: it is better.
+    >>> [piece if isinstance(piece, str) else piece.kind for piece in text.pieces]
+    ['Keep ', 'name', ': it is ', 'strong', '.']
+    """
+
+    pieces: tuple[str | Mark, ...]
+
+    def __new__(cls, *parts: object) -> "Text":
+        """Put texts, marks and whatever else has words side by side."""
+        pieces: list[str | Mark] = []
+        for part in parts:
+            pieces += part.pieces if isinstance(part, Text) else [part if isinstance(part, Mark) else str(part)]
+        made = super().__new__(cls, "".join(piece if isinstance(piece, str) else piece.inside for piece in pieces))
+        made.pieces = tuple(pieces)
+        return made
 
 
-def ends(low: float | None, high: float | None) -> str:
-    """Write two ends as ``[low, high]``, or nothing."""
-    return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+def named(name: object) -> Text:
+    """Return a name that a user chose; a page isolates it, for it may be written from right to left."""
+    return Text(Mark("name", str(name)))
+
+
+def strong(*parts: object) -> Text:
+    """Return a text that matters."""
+    return Text(Mark("strong", Text(*parts)))
+
+
+def em(*parts: object) -> Text:
+    """Return a term of which the text speaks."""
+    return Text(Mark("em", Text(*parts)))
+
+
+def code(*parts: object) -> Text:
+    """Return what is typed as it stands."""
+    return Text(Mark("code", Text(*parts)))
+
+
+def link(target: str, *parts: object) -> Text:
+    """Return a text that leads to a place, such as ``"#notes"``."""
+    return Text(Mark("link", Text(*parts), target))
+
+
+# Lists ----------------------------------------------------------------------------------------------------------------
+
+
+def joined(parts: Iterable[object], last: str = " and ", between: str = ", ") -> Text:
+    """Join words for a sentence.
+
+    Examples
+    --------
+    >>> print(joined(["a", "b", "c"]))
+    a, b and c
+    """
+    listed = list(parts)
+    joints = [*([between] * (len(listed) - 2)), last][: len(listed) - 1] if listed else []
+    return Text(*(piece for pair in zip(listed, [*joints, ""], strict=True) for piece in pair))
+
+
+def first_names(names: Iterable[object], most: int = 6) -> Text:
+    """Return the first names of a list, for a sentence."""
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return Text(joined((named(name) for name in listed[:most]), last=", "), more)
 
 
 def count(how_many: int, noun: str) -> str:
     """Write a number of things: ``1 score``, ``2 scores``."""
-    return f"{how_many:,} {noun}" + ("" if how_many == 1 else "s")
+    return plural(how_many, noun, f"{noun}s")
 
 
-def list_of(names: Iterable[str]) -> str:
-    """Write the first names of a list, for a sentence."""
-    names = list(names)
-    shown = ", ".join(named(name) for name in names[:6])
-    return shown + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+def plural(how_many: int, one: str, many: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "criterion", "criteria"), plural(1200, "row", "rows")
+    ('1 criterion', '1,200 rows')
+    """
+    return f"{how_many:,} {one if how_many == 1 else many}"
 
 
-def named(name: object) -> str:
-    """Write a name that a user chose: never markup, and isolated where it is written from right to left."""
-    return f"<bdi>{escape(str(name))}</bdi>"
+def of_sentence(text: str) -> str:
+    """Return a text as a sentence: a capital first, a full stop last."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
 
 
-def dot(index: int) -> str:
-    """Draw the colour of a representation."""
-    return f'<i class="dot c{index % 8}" aria-hidden="true"></i>'
+# Numbers --------------------------------------------------------------------------------------------------------------
 
 
-def mark(sign: str, kind: str, text: str) -> str:
-    """Write a sign that tells its reason to the mouse and to the keyboard."""
-    return f'<button type="button" class="mark {kind}" title="{escape(text)}">{sign}</button>'
+def _signed(text: str) -> str:
+    """Write a minus sign, but none before a zero."""
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def fragile_sign() -> str:
-    """Write the sign of fragile scores where the words beside it say so."""
-    return '<span class="mark fragile" aria-hidden="true">!</span>'
+def number(value: float | None, digits: int = 3) -> str:
+    """Round a number for the eye; what is undefined is a dash.
+
+    Examples
+    --------
+    >>> number(0.12345), number(-0.0001), number(None), number(123456.0)
+    ('0.123', '0.000', '–', '1.235e+05')
+    """
+    if value is None or math.isnan(value):
+        return DASH
+    return _signed(f"{value:.{digits}f}" if abs(value) < 1e4 else f"{value:.4g}")
 
 
-def best_sign(clear: bool) -> str:
-    """Write the sign of the best score of a row."""
-    sign, text = ("▲", "best of the row") if clear else ("△", "best of the row, but the intervals overlap")
-    return f'<span class="best" role="img" aria-label="{text}" title="{text}">{sign}</span>'
+def whole(value: float | None) -> str:
+    """Write a whole number with its thousands; a dash for none."""
+    return DASH if value is None else f"{value:,}"
 
 
-def gap_mark(reason: str) -> str:
-    """Write a dash with its reason."""
-    return f'<span class="line"><span class="value">{DASH}</span>{mark("?", "gap_mark", f"No number: {reason}")}</span>'
+def brackets(interval: Mapping[str, Any] | Span | None) -> str:
+    """Write an interval as ``[low, high]``, or nothing."""
+    low, high = interval if isinstance(interval, tuple | list) else span_of(interval)
+    return "" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
-def anchor(kind: str, name: str) -> str:
-    """Return an identifier that is safe in an attribute and in an address, and still readable."""
-    return f"{kind}-" + re.sub(r"[^a-z0-9_-]", lambda sign: f".{ord(sign.group()):x}", name.lower())
+def fine(value: float | None) -> str:
+    """Round to three digits after the point, or to two that count where those would be zeros.
+
+    Examples
+    --------
+    >>> fine(0.1234), fine(0.00042), fine(-0.5), fine(0.0), fine(None)
+    ('0.123', '0.00042', '−0.500', '0', '–')
+    """
+    if value is None or abs(value) >= 0.01:
+        return number(value)
+    return f"{value:.2g}".replace("-", "−") if value else "0"
+
+
+def fine_brackets(low: float | None, high: float | None) -> str:
+    """Write an interval; an end that is not known is an open one."""
+    if low is None and high is None:
+        return DASH
+    return f"[{'−∞' if low is None else fine(low)}, {'∞' if high is None else fine(high)}]"
+
+
+def duration(seconds: float | None) -> str:
+    """Write a time in a unit that suits it.
+
+    Examples
+    --------
+    >>> duration(0.0114), duration(2.5), duration(754.0)
+    ('11 ms', '2.5 s', '12.6 min')
+    """
+    if seconds is None:
+        return DASH
+    if seconds < 0.001:
+        return f"{seconds * 1000:.2g} ms"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms" if seconds >= 0.01 else f"{seconds * 1000:.1f} ms"
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+
+
+def probability(value: float | None) -> str:
+    """Write a p-value.
+
+    Examples
+    --------
+    >>> probability(0.03217), probability(0.00002), probability(None)
+    ('0.032', '< 0.0001', '–')
+    """
+    if value is None or math.isnan(value):
+        return DASH
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+
+
+# Shares and their differences -----------------------------------------------------------------------------------------
+
+
+def span_of(interval: Mapping[str, Any] | None) -> Span:
+    """Return the ends of an interval that may be missing."""
+    return (None, None) if interval is None else (interval.get("low"), interval.get("high"))
+
+
+def digits_for(span: Span) -> int:
+    """Return how many decimals of a percent are worth showing: as many as the width of an interval lets one trust.
+
+    Examples
+    --------
+    >>> digits_for((0.019, 0.044)), digits_for((0.9121, 0.9178)), digits_for((None, None))
+    (1, 2, 1)
+    """
+    low, high = span
+    width = 1.0 if low is None or high is None or high <= low else 100 * (high - low)
+    return 1 if width >= 1 else 2 if width >= 0.1 else 3
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """Write a share as percent.
+
+    Examples
+    --------
+    >>> percent(0.9123), percent(None)
+    ('91.2%', '–')
+    """
+    return DASH if value is None or math.isnan(value) else _signed(f"{100 * value:.{digits}f}") + "%"
+
+
+def percent_range(span: Span, digits: int = 1) -> str:
+    """Write an interval of shares, such as ``[88.0%, 94.4%]``; nothing if an end is missing."""
+    return "" if None in span else f"[{percent(span[0], digits)}, {percent(span[1], digits)}]"
+
+
+def level_text(level: float) -> str:
+    """Write a level as it was given, without needless decimals.
+
+    Examples
+    --------
+    >>> level_text(0.95), level_text(1 - 0.95 / 2), level_text(0.999)
+    ('95%', '52.5%', '99.9%')
+    """
+    return f"{100 * level:.10g}%"
+
+
+def rate_text(rate: float) -> str:
+    """Write a noise rate.
+
+    Examples
+    --------
+    >>> rate_text(0.05), rate_text(0.125), rate_text(0.0004)
+    ('5%', '12.5%', '0.04%')
+    """
+    return f"{100 * rate:.6g}%"
+
+
+def points(value: float | None, digits: int = 1, *, sign: bool = False) -> str:
+    """Write a difference of shares in percentage points, without the word.
+
+    Examples
+    --------
+    >>> points(0.031), points(-0.004, sign=True), points(0.004, sign=True)
+    ('3.1', '−0.4', '+0.4')
+    """
+    if value is None or math.isnan(value):
+        return DASH
+    text = _signed(f"{100 * value:.{digits}f}")
+    return f"+{text}" if sign and float(text.replace("−", "-")) > 0 else text
+
+
+def points_range(span: Span, digits: int = 1, *, sign: bool = False) -> str:
+    """Write an interval of differences in points; nothing if an end is missing."""
+    return "" if None in span else f"[{points(span[0], digits, sign=sign)}, {points(span[1], digits, sign=sign)}]"
+
+
+def floor_percent(part: float) -> str:
+    """Write how much a verdict bears: never more than it does.
+
+    Examples
+    --------
+    >>> floor_percent(0.02299), floor_percent(0.0007), floor_percent(0.1299), floor_percent(0)
+    ('2.29%', '0.07%', '12.9%', '0%')
+    """
+    if part <= 0:
+        return "0%"
+    digits = 1 if part >= 0.1 else 2 if part >= 0.0001 else 4
+    # A hair is added for shares such as 0.023, whose hundredfold falls below 2.3 in binary.
+    return f"{math.floor(part * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}%"
+
+
+def share(percentage: float | None) -> str:
+    """Write a share that is given in percent.
+
+    Examples
+    --------
+    >>> share(1.625), share(None)
+    ('1.62%', '–')
+    """
+    return DASH if percentage is None else f"{number(percentage, 2)}%"
+
+
+def spread(error: float | None) -> str:
+    """Write a standard error in points, or nothing."""
+    return "" if error is None else f"± {number(error, 2)}"

@@ -2,6 +2,8 @@
 (async () => {
   const dataText = await unpacked(byId("data").textContent);
   const data = JSON.parse(dataText);
+  const evidence = byId("evidence-html");
+  if (evidence) byId("evidence-place").innerHTML = JSON.parse(await unpacked(evidence.textContent)); // made, and escaped, with the page
   const list = (value) => value || [];
 
   // Small tools -----------------------------------------------------------------------------------------------------
@@ -23,8 +25,6 @@
     const severities = list(scenario.severities);
     return String(place < labels.length ? labels[place] : place < severities.length ? severities[place] : place + 1);
   };
-
-  all(".controls, .chips, .tools").forEach((item) => { item.hidden = false; });
 
   // Figures ---------------------------------------------------------------------------------------------------------
 
@@ -144,13 +144,7 @@
   const body = byId("panel-body");
   let siblings = [];
   const show = (kind, title, content, figures) => {
-    byId("tip").hidden = true;
-    byId("panel-kind").textContent = kind;
-    byId("panel-title").textContent = title;
-    body.replaceChildren(...content);
-    if (!panel.open) panel.showModal();
-    panel.scrollTop = 0;
-    byId("panel-title").focus();
+    openPanel(kind, [title], content);
     figures.forEach((made) => made.paint());
   };
   const key = (names) => names.map((name) => element("span", { class: "key" },
@@ -173,7 +167,7 @@
     return { names: ranked.slice(0, 5).map(([, name]) => name), why: said.length ? "metrics with the same claims" : "other metrics" };
   };
   const showEvidence = (place) => {
-    const { row, criterion } = place.dataset;
+    const { row, criterion } = cellOf.get(place.id);
     const verdict = verdicts.get(keyOf(row, criterion)) || {};
     const names = list((rows.get(row) || {}).metrics).filter((name) => metrics.has(name));
     const concerned = [...new Set([...list(verdict.parts).map((part) => part.scenario), ...list((criteria.get(criterion) || {}).scenarios)])]
@@ -186,7 +180,13 @@
       return figure([element("b", {}, titleOf(scenarios, name)), " ", ...key(used), ...told], concerned.length > 1 ? 280 : 340,
         () => ({ scenario: name, names: used, behind }));
     });
-    const content = [...place.childNodes].map((node) => node.cloneNode(true));
+    const asks = criteria.get(criterion) || {};
+    const facts = [["Question", asks.question], ["Rule", asks.rule]].filter(([, words]) => words);
+    const [conclusion, ...rest] = [...place.childNodes].map((node) => node.cloneNode(true));
+    const cards = names.flatMap((name, at) => [...(at ? [", "] : []), element("a", { href: `#${identityOf(name).replace("evidence", "card")}` }, titleOf(metrics, name))]);
+    conclusion.replaceChildren(element("span", { class: `badge ${String(verdict.status).replace(" ", "-")}` }, verdict.status), " ", verdict.summary || "");
+    const content = [conclusion, element("dl", { class: "facts" }, ...facts.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)])),
+      ...rest, element("p", { class: "more" }, "All curves: ", ...cards)];
     // Conclusion, question and rule stand before the curves, the numbers after them.
     const after = content.findIndex((node) => node.classList && (node.classList.contains("part") || node.classList.contains("more")));
     const cut = after < 0 ? content.length : after;
@@ -199,6 +199,8 @@
     history.replaceState(null, "", `#${place.id}`);
     show(titleOf(rows, row), titleOf(criteria, criterion), [...content.slice(0, cut), frame, ...content.slice(cut)], figures);
   };
+  const identityOf = (...names) => ["evidence", ...names.map((name) => String(name).replace(/[^A-Za-z0-9_]/gu, (sign) => `.${sign.codePointAt(0).toString(16)}.`))].join("-");
+  const cellOf = new Map(list(data.verdicts).map((verdict) => [identityOf(verdict.row, verdict.criterion), verdict]));
   const placeOf = (hash) => {
     const target = hash.length > 1 && byId(decodeURIComponent(hash.slice(1)));
     return target && target.classList.contains("evidence-body") ? target : null;
@@ -215,7 +217,7 @@
     const next = siblings[siblings.indexOf(location.hash) + by];
     if (next) showEvidence(placeOf(next));
   };
-  byId("panel-close").addEventListener("click", () => panel.close());
+  byId("panel-before").hidden = byId("panel-after").hidden = false;
   byId("panel-before").addEventListener("click", () => move(-1));
   byId("panel-after").addEventListener("click", () => move(1));
   panel.addEventListener("keydown", (event) => {
@@ -223,7 +225,6 @@
     if (event.key === "ArrowLeft") move(-1);
     if (event.key === "ArrowRight") move(1);
   });
-  panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); });
   panel.addEventListener("close", () => {
     body.replaceChildren();
     if (placeOf(location.hash)) history.replaceState(null, "", location.pathname + location.search);
@@ -280,24 +281,7 @@
   byId("open-all").addEventListener("click", () => cards.forEach((card) => { card.open = true; }));
   byId("close-all").addEventListener("click", () => cards.forEach((card) => { card.open = false; }));
 
-  // Theme, printing, downloading, contents --------------------------------------------------------------------------
-
-  byId("theme").addEventListener("click", nextTheme);
-
-  byId("print").addEventListener("click", () => window.print());
-  let before = null;
-  window.addEventListener("beforeprint", () => {
-    before = { theme: theme(), closed: cards.filter((card) => !card.open) };
-    setTheme("light");
-    before.closed.forEach((card) => { card.open = true; });
-    startLarge();
-  });
-  window.addEventListener("afterprint", () => {
-    if (!before) return;
-    before.closed.forEach((card) => { card.open = false; });
-    setTheme(before.theme);
-    before = null;
-  });
+  // Downloading, printing, contents ---------------------------------------------------------------------------------
 
   const csv = () => {
     const wasRun = (verdict) => verdict.status !== "undecided" || list(verdict.parts).some((part) => list(part.conditions).length);
@@ -310,8 +294,7 @@
     download(dataText, "application/json", "demele-characterisation.json")));
   all(".download-csv").forEach((button) => button.addEventListener("click", () => download(csv(), "text/csv", "demele-verdicts.csv")));
 
-  followContents();
-
+  startPage({ folded: "details.metric:not([open])", redraw: startLarge });
   reveal();
   document.body.dataset.ready = "true"; // for programs that open the page
 })();

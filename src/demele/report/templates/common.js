@@ -59,3 +59,53 @@ const unpacked = async (text) => {
   const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 };
+// What every page does: shows its controls, theme, printing with everything open, copying, the panel, contents.
+const say = (text) => { byId("said").textContent = text; };
+const startPage = ({ folded = "details:not([open])", redraw = () => {} } = {}) => {
+  all(".controls, .chips, .tools, .copy").forEach((item) => { item.hidden = false; });
+  byId("theme").addEventListener("click", nextTheme);
+  byId("print").addEventListener("click", () => window.print());
+  let before = null;
+  window.addEventListener("beforeprint", () => {
+    before = { theme: theme(), closed: all(folded) };
+    setTheme("light");
+    before.closed.forEach((details) => { details.open = true; });
+    document.body.classList.add("printing");
+    redraw();
+  });
+  window.addEventListener("afterprint", () => {
+    if (!before) return;
+    document.body.classList.remove("printing");
+    before.closed.forEach((details) => { details.open = false; });
+    setTheme(before.theme);
+    before = null;
+    redraw();
+  });
+  all(".copy").forEach((button) => button.addEventListener("click", async () => {
+    const code = button.parentElement.querySelector("code");
+    let done = true;
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+    } catch {
+      getSelection().selectAllChildren(code);
+      done = document.execCommand("copy");
+    }
+    button.textContent = done ? "Copied" : "Selected";
+    say(done ? "Signature copied" : "Signature selected: copy it with the keyboard");
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  }));
+  const panel = byId("panel");
+  byId("panel-close").addEventListener("click", () => panel.close());
+  panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); });
+  followContents();
+};
+// The panel with what is known of one thing; what was in it is gone.
+const openPanel = (kind, title, content) => {
+  byId("tip").hidden = true;
+  byId("panel-kind").textContent = kind;
+  byId("panel-title").replaceChildren(...title);
+  byId("panel-body").replaceChildren(...content);
+  if (!byId("panel").open) byId("panel").showModal();
+  byId("panel").scrollTop = 0;
+  byId("panel-title").focus();
+};

@@ -56,12 +56,6 @@ const comparison = (() => {
   };
 
   // Curves
-  const svg = (name, attributes = {}, ...children) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  };
   const [width, height, left, right, top, bottom] = [320, 230, 44, 12, 10, 36];
   const ticksOf = (values, fromZero) => {
     let low = fromZero ? 0 : Math.min(...values);

@@ -1,6 +1,5 @@
 
-// What the pages about labels share: order of tables, folding, grids, copying, downloads, theme, printing.
-const say = (text) => { byId("said").textContent = text; };
+// What the pages about labels share: order of tables, folding, grids, downloads.
 const data = JSON.parse(byId("data").textContent);
 const keyOf = (name) => String(name);
 // Points and percent with the digits that they are given.
@@ -54,8 +53,6 @@ const grid = (table, { cells, told, open }) => {
 };
 
 (() => {
-  all(".controls, .tools, .copy").forEach((item) => { item.hidden = false; });
-
   // Order of tables, search in them, and folding of long ones
   const valueOf = (row, column) => {
     const place = row.cells[column];
@@ -115,20 +112,7 @@ const grid = (table, { cells, told, open }) => {
     fold();
   });
 
-  // Copying and downloads
-  all(".copy").forEach((button) => button.addEventListener("click", async () => {
-    const code = button.parentElement.querySelector("code");
-    let done = true;
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-    } catch {
-      getSelection().selectAllChildren(code);
-      done = document.execCommand("copy");
-    }
-    button.textContent = done ? "Copied" : "Selected";
-    say(done ? "Signature copied" : "Signature selected: copy it with the keyboard");
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  }));
+  // Downloads
   const flat = (item, before = "") => Object.assign({}, ...Object.entries(item).map(([key, value]) =>
     (value !== null && typeof value === "object" && !Array.isArray(value) ? flat(value, `${before}${key}.`) : { [before + key]: value })));
   all(".download-json").forEach((button) => button.addEventListener("click", () =>
@@ -139,23 +123,5 @@ const grid = (table, { cells, told, open }) => {
     download(csvOf([heads, ...rows.map((row) => heads.map((head) => row[head]))]), "text/csv", `demele-${button.dataset.list}.csv`);
   }));
 
-  // Theme, printing, contents, links to what is folded
-  byId("theme").addEventListener("click", nextTheme);
-  byId("print").addEventListener("click", () => window.print());
-  let before = null;
-  window.addEventListener("beforeprint", () => {
-    before = { theme: theme(), closed: all("details:not([open])") };
-    setTheme("light");
-    before.closed.forEach((details) => { details.open = true; });
-  });
-  window.addEventListener("afterprint", () => {
-    if (!before) return;
-    before.closed.forEach((details) => { details.open = false; });
-    setTheme(before.theme);
-    before = null;
-  });
-  const panel = byId("panel");
-  byId("panel-close").addEventListener("click", () => panel.close());
-  panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); });
-  followContents();
+  startPage();
 })();

@@ -59,16 +59,9 @@
     parts.push(element("dl", { class: "facts" }, ...facts));
     return parts;
   };
-  const panel = byId("panel");
   const open = (cell) => {
     const [i, j] = placeOf(cell);
-    if (i === j) return;
-    byId("panel-kind").textContent = "Evidence of a pair";
-    byId("panel-title").replaceChildren(bdi(names[i]), " against ", bdi(names[j]));
-    byId("panel-body").replaceChildren(...evidence(names[i], names[j]));
-    if (!panel.open) panel.showModal();
-    panel.scrollTop = 0;
-    byId("panel-title").focus();
+    if (i !== j) openPanel("Evidence of a pair", [bdi(names[i]), " against ", bdi(names[j])], evidence(names[i], names[j]));
   };
   all("td", table.tBodies[0]).forEach((cell) => { if (names.length <= 40) cell.setAttribute("aria-label", words(cell)); });
   grid(table, {

@@ -20,9 +20,6 @@
   const options = (select, entries) => {
     select.replaceChildren(...entries.map(([value, text]) => element("option", { value }, text)));
   };
-  const say = (text) => { byId("said").textContent = text; };
-
-  all(".controls, .chips, .tools, .copy").forEach((item) => { item.hidden = false; });
 
   // Tooltips: by mouse and by keyboard, closed by Escape ------------------------------------------------------------
 
@@ -330,7 +327,6 @@
     ["dep-factor", "dep-code"].forEach((id) => byId(id).addEventListener("input", drawDependency));
   }
 
-  const draw = () => { drawMatrices(); drawNatives(); drawDependency(); };
   all(".chips input").forEach((box) => box.addEventListener("input", () => {
     const index = Number(box.value);
     if (box.checked) hiddenOnes.delete(index);
@@ -340,47 +336,11 @@
     drawNatives();
   }));
 
-  // Theme, printing, copying, downloading, contents -----------------------------------------------------------------
+  // Downloading, opening, contents ----------------------------------------------------------------------------------
 
-  byId("theme").addEventListener("click", nextTheme);
-
-  byId("print").addEventListener("click", () => window.print());
-  let before = null;
-  window.addEventListener("beforeprint", () => {
-    before = { theme: theme(), closed: all("details:not(.values):not([open])") };
-    setTheme("light");
-    before.closed.forEach((details) => { details.open = true; });
-    document.body.classList.add("printing");
-    draw();
-  });
-  window.addEventListener("afterprint", () => {
-    if (!before) return;
-    document.body.classList.remove("printing");
-    before.closed.forEach((details) => { details.open = false; });
-    setTheme(before.theme);
-    before = null;
-    draw();
-  });
-
-  const copy = async (button) => {
-    const code = button.parentElement.querySelector("code");
-    let done = true;
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-    } catch {
-      const range = document.createRange();
-      range.selectNodeContents(code);
-      getSelection().removeAllRanges();
-      getSelection().addRange(range);
-      done = document.execCommand("copy");
-    }
-    button.textContent = done ? "Copied" : "Selected";
-    say(done ? "Signature copied" : "Signature selected: copy it with the keyboard");
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  };
-  all(".copy").forEach((button) => button.addEventListener("click", () => copy(button)));
-
-  byId("download").addEventListener("click", () => download(byId("data").textContent, "application/json", "demele-evaluation.json"));
+  const draw = () => { drawMatrices(); drawNatives(); drawDependency(); };
+  all(".download-json").forEach((button) => button.addEventListener("click", () =>
+    download(byId("data").textContent, "application/json", "demele-evaluation.json")));
 
   const setAll = (open) => all("#made details").forEach((details) => { details.open = open; });
   if (byId("open-all")) {
@@ -395,8 +355,7 @@
   };
   window.addEventListener("hashchange", reveal);
 
-  followContents();
-
+  startPage({ folded: "details:not(.values):not([open])", redraw: draw });
   draw();
   reveal();
 })();

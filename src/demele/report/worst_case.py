@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from demele.report.labels_parts import axis, cell, table
-from demele.report.labels_words import floor_percent, percent, points
+from demele.report.estimates import axis, decimals
+from demele.report.page import Cell, Html, h, table
+from demele.report.words import Text, floor_percent, percent, points
 
 __all__ = ["Disagreements", "figure", "rates_table", "reach"]
 
@@ -58,83 +59,86 @@ def reach(pair: Disagreements, marks: Sequence[int]) -> int:
     return min(pair.n, round(wanted))
 
 
-def figure(pair: Disagreements, until: int, marks: Mapping[str, int], name: str) -> str:
+def figure(pair: Disagreements, until: int, marks: Mapping[str, int], name: Text) -> Html:
     """Draw the limits of the difference against the number of wrong labels; a script moves a line through it."""
     places = pair.bends(until)
     least = [pair.least(place) / pair.n for place in places]
     most = [pair.most(place) / pair.n for place in places]
     low, high, ticks = axis([*least, *most, 0.0])
+    marks = {text: place for text, place in marks.items() if place <= until}
 
-    def at(place: float, value: float) -> str:
-        return f"{1000 * place / until:.2f},{300 * (high - value) / (high - low):.2f}"
+    def x(place: float) -> str:
+        return f"{1000 * place / until:.2f}"
 
-    below = " ".join(at(place, value) for place, value in zip(places, least, strict=True))
-    above = " ".join(at(place, value) for place, value in zip(places, most, strict=True))
-    back = " ".join(reversed(above.split()))
-    lines = "".join(
-        f'<line class="{"zero" if abs(tick) < 1e-12 else "rule"}" x1="0" x2="1000" y1="{y}" y2="{y}"/>'
+    def y(value: float) -> str:
+        return f"{300 * (high - value) / (high - low):.2f}"
+
+    below = [f"{x(place)},{y(value)}" for place, value in zip(places, least, strict=True)]
+    above = [f"{x(place)},{y(value)}" for place, value in zip(places, most, strict=True)]
+    rules = [
+        h("line", class_="zero" if abs(tick) < 1e-12 else "rule", x1="0", x2="1000", y1=y(tick), y2=y(tick))
         for tick in ticks
-        for y in [f"{300 * (high - tick) / (high - low):.2f}"]
+    ]
+    picture = h(
+        "svg",
+        rules,
+        h("polygon", class_="possible", points=" ".join([*below, *reversed(above)])),
+        [h("polyline", class_="limit", points=" ".join(limit)) for limit in (below, above)],
+        [h("line", class_="mark-line", x1=x(place), x2=x(place), y1="0", y2="300") for place in marks.values()],
+        h("line", id="wrong-line", x1="0", x2="0", y1="0", y2="300", class_="now"),
+        aria_hidden="true",
+        viewBox="0 0 1000 300",
+        preserveAspectRatio="none",
     )
-    marked = "".join(
-        f'<line class="mark-line" x1="{x}" x2="{x}" y1="0" y2="300"/>'
-        for place in marks.values()
-        for x in [f"{1000 * place / until:.2f}"]
-        if place <= until
-    )
-    digits = _decimals(ticks)
-    side = "".join(
-        f'<span style="top:{100 * (high - tick) / (high - low):.2f}%">{points(tick, digits, sign=True)}</span>'
+    side = [
+        h("span", points(tick, decimals(ticks), sign=True), style=f"top:{100 * (high - tick) / (high - low):.2f}%")
         for tick in ticks
-    )
+    ]
     _, _, rates = axis([0.0, until / pair.n], steps=8)
-    foot = "".join(
-        f'<span style="left:{100 * rate * pair.n / until:.2f}%">{percent(rate, _decimals(rates))}</span>'
+    foot = [
+        h("span", percent(rate, decimals(rates)), style=f"left:{100 * rate * pair.n / until:.2f}%")
         for rate in rates
         if rate * pair.n <= until * 1.001
-    )
-    told = "".join(
-        f'<span class="told{" left" if place > until / 2 else ""}" style="left:{100 * place / until:.2f}%;'
-        f'margin-bottom:{1.6 * line:.1f}em">{text}</span>'  # one above the other
+    ]
+    told = [
+        h(
+            "span",
+            text,
+            class_="told left" if place > until / 2 else "told",
+            style=f"left:{100 * place / until:.2f}%;margin-bottom:{1.6 * line:.1f}em",  # one above the other
+        )
         for line, (text, place) in enumerate(marks.items())
-        if place <= until
+    ]
+    frame = [
+        h("div", side, class_="side"),
+        h("div", picture, told, class_="plane"),
+        h("div", foot, class_="foot"),
+    ]
+    return h(
+        "figure",
+        h("figcaption", name, ", in points"),
+        h("div", frame, class_="frame"),
+        h("p", "wrong labels", class_="foot-title"),
+        class_="wedge",
+        aria_hidden="true",
     )
-    return (
-        f'<figure class="wedge" aria-hidden="true"><figcaption>{name}, in points</figcaption><div class="frame">'
-        f'<div class="side">{side}</div><div class="plane">'
-        f'<svg aria-hidden="true" viewBox="0 0 1000 300" preserveAspectRatio="none">{lines}'
-        f'<polygon class="possible" points="{below} {back}"/><polyline class="limit" points="{below}"/>'
-        f'<polyline class="limit" points="{above}"/>{marked}<line id="wrong-line" x1="0" x2="0" y1="0" y2="300" '
-        f'class="now"/></svg>{told}</div><div class="foot">{foot}</div></div>'
-        '<p class="foot-title">wrong labels</p></figure>'
-    )
 
 
-def _decimals(ticks: Sequence[float]) -> int:
-    step = ticks[1] - ticks[0] if len(ticks) > 1 else 0.01
-    return 0 if step > 0.0099 else 1 if step > 0.00099 else 2 if step > 0.000099 else 3
-
-
-def rates_table(pair: Disagreements, marks: Mapping[str, int], names: tuple[str, str]) -> str:
+def rates_table(pair: Disagreements, marks: Mapping[str, int], names: tuple[Text, Text]) -> Html:
     """Write both limits at round rates and at the marks."""
     places = {round(rate * pair.n): "" for rate in (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)}
     places |= {place: text for text, place in marks.items()}
     rows = []
     for place, text in sorted(places.items()):
-        told = f' <span class="meaning">{text}</span>' if text else ""
-        rows.append(
-            f'<tr><th scope="row" data-v="{place}">{floor_percent(place / pair.n)}{told}</th>'
-            f"{cell(f'{place:,}', place)}{_gap(pair.least(place), pair.n)}{_gap(pair.most(place), pair.n)}</tr>"
-        )
+        told = [" ", h("span", text, class_="meaning")] if text else []
+        gaps = [Cell(points(gap / pair.n, 2, sign=True), gap) for gap in (pair.least(place), pair.most(place))]
+        name = h("th", floor_percent(place / pair.n), told, scope="row", data_v=str(place))
+        rows.append([name, Cell(f"{place:,}", place), *gaps])
     first, second = names
-    heads = [
+    heads: list[tuple[object, str] | None] = [
         ("Wrong labels", "text"),
         ("How many", "number"),
-        (f"Worst for {second}", "number"),
-        (f"Worst for {first}", "number"),
+        (Text("Worst for ", second), "number"),
+        (Text("Worst for ", first), "number"),
     ]
     return table("Limits of the true difference, candidate minus established, in points", heads, rows)
-
-
-def _gap(gap: int, n: int) -> str:
-    return cell(points(gap / n, 2, sign=True), gap)

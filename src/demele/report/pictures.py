@@ -9,16 +9,8 @@ from demele.core.errors import InputError, OutputError
 from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.report.comparisons_drawn import COLOURS, FIGURES
-from demele.report.comparisons_view import (
-    CELLS,
-    ComparisonView,
-    MethodLook,
-    cells_of,
-    comparison_view,
-    rate_text,
-    slugs,
-)
-from demele.report.comparisons_words import share
+from demele.report.comparisons_view import CELLS, ComparisonView, MethodLook, cells_of, comparison_view, slugs
+from demele.report.words import rate_text, share
 
 __all__ = ["FORMATS", "write_pictures"]
 

@@ -1,21 +1,15 @@
-"""Verdicts of the bench for eyes: a table of signs, what decided each, and what failed.
+"""Verdicts of the bench in a terminal: a table of signs, what decided each, and what failed.
 
 Characterisations are the plain dictionaries of :meth:`demele.bench.Characterisation.to_dict`.
 """
 
-import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from demele.cli.tables import add_group, clipped, console_for, indented, plain_table, trimmed
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from demele.bench.curves import Curve
+from demele.report.terminal.sheet import Sheet, Styled, clipped
 
 __all__ = ["verdict_tables"]
 
@@ -56,46 +50,42 @@ _NAME_WIDTH = 24
 _WIDTH = 100
 
 
-def verdict_tables(content: Content, *, curves: "Iterable[Curve]" = (), output: Path | None = None) -> str:
+def verdict_tables(content: Content, *, curves: Iterable[Any] = (), output: Path | None = None) -> str:
     """Write the verdicts of a characterisation.
 
     Parameters
     ----------
     content : mapping
         What ``Characterisation.to_dict()`` returns, perhaps joined with another.
-    curves : iterable of Curve, optional
+    curves : iterable, optional
         Those of the characterisation: they know why each call failed.
     output : Path, optional
         File that the text is for; a terminal's colours are then left out.
     """
-    console, text = console_for(output)
-    if not console.is_terminal:
-        console.width = _WIDTH
-    signs = _signs(output)
+    sheet = Sheet(output, width=_WIDTH)
+    signs = _signs(sheet.encoding)
     shown: set[str] = set()
-    console.print(f"{_heading(content)}, level {content['level']:g}", markup=False)
+    sheet.line(f"{_heading(content)}, level {content['level']:g}")
     for group, title in (("review", "Criteria of the review"), ("added", "Beyond the review")):
         criteria = [item for item in content["criteria"] if item["group"] == group]
         if criteria:
-            console.print()
-            console.print(title, style="bold")
-            shown |= _tables(console, content, criteria, signs)
-    _unasked(console, content)
+            sheet.blank()
+            sheet.line(title, "bold")
+            shown |= _tables(sheet, content, criteria, signs)
+    _unasked(sheet, content)
     if content["criteria"]:
-        console.print()
+        sheet.blank()
         legend = [f"{sign} {status}" for status, sign in signs.items() if status not in _RARE or status in shown]
-        console.print("   ".join(legend), style="dim", markup=False)
+        sheet.line("   ".join(legend), "dim")
     if content.get("beside"):
-        stored = f"stored: the published metrics as they come with demele; {_heading(content['beside'])}"
-        console.print(stored, style="dim", markup=False)
+        sheet.line(f"stored: the published metrics as they come with demele; {_heading(content['beside'])}", "dim")
     for row in _explained(content):
-        _reasons(console, content, row, signs)
-    _failures(console, content, curves)
-    return trimmed(text)
+        _reasons(sheet, content, row, signs)
+    _failures(sheet, content, curves)
+    return sheet.text()
 
 
-def _signs(output: Path | None) -> Mapping[str, str]:
-    encoding = "utf-8" if output is not None else getattr(sys.stdout, "encoding", None) or "utf-8"
+def _signs(encoding: str) -> Mapping[str, str]:
     try:
         "".join(_SIGNS.values()).encode(encoding)
     except UnicodeEncodeError:
@@ -103,22 +93,19 @@ def _signs(output: Path | None) -> Mapping[str, str]:
     return _SIGNS
 
 
-def _unasked(console: "Console", content: Content) -> None:
+def _unasked(sheet: Sheet, content: Content) -> None:
     """Print the values on scenarios of the user's that state no expectation: there is no verdict on them."""
     for scenario in content["scenarios"]:
         if not scenario.get("own") or scenario["wanted"]:
             continue
-        console.print()
-        console.print(
-            f"{scenario['title']}: states no expectation (wanted=...), so there is no verdict; mean scores by "
-            f"{scenario['sweep']}",
-            markup=False,
-        )
+        sheet.blank()
+        expects = "states no expectation (wanted=...), so there is no verdict; mean scores by"
+        sheet.line(f"{scenario['title']}: {expects} {scenario['sweep']}")
         for curve in content["curves"]:
             if curve["scenario"] == scenario["name"] and curve["declined"] is None:
                 points = zip(scenario["labels"], curve["mean"], strict=True)
                 told = "  ".join(f"{label}: {'none' if mean is None else f'{mean:.3f}'}" for label, mean in points)
-                console.print(f"  {curve['metric']}  {told}", markup=False, highlight=False)
+                sheet.line(f"  {curve['metric']}  {told}")
 
 
 def _heading(content: Content) -> str:
@@ -134,31 +121,26 @@ def _heading(content: Content) -> str:
     return f"{rows}, {words}; protocol {content['protocol']}"
 
 
-def _tables(console: "Console", content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> set[str]:
+def _tables(sheet: Sheet, content: Content, criteria: Sequence[Content], signs: Mapping[str, str]) -> set[str]:
     """Print as many criteria side by side as the width holds; return what is in their cells."""
-    from rich.text import Text
-
     shown: set[str] = set()
     found = {(item["row"], item["criterion"]): _status(item) for item in content["verdicts"]}
     names = {row["name"]: clipped(row["name"], _NAME_WIDTH) for row in content["rows"]}
     first = max(len("metric"), *map(len, names.values())) + 1
-    for number, columns in enumerate(_blocks(criteria, console.width - first)):
+    for number, columns in enumerate(_blocks(criteria, sheet.width - first)):
         if number:
-            console.print()
-        table = plain_table("metric", *("\n".join(_head(item)) for item in columns), gap=1)
-        for column in table.columns[1:]:
-            column.justify, column.no_wrap = "center", True
+            sheet.blank()
+        lines: list[Sequence[Any] | str] = []
         for beside in (False, True):
             rows = [row for row in content["rows"] if bool(row.get("beside")) == beside]
             rows = [row for row in rows if any((row["name"], item["name"]) in found for item in columns)]
-            if beside and rows:
-                add_group(table, "stored")
+            lines += ["stored"] if beside and rows else []
             for row in rows:
                 cells = [found.get((row["name"], item["name"]), _NOT_RUN) for item in columns]
                 shown.update(cells)
-                marks = [Text(signs[cell], style=_STYLES[cell]) for cell in cells]
-                table.add_row(Text(names[row["name"]], style="bold" if row["own"] else ""), *marks)
-        console.print(table)
+                marks = [Styled(signs[cell], _STYLES[cell]) for cell in cells]
+                lines.append([Styled(names[row["name"]], "bold" if row["own"] else ""), *marks])
+        sheet.table(["metric", *("\n".join(_head(item)) for item in columns)], lines, gap=1, centred=True)
     return shown
 
 
@@ -196,30 +178,23 @@ def _explained(content: Content) -> list[Content]:
     return [row for row in asked if row["own"] or len(asked) == 1]
 
 
-def _reasons(console: "Console", content: Content, row: Content, signs: Mapping[str, str]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+def _reasons(sheet: Sheet, content: Content, row: Content, signs: Mapping[str, str]) -> None:
     titles = {item["name"]: item["title"] for item in content["criteria"]}
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(width=3, justify="right", no_wrap=True)
-    table.add_column()
+    told = []
     for item in content["verdicts"]:
         if item["row"] == row["name"] and item["criterion"] in titles:
-            status = _status(item)
-            told = Text(f"{titles[item['criterion']]}: ", style="bold") + Text(
-                " ".join(item["summary"].split()), style="not bold"
-            )
-            table.add_row(Text(signs[status], style=_STYLES[status]), told)
-    console.print()
-    console.print(row["name"], style="bold", markup=False)
+            status, summary = _status(item), " ".join(item["summary"].split())
+            name = (f"{titles[item['criterion']]}: ", "bold")
+            told.append(((signs[status], _STYLES[status]), (name, (summary, "not bold"))))
+    sheet.blank()
+    sheet.line(row["name"], "bold")
     metrics = [item for item in content["metrics"] if item["row"] == row["name"] and item["own"]]
     for metric in metrics:
         if metric["properties"] is None or metric["discretises"] is None:
-            indented(console, _not_said(metric))
-    console.print(table)
+            sheet.indented(_not_said(metric))
+    sheet.grid(told)
     for metric in metrics:
-        _changes(console, metric["card"]["invariances"])
+        _changes(sheet, metric["card"]["invariances"])
 
 
 def _not_said(metric: Content) -> str:
@@ -239,24 +214,24 @@ def _not_said(metric: Content) -> str:
     return " ".join((*told, way + more))
 
 
-def _changes(console: "Console", invariances: Sequence[Content]) -> None:
+def _changes(sheet: Sheet, invariances: Sequence[Content]) -> None:
     """Tell which changes that say the same in another form move the score."""
     if not invariances:
         return
     unmoved = sum(item["status"] == "holds" for item in invariances)
     if unmoved == len(invariances):
         changes = "the change" if unmoved == 1 else f"all {unmoved} changes"
-        indented(console, f"Changes that say the same in another form: unmoved by {changes}")
+        sheet.indented(f"Changes that say the same in another form: unmoved by {changes}")
         return
-    indented(console, f"Changes that say the same in another form: unmoved by {unmoved} of {len(invariances)}")
+    sheet.indented(f"Changes that say the same in another form: unmoved by {unmoved} of {len(invariances)}")
     for item in invariances:
         if item["status"] == "fails":
-            indented(console, f"{item['change']}: moves it by {item['difference']:.3f}", by=4)
+            sheet.indented(f"{item['change']}: moves it by {item['difference']:.3f}", by=4)
         elif item["status"] != "holds":
-            indented(console, f"{item['change']}: by {item['difference']:.3f}, too few seeds to tell", by=4)
+            sheet.indented(f"{item['change']}: by {item['difference']:.3f}, too few seeds to tell", by=4)
 
 
-def _failures(console: "Console", content: Content, curves: "Iterable[Curve]") -> None:
+def _failures(sheet: Sheet, content: Content, curves: Iterable[Any]) -> None:
     """Tell of each metric of this run how many calls gave no value, and why."""
     labels = {item["name"]: item["labels"] for item in content["scenarios"]}
     reasons: dict[str, Counter[str]] = {}
@@ -274,14 +249,14 @@ def _failures(console: "Console", content: Content, curves: "Iterable[Curve]") -
                 first.setdefault((curve.metric, told), f"{curve.scenario} at {label}")
     failing = [metric for metric, counted in reasons.items() if counted]
     if failing:
-        console.print()
-        console.print("no value", style="bold")
+        sheet.blank()
+        sheet.line("no value", "bold")
     for metric in failing:
         of = f"{calls[metric]:,} {'call' if calls[metric] == 1 else 'calls'}"
-        indented(console, f"{metric} gave no value in {reasons[metric].total():,} of {of}:")
+        sheet.indented(f"{metric} gave no value in {reasons[metric].total():,} of {of}:")
         for reason, number in reasons[metric].most_common(_MOST_REASONS):
             times = "once, in" if number == 1 else f"{number:,} times, first in"
-            indented(console, f"{times} {first[metric, reason]}: {reason}", by=4)
+            sheet.indented(f"{times} {first[metric, reason]}: {reason}", by=4)
         more = len(reasons[metric]) - _MOST_REASONS
         if more > 0:
-            indented(console, f"and {more:,} more {'reason' if more == 1 else 'reasons'}", by=4)
+            sheet.indented(f"and {more:,} more {'reason' if more == 1 else 'reasons'}", by=4)

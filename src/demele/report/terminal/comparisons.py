@@ -1,14 +1,10 @@
-"""How often comparison methods err, for eyes. What is shown is what ``MethodComparison.to_dict()`` returns."""
+"""How often comparison methods err, in a terminal. What is shown is what ``MethodComparison.to_dict()`` returns."""
 
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from demele.cli.tables import clipped, console_for, plain_table, trimmed
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from demele.report.terminal.sheet import Sheet, Words, clipped
 
 __all__ = ["comparison_tables", "methods_table"]
 
@@ -24,7 +20,7 @@ _NAME_WIDTH = 36
 
 
 def comparison_tables(
-    content: Content, *, at: float | None = None, output: Path | None = None, words: Callable[[str], str] = str
+    content: Content, *, at: float | None = None, output: Path | None = None, words: Words = str
 ) -> str:
     """Write type I errors, type II errors and agreement of each method, a table for each measure and noise rate.
 
@@ -39,62 +35,50 @@ def comparison_tables(
     words : callable, optional
         Says a message in the words of the reader.
     """
-    console, text = console_for(output)
-    if not console.is_terminal:
-        console.width = _WIDTH
+    sheet = Sheet(output, width=_WIDTH)
     m = len(content["names"])
-    _line(console, content["title"], style="bold")
-    _line(
-        console,
+    sheet.wrapped(content["title"], "bold")
+    sheet.wrapped(
         f"{m} classifiers, {m * (m - 1):,} ordered pairs, {content['n']:,} instances of {len(content['classes'])} "
-        f"classes; {content['noise']} noise; level {content['level']:g}; percent",
+        f"classes; {content['noise']} noise; level {content['level']:g}; percent"
     )
     rates = [column["wanted"] for column in content["columns"]]
     shown = _rates_shown(content, rates, at)
     for measure in content["measures"]:
         for rate in shown:
-            _table(console, content, measure, rate)
-    console.print()
-    _line(
-        console,
+            _table(sheet, content, measure, rate)
+    sheet.blank()
+    blunt = (
+        "; a type I error need not be one: a method sharper than the overlap of intervals takes candidates that are "
+        "better by less"
+    )
+    told = [
         "type I: the candidate taken, of the pairs where true labels keep the established; type II: the established "
         "kept, of those where true labels take the candidate; in brackets, standard errors",
-        style="dim",
-    )
-    _line(console, f"reference: {content['reference']['is']}", style="dim")
-    _line(
-        console,
+        f"reference: {content['reference']['is']}",
         "reversed: pairs of which method and true labels claim opposite things"
-        + (
-            "; a type I error need not be one: a method sharper than the overlap of intervals takes candidates that "
-            "are better by less"
-            if content["reference"]["name"] == "overlap"
-            else ""
-        ),
-        style="dim",
-    )
+        + (blunt if content["reference"]["name"] == "overlap" else ""),
+    ]
     if any(_source(content, measure, rate) for measure in content["measures"] for rate in shown):
-        _line(console, f"source: type I, type II of {content['published_source']}", style="dim")
+        told.append(f"source: type I, type II of {content['published_source']}")
     if len(shown) < len(rates):
         others = ", ".join(f"{rate:g}" for rate in rates if rate not in shown)
-        _line(console, f"other noise rates, with --at R or --format csv: {others}", style="dim")
+        told.append(f"other noise rates, with --at R or --format csv: {others}")
+    for line in told:
+        sheet.wrapped(line, "dim")
     for note in content["notes"]:
-        _line(console, f"note: {words(note['message'])}")
-    return trimmed(text)
+        sheet.wrapped(f"note: {words(note['message'])}")
+    return sheet.text()
 
 
 def methods_table(rows: Sequence[Content], *, output: Path | None = None) -> str:
     """Write the comparison methods, what each is told, and what it can compare."""
-    console, text = console_for(output)
-    if not console.is_terminal:
-        console.width = _WIDTH
-    table = plain_table("method", "is told", "compares")
-    for row in rows:
-        table.add_row(*map(_plain, [row["method"], row["told"], ", ".join(row["measures"])]))
-    console.print(table)
-    console.print()
-    _line(console, "options take other values too, such as audited(labels=50) or prudent-v2(prudence=0.2)", style="dim")
-    return trimmed(text)
+    sheet = Sheet(output, width=_WIDTH)
+    shown = [[row["method"], row["told"], ", ".join(row["measures"])] for row in rows]
+    sheet.table(["method", "is told", "compares"], shown)
+    sheet.blank()
+    sheet.wrapped("options take other values too, such as audited(labels=50) or prudent-v2(prudence=0.2)", "dim")
+    return sheet.text()
 
 
 def _rates_shown(content: Content, rates: Sequence[float], at: float | None) -> list[float]:
@@ -105,38 +89,29 @@ def _rates_shown(content: Content, rates: Sequence[float], at: float | None) -> 
     return [min(rates, key=lambda rate: abs(rate - _USUAL_RATE))]
 
 
-def _table(console: "Console", content: Content, measure: str, rate: float) -> None:
+def _table(sheet: Sheet, content: Content, measure: str, rate: float) -> None:
     tallies = [one for one in content["tallies"] if one["measure"] == measure and one["noise"] == rate]
     if not tallies:
         return
     first = tallies[0]
-    console.print()
-    _line(
-        console,
+    sheet.blank()
+    sheet.wrapped(
         f"{measure}, noise {100 * rate:g}% ({100 * first['rate']:.2f}% made): the comparison on true labels keeps "
         f"{first['n_kept']:,} and takes {first['n_taken']:,}",
-        style="bold",
+        "bold",
     )
     source = _source(content, measure, rate)
     asked = any(one["labels_asked"] for one in tallies)
-    heads = [
-        "method",
-        "type I",
-        "type II",
-        "agreement",
-        "reversed",
-        *(["labels"] if asked else []),
-        *(["source"] if source else []),
-    ]
-    table = plain_table(*heads, numbers=len(heads) - 1)
+    rows = []
     for one in tallies:
         cells = [clipped(one["method"], _NAME_WIDTH)]
         cells += [_share(one, name) for name in ("type_1", "type_2", "agreement")]
         cells += [f"{one['reversed']:,}"]
         cells += [f"{one['labels_asked']:,.0f}" if one["labels_asked"] else "-"] if asked else []
-        cells += [source.get(one["method"], "-")] if source else []
-        table.add_row(*map(_plain, cells))
-    console.print(table)
+        rows.append([*cells, *([source.get(one["method"], "-")] if source else [])])
+    heads = ["method", "type I", "type II", "agreement", "reversed"]
+    heads += [head for head, there in (("labels", asked), ("source", source)) if there]
+    sheet.table(heads, rows, numbers=len(heads) - 1)
 
 
 def _source(content: Content, measure: str, rate: float) -> dict[str, str]:
@@ -154,14 +129,3 @@ def _share(tally: Content, name: str) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}" + ("" if error is None else f" ({error:.2f})")
-
-
-def _line(console: "Console", text: str, *, style: str = "") -> None:
-    for line in textwrap.wrap(text, console.width, subsequent_indent="  ", break_on_hyphens=False):
-        console.print(line, style=style, markup=False)
-
-
-def _plain(text: str) -> Any:
-    from rich.text import Text
-
-    return Text(text)

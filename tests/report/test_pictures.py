@@ -15,7 +15,7 @@ from PIL import Image
 import demele
 from demele.core.extras import require
 from demele.report.comparisons_drawn import COLOURS
-from demele.report.comparisons_static import write_pictures
+from demele.report.pictures import write_pictures
 from tests.install.test_missing_extras import without
 from tests.report.sample_comparisons import content, crafted, measured, only, renamed
 from tests.report.sample_labels import HOSTILE
@@ -138,7 +138,7 @@ def test_nothing_is_written_if_a_picture_fails(tmp_path: Path, monkeypatch: pyte
 def test_pictures_leave_the_state_of_pyplot_alone(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from tests.report.sample_comparisons import crafted;"
-        "from demele.report.comparisons_static import write_pictures;"
+        "from demele.report.pictures import write_pictures;"
         "write_pictures(crafted('0120', m=2, accuracies=[.1, .2]), Path(sys.argv[1]), ('png',));"
         "print('matplotlib.pyplot' in sys.modules)"
     )

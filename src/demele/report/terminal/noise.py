@@ -1,0 +1,226 @@
+"""What ``demele noise`` made, estimated and found, in a terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from demele.report.terminal.sheet import Sheet, Words, clipped, transition
+
+__all__ = ["added_table", "cleaned_table", "counted_table", "estimated_table"]
+
+Content = Mapping[str, Any]
+
+#: Rows shown; all of them are in JSON and CSV.
+_MOST_ANNOTATORS = 30
+_MOST_ROWS = 20
+#: Of whom so few answers are known, little can be said.
+_FEW_ANSWERS = 10
+_NOISE = {
+    "uniform": "Uniform noise",
+    "class": "Noise per class",
+    "feature": "Noise per features",
+    "model": "The predictions of a model as labels",
+}
+_COEFFICIENTS = {"raw": "raw", "cohen": "Cohen (mean)", "fleiss": "Fleiss", "krippendorff": "Krippendorff"}
+_COUNTS = "number of labels, row true, column given"
+
+
+def added_table(content: Content, *, words: Words = str) -> str:
+    """Write what noise was made: the rate asked for and the rate realised, and how classes were mistaken."""
+    sheet = Sheet()
+    versions = content["versions"]
+    sheet.wrapped(f"{_NOISE[content['noise']]}: {content['n']:,} labels", "bold")
+    sheet.blank()
+    sources = any(made["source"] is not None for made in versions)
+    highest = content["noise"] == "feature"
+    rows = []
+    for made in versions:
+        cells = [_percent(made["wanted"]), _percent(made["rate"]), f"{made['wrong']:,}"]
+        cells += [_percent(made["highest_rate"])] if highest else []
+        rows.append([*cells, *([clipped(made["source"] or "-", 30)] if sources else [])])
+    heads = ["rate asked", "made", "wrong labels", *(["highest"] if highest else []), *(["model"] if sources else [])]
+    sheet.table(heads, rows, numbers=len(heads) - 1 - sources)
+    for made in versions:
+        title = f"rate asked {_percent(made['wanted'])}: " if len(versions) > 1 else ""
+        transition(sheet, made["counts"], made["classes"], f"{title}{_COUNTS}")
+    sheet.blank()
+    if content["nested"]:
+        sheet.wrapped("nested: labels that are wrong at a lower rate are wrong in the same way at a higher one")
+    if not content["exact"] and content["noise"] != "model":
+        sheet.wrapped("approximate: each label was drawn by itself")
+    if content["annotators"] is not None:
+        errors = [row["error"] for row in content["annotators"]]
+        ends = f"{_percent(min(errors))} to {_percent(max(errors))}"
+        sheet.wrapped(f"{len(errors)} artificial annotators, wrong about {ends}")
+    _notes(sheet, content["notes"], words)
+    return sheet.text()
+
+
+def counted_table(content: Content, *, words: Words = str) -> str:
+    """Write how a sample of true labels says that labels are given."""
+    sheet = Sheet()
+    low, high = map(_percent, content["interval"])
+    found = f"{_percent(content['rate'])} of the labels are wrong, {content['wrong']:,} of {content['n']:,}"
+    sheet.wrapped(f"{found}; between {low} and {high} where these come from", "bold")
+    sheet.blank()
+    rows = [
+        [
+            *(clipped(row["class"], 20), f"{row['instances']:,}", f"{row['wrong']:,}"),
+            *(_percent(row["share"]), _span(row["low"], row["high"])),
+        ]
+        for row in content["per_class"][:_MOST_ROWS]
+    ]
+    sheet.table(["true class", "instances", "wrong", "share", "interval"], rows, numbers=4)
+    hidden = len(content["per_class"]) - _MOST_ROWS
+    if hidden > 0:
+        sheet.wrapped(f"{hidden:,} more classes with --format json", "dim")
+    transition(sheet, content["counts"], content["classes"], _COUNTS)
+    sheet.blank()
+    sheet.wrapped(f"intervals of level {content['level']:g}, exact, if the rows are a random sample", "dim")
+    _notes(sheet, content["notes"], words)
+    return sheet.text()
+
+
+def estimated_table(content: Content, *, annotators: bool = False, words: Words = str) -> str:
+    """Write what annotators say together, beside the majority."""
+    sheet = Sheet()
+    apart, n = content["unlike_majority"], content["n_items"]
+    sheet.wrapped(f"{content['method']}: {n:,} items, {content['n_answers']:,} answers", "bold")
+    sheet.wrapped(f"{apart:,} of {n:,} labels ({apart / n:.1%}) differ from the majority's")
+    sheet.wrapped(_state(content))
+    sheet.blank()
+    rows = [
+        [clipped(row["class"], 24), _percent(row["share"]), f"{row['items']:,}", f"{row['majority']:,}"]
+        for row in content["per_class"][:_MOST_ROWS]
+    ]
+    sheet.table(["class", "share", "items", "by majority"], rows, numbers=3)
+    for key, write in (("gold", _gold), ("given", _given), ("agreement", _agreement)):
+        if content.get(key) is not None:
+            sheet.blank()
+            write(sheet, content[key])
+    if annotators:
+        _annotators(sheet, content["annotators"])
+    _notes(sheet, [*content["notes"], *(content.get("agreement") or {"notes": []})["notes"]], words)
+    return sheet.text()
+
+
+def cleaned_table(content: Content, *, words: Words = str) -> str:
+    """Write what a cleaning suspects, and what it costs each class."""
+    sheet = Sheet()
+    n, count = content["n"], len(content["suspects"])
+    sheet.wrapped(f"{content['method']}: {count:,} of {n:,} labels ({count / n:.1%}) are suspected", "bold")
+    if count:
+        sheet.blank()
+        rows = []
+        for row in content["suspects"][:_MOST_ROWS]:
+            suggested = "-" if row["suggested"] is None else clipped(row["suggested"], 24)
+            score = "-" if row["score"] is None else f"{row['score']:.3f}"
+            rows.append([str(row["row"]), clipped(row["given"], 24), suggested, score])
+        sheet.table(["row", "given", "suggested", "score"], rows)
+        if count > _MOST_ROWS:
+            sheet.wrapped(f"the most suspicious; {count - _MOST_ROWS:,} more with --format csv", "dim")
+    _harm(sheet, content["harm"])
+    _notes(sheet, [*content["notes"], *content["harm"]["notes"]], words)
+    return sheet.text()
+
+
+# Parts -----------------------------------------------------------------------------------------------------------
+
+
+def _state(content: Content) -> str:
+    """Say whether what had to converge did."""
+    what = "sweeps" if content["method"].startswith(("Bayesian", "generative")) else "iterations"
+    if content["converged"] is None:
+        return f"stopped after {content['iterations']} {what}" if content["iterations"] else "nothing had to converge"
+    did = "converged" if content["converged"] else "NOT converged"
+    return f"{did} after {content['iterations']:,} {what}"
+
+
+def _gold(sheet: Sheet, gold: Content) -> None:
+    sheet.wrapped(f"against {gold['n']:,} labels held for right (level {gold['level']:g})")
+    rows = [
+        [name, _percent(gold[name]["accuracy"]), _span(gold[name]["low"], gold[name]["high"])]
+        for name in ("consensus", "majority")
+    ]
+    sheet.table(["labels", "accuracy", "interval"], rows, numbers=2)
+
+
+def _given(sheet: Sheet, given: Content) -> None:
+    sheet.wrapped(
+        f"of {given['n']:,} given labels {_percent(given['wrong_share'])} are wrong, as the consensus says; "
+        f"{_percent(given['unlike_majority'])} are not what the majority says"
+    )
+    transition(sheet, given["transition"], given["classes"], "share of each given label, row class", share=True)
+
+
+def _agreement(sheet: Sheet, found: Content) -> None:
+    sheet.wrapped(f"agreement of {found['n_annotators']:,} annotators on {found['n_items']:,} items")
+    rows = []
+    for key, name in _COEFFICIENTS.items():
+        interval = found["intervals"].get(key)
+        span = "" if interval is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
+        rows.append([name, "undefined" if found[key] is None else f"{found[key]:.3f}", span])
+    sheet.table(["coefficient", "value", "interval"], rows, numbers=2)
+
+
+def _annotators(sheet: Sheet, rows: Sequence[Content]) -> None:
+    sheet.blank()
+    limits = any("accuracy_low" in row for row in rows)
+    shown = []
+    for row in sorted(rows, key=_least_informative)[:_MOST_ANNOTATORS]:
+        cells = [clipped(row["annotator"], 24), f"{row['answers']:,}", _percent(row["accuracy"])]
+        cells += [_span(row["accuracy_low"], row["accuracy_high"])] if limits else []
+        shown.append([*cells, "-" if row["informativeness"] is None else f"{row['informativeness']:.3f}"])
+    heads = ["annotator", "answers", "accuracy", *(["interval"] if limits else []), "informativeness"]
+    sheet.table(heads, shown, numbers=len(heads) - 1)
+    hidden = len(rows) - _MOST_ANNOTATORS
+    more = f"; {hidden:,} more with --format csv" if hidden > 0 else ""
+    sheet.wrapped(
+        "informativeness: how much answers tell of the class, from 0 (nothing, as of one who always gives the same "
+        f"answer) to 1; least first, those of fewer than {_FEW_ANSWERS} answers last; accuracy: expected share of "
+        f"right answers{more}",
+        "dim",
+    )
+
+
+def _least_informative(row: Content) -> tuple[bool, bool, float]:
+    """Sort key: an accuracy flatters whoever always says the largest class, and few answers tell little of anybody."""
+    told = row["informativeness"]
+    return row["answers"] < _FEW_ANSWERS, told is None, told or 0.0
+
+
+def _harm(sheet: Sheet, harm: Content) -> None:
+    sheet.blank()
+    known = bool(harm["true"])
+    lines = sorted(harm["given"], key=lambda line: line["instances"])
+    rows = []
+    for line in [*lines[:_MOST_ROWS], harm["overall"]]:
+        name = "all" if line["of"] is None else clipped(line["of"], 20)
+        cells = [name, f"{line['instances']:,}", f"{line['suspected']:,}", _percent(line["share"])]
+        cells += [_percent(line["false_alarms"]), _percent(line["detected"])] if known else []
+        rows.append([*cells, f"{_percent(line['before'])} > {_percent(line['after'])}"])
+    heads = ["label", "labels", "suspected", "share", *(["of the right", "of the wrong"] if known else []), "after"]
+    sheet.table(heads, rows, numbers=len(heads) - 1)
+    told = "after: share of the class among all labels before > after the cleaning"
+    told += "; of the right, of the wrong: share of these that is suspected" if known else ""
+    hidden = len(lines) - _MOST_ROWS
+    more = f", {hidden:,} more with --format json" if hidden > 0 else ""
+    sheet.wrapped(f"{told}; rarest classes first{more}", "dim")
+
+
+def _notes(sheet: Sheet, notes: Sequence[Content], words: Words) -> None:
+    if notes:
+        sheet.blank()
+    told: dict[str, Sequence[object]] = {}
+    for note in notes:  # the same may be said of the answers by several results
+        told[str(note["message"])] = note.get("subject") or told.get(str(note["message"]), ())
+    for message, names in told.items():
+        about = f" ({', '.join(map(str, names))})" if names else ""
+        sheet.wrapped(f"note: {words(message)}{about}")
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}%"
+
+
+def _span(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{100 * low:.2f} to {100 * high:.2f}"
