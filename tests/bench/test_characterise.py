@@ -556,3 +556,16 @@ def test_a_store_of_other_settings_is_refused(
         bench.characterise(counted, mine(), **{**given, **other})
     assert calls == []
     assert (tmp_path / "rows").read_bytes() == before
+
+
+def test_rows_from_before_a_metric_joined_its_group_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    bench.characterise("mig", mine(), seeds=1, n_samples=N, store=path)
+    first, *lines = path.read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        del record["values"]["dmig"]
+    path.write_text("\n".join([first, *map(json.dumps, records)]) + "\n", encoding="utf-8")
+    assert bench.characterise("mig", mine(), seeds=1, n_samples=N, store=path).curves["mig", "mine"].n == [1, 1]
+    with pytest.raises(InputError, match=r"^store: has rows that were made before dmig was measured with them"):
+        bench.characterise("dmig", mine(), seeds=1, n_samples=N, store=path)

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
+from demele.bench.facts import is_model
 from demele.bench.scenario import Candidate, Property, group_of
 from demele.core.errors import InputError, InputTypeError
 from demele.metrics.catalogue import CATALOGUE, resolve
@@ -112,10 +113,12 @@ def chosen_candidates(
 
 
 def _single(metrics: Sequence[object]) -> Iterator[object]:
-    """Yield the metrics one by one: the name of a DCI model, a row of the verdict table, stands for its scores."""
+    """Yield the metrics one by one: the name of a model, a row of the verdict table, stands for its scores."""
     for metric in metrics:
-        scores = [name for name, spec in CATALOGUE.items() if spec.group == metric and metric not in CATALOGUE]
-        yield from scores if isinstance(metric, str) and metric.startswith("dci_") and scores else [metric]
+        if isinstance(metric, str) and metric not in CATALOGUE and is_model(metric):
+            yield from (name for name, spec in CATALOGUE.items() if spec.group == metric)
+        else:
+            yield metric
 
 
 def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:

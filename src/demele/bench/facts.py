@@ -24,3 +24,8 @@ def varies_bins(group: str) -> bool:
 def with_std(group: str) -> bool:
     """Whether it needs the standard deviations of stochastic codes."""
     return any(metric.needs_codes_std and metric.name == group for metric in CATALOGUE.values())
+
+
+def is_model(group: str) -> bool:
+    """Whether its scores are read off one fit: they share a row."""
+    return any(metric.readings[0].fit is not None for metric in CATALOGUE.values() if metric.group == group)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.bench.criteria import REVIEW_CRITERIA, Criterion, added_criteria
 from demele.bench.curves import Curve
+from demele.bench.facts import is_model
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import Verdict, judged
 from demele.core.version import __version__
@@ -86,8 +87,8 @@ class Findings:
 
 
 def row_name(item: Candidate) -> str:
-    """Return the row that a metric is shown in: the three scores of one DCI model share one."""
-    return item.group if item.function is None and item.group.startswith("dci_") else item.name
+    """Return the row that a metric is shown in: the scores of one model share one."""
+    return item.group if item.function is None and is_model(item.group) else item.name
 
 
 def _row_title(members: Sequence[Candidate]) -> str:

@@ -158,7 +158,7 @@ def _scored(source: InMemory, given: Representation, point: Measurement) -> Reco
     own = point.group.function
     scored = bare_scores(
         source,
-        own or [item.name for item in CATALOGUE.values() if group_of(item) == point.group.group],
+        [item.name for item in CATALOGUE.values() if group_of(item) == point.group.group] if own is None else own,
         protocol=point.protocol,
         seed=point.seed,
         options=given.options,
@@ -172,9 +172,17 @@ def _scored(source: InMemory, given: Representation, point: Measurement) -> Reco
 
 
 def outcome(record: Mapping[str, Any], metric: str) -> float | str:
-    """Return what a record holds of a metric: its value, or the reason why there is none."""
-    value = record["values"].get(metric)
-    return str(record["reasons"].get(metric, "no value was stored")) if value is None else float(value)
+    """Return what a record holds of a metric: its value, or the reason why there is none.
+
+    Raises
+    ------
+    InputError
+        If it holds neither: it was made before the metric was one of its group.
+    """
+    value, reason = record["values"].get(metric), record["reasons"].get(metric)
+    if value is None and reason is None:
+        raise InputError("store", f"has rows that were made before {metric} was measured with them; give another file")
+    return str(reason) if value is None else float(value)
 
 
 def check_record(record: Mapping[str, Any]) -> None:

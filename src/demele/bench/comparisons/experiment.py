@@ -4,7 +4,7 @@ import base64
 import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -227,15 +227,7 @@ class _Settings:
             "demele": __version__,
             "run": "noise experiment",
             "data": digest(about.features, about.coded, [*about.words.classes]),
-            "n_classifiers": self.n_classifiers,
-            "n_candidates": self.n_candidates,
-            "n_annotators": self.n_annotators,
-            "training_rates": repr(self.training_rates),
-            "selection_rate": repr(self.selection_rate),
-            "folds": self.folds,
-            "accuracies": repr(self.accuracies),
-            "level": repr(self.level),
-            "seed": self.seed,
+            **{name: value if isinstance(value, int) else repr(value) for name, value in asdict(self).items()},
         }
 
 
