@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column
 from demele.core.labelled import Labelled, Vocabulary, read_labelled, read_labels, read_models, vocabulary
+from demele.core.table_columns import as_column
 from tests.tolerances import assert_exact
 
 

@@ -16,15 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import demele
-from demele.core.inputs import (
-    FEW_LEVELS,
-    MAX_LEVELS_OF_WHOLE_FLOATS,
-    ROWS_PER_STORED_LABEL,
-    Factor,
-    read_codes,
-    read_factors,
-    read_pair,
-)
+from demele.core.columns import FEW_LEVELS, MAX_LEVELS_OF_WHOLE_FLOATS, ROWS_PER_STORED_LABEL, Factor
+from demele.core.inputs import read_codes, read_factors, read_pair
 from tests.tolerances import assert_exact
 
 pytestmark = [
@@ -339,7 +332,7 @@ def test_codes_of_every_library(name: str) -> None:
 
 
 def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demele.core.inputs.MANY_DENSE_ENTRIES", CODES.size - 1)
+    monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_ENTRIES", CODES.size - 1)
     factor = np.arange(len(CODES)) % 2
     with pytest.warns(demele.DemeleWarning, match=r"entries is made dense .*demele\.evaluate_sparse") as caught:
         found = demele.evaluate(sparse.csr_array(CODES), factor, "mig")
@@ -347,7 +340,7 @@ def test_large_sparse_codes_are_made_dense_with_a_warning(monkeypatch: pytest.Mo
     assert caught[0].filename == __file__
     with pytest.warns(demele.FragileScoreWarning, match="no code tells anything"):
         assert_exact(found["mig"].value, demele.evaluate(CODES, factor, "mig")["mig"].value)
-    monkeypatch.setattr("demele.core.inputs.MANY_DENSE_ENTRIES", CODES.size)
+    monkeypatch.setattr("demele.core.table_columns.MANY_DENSE_ENTRIES", CODES.size)
     read_codes(sparse.csr_array(CODES))  # no warning: they are errors here
 
 

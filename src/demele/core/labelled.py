@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column, check_same_order, split_columns
 from demele.core.sentences import in_code, setting
+from demele.core.table_columns import as_column, check_same_order, split_columns
 
 Indices = NDArray[np.int32]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import Codes
 from demele.core.sparse_structure import checked_structure
 
 

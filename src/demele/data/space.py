@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
-from demele.core.inputs import Kind, as_column, given_kinds
+from demele.core.inputs import given_kinds
 from demele.core.results import as_json
+from demele.core.table_columns import as_column
 
 if TYPE_CHECKING:
     from pathlib import Path

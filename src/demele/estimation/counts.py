@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import CHUNK, Codes, Factor, Factors
 from demele.core.errors import InputError
-from demele.core.inputs import CHUNK, Codes, Factor, Factors
 from demele.estimation.discretise import Binning, ColumnBins, cut
 
 #: Cells of one packed table: small enough to stay in a core's cache.

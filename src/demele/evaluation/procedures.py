@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
-from demele.core.inputs import check_same_order
 from demele.core.labelled import read_labels
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_level
 from demele.evaluation.resampled_scores import ResampledScores, t_interval, value_or, varies

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.inputs import CHUNK, Codes, Factors
+from demele.core.columns import CHUNK
+from demele.core.inputs import Codes, Factors
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg
+from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
 if TYPE_CHECKING:

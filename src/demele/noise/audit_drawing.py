@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column
 from demele.core.labelled import Indices, plain_text, read_labels, read_models, vocabulary
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.table_columns import as_column
 from demele.noise.square_tables import digest
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.inputs import check_same_order
 from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval
 from demele.core.sentences import in_code, setting
+from demele.core.table_columns import check_same_order
 from demele.noise.square_tables import (
     SUM_TOLERANCE,
     SquareTable,

@@ -10,21 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import (
+from demele.core.columns import (
     FEW_LEVELS,
     MAX_LEVELS_OF_WHOLE_FLOATS,
     ROWS_PER_INTEGER_LABEL,
     ROWS_PER_STORED_LABEL,
-    Kind,
-    as_numbers,
-    is_text,
-    read_factor,
-    real_column,
-    series_to_numpy,
     whole_number_doubt,
 )
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.factor_columns import as_numbers, is_text, read_factor
+from demele.core.inputs import Kind
 from demele.core.sentences import give
+from demele.core.table_columns import real_column, series_to_numpy
 from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers
 
 #: Distinct numbers that are kept where a column may hold classes, and where it was said to.

@@ -20,8 +20,8 @@ from demele.core.errors import (
     shortened,
 )
 from demele.core.extras import require
-from demele.core.inputs import split_columns
 from demele.core.parquet_files import decoded, facts_of, parsing_parquet, text_columns
+from demele.core.table_columns import split_columns
 
 #: Rows of one piece of work, unless files are cut otherwise.
 ROWS_PER_SPAN = 1 << 21

@@ -7,68 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import Factor, Missing, WholeNumbers
 from demele.core.errors import IncompatibleState, InputError, InputTypeError
-from demele.core.inputs import (
-    FEW_LEVELS,
-    MAX_LEVELS_OF_WHOLE_FLOATS,
-    ROWS_PER_INTEGER_LABEL,
-    ROWS_PER_STORED_LABEL,
-    Factor,
-    Missing,
-    as_column,
-)
+from demele.core.table_columns import as_column
 from demele.estimation.discretise import Binning, ColumnBins
 
 #: Names that columns of arrays are given.
 _DEFAULTS = {"codes": "z", "factors": "v", "codes_std": "z"}
-
-
-@dataclass(frozen=True, slots=True)
-class WholeNumbers:
-    """What the kind of a numeric column is detected from, if it was not given.
-
-    Attributes
-    ----------
-    values : tuple of int, or None
-        The different values; None if one is no whole number, or if they are so many that they measure something:
-        continuous, whatever other rows hold.
-    n : int
-        Annotated rows.
-    integer : bool
-        Whether they were stored as integers.
-    """
-
-    values: tuple[int, ...] | None
-    n: int
-    integer: bool
-
-    @classmethod
-    def of(cls, factor: Factor, *, integer: bool) -> "WholeNumbers":
-        """Return what a numeric column says of its kind."""
-        if factor.categorical:
-            return cls(tuple(int(level) for level in factor.levels), factor.n_annotated, integer)
-        known = np.asarray(factor.values, dtype=np.float64)
-        known = known[~np.isnan(known)]
-        distinct = np.empty(0) if (known[:1000] % 1).any() or (known % 1).any() else np.unique(known)
-        few = 0 < distinct.size <= MAX_LEVELS_OF_WHOLE_FLOATS
-        values = tuple(int(value) for value in distinct) if few else None
-        return cls(values, factor.n_annotated, integer)
-
-    def merge(self, other: "WholeNumbers") -> "WholeNumbers":
-        """Return what the rows of both say."""
-        values = None
-        if self.values is not None and other.values is not None:
-            together = sorted({*self.values, *other.values})
-            values = tuple(together) if len(together) <= MAX_LEVELS_OF_WHOLE_FLOATS else None
-        return WholeNumbers(values, self.n + other.n, self.integer and other.integer)
-
-    @property
-    def categorical(self) -> bool:
-        """Whether :func:`demele.evaluate` reads such a column as classes."""
-        if self.values is None:
-            return False
-        repeats = ROWS_PER_INTEGER_LABEL if self.integer else ROWS_PER_STORED_LABEL
-        return len(self.values) <= FEW_LEVELS or self.n >= repeats * len(self.values)
 
 
 def storage(column: Any) -> str:

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from demele.core.columns import WholeNumbers
 from demele.core.errors import InputError, InputTypeError, quoted, shortened
 from demele.core.reading import parsing
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, ColumnBins, Edges, EqualFrequency, EqualWidth
 from demele.metrics.options import restored
-from demele.streaming.columns import Column, Columns, WholeNumbers
+from demele.streaming.columns import Column, Columns
 
 #: The key that marks a binning rule among other mappings.
 RULE = "rule"

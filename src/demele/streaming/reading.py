@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
-from demele.core.inputs import Codes, check_same_order, read_codes, read_factor, split_columns
+from demele.core.factor_columns import read_factor
+from demele.core.inputs import Codes, read_codes
+from demele.core.table_columns import check_same_order, split_columns
 from demele.streaming.columns import Column, Columns, column_order
 from demele.streaming.rows import Rows, n_rows
 

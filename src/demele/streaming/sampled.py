@@ -7,18 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.inputs import (
-    Missing,
-    as_column,
-    check_same_order,
-    given_kinds,
-    read_codes,
-    read_factor,
-    split_columns,
-)
+from demele.core.factor_columns import read_factor
+from demele.core.inputs import Missing, given_kinds, read_codes
 from demele.core.results import Note, Score
 from demele.core.sentences import give, setting
 from demele.core.signature import Signature
+from demele.core.table_columns import as_column, check_same_order, split_columns
 from demele.metrics.source import checked_std
 from demele.streaming.columns import column_order, storage
 from demele.streaming.frame import Frame

@@ -25,12 +25,13 @@ from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
 from demele.core.errors import FormatError, InputError, NotEnoughData
-from demele.core.inputs import check_same_order, read_codes
+from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg
 from demele.core.store import Key, reading_record
+from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.intervals import checked_confidence
 from demele.labels.cleaned.out_of_fold import dealt

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
 from demele.core.sentences import arg, setting
+from demele.core.table_columns import as_column, check_same_order
 from demele.evaluation.comparison.methods import MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence

@@ -8,11 +8,11 @@ from typing import Any, get_args
 import numpy as np
 
 from demele.core.errors import InputError, InputTypeError
-from demele.core.inputs import as_column
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
+from demele.core.table_columns import as_column
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import two_names
 from demele.evaluation.comparison.decided import decision

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.core.inputs import check_same_order
 from demele.core.labelled import Labelled, read_labelled, shown
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.expert_errors import ExpertErrors, read_expert_error
 from demele.evaluation.intervals import checked_confidence, score_interval

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError
-from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.results import Note, as_json, plain
 from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.measures.confusion import ratio
 from demele.evaluation.question import coded_like

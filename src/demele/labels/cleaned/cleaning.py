@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note, as_json, plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
+from demele.core.table_columns import as_column, check_same_order
 from demele.noise.square_tables import digest
 
 if TYPE_CHECKING:

@@ -8,13 +8,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.extras import require
-from demele.core.inputs import Codes, check_same_order, read_codes
+from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.labels.cleaned import filter_methods as methods
 from demele.labels.cleaned.cleaning import Cleaning, label_digest

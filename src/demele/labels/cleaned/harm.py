@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval, Note, as_json, plain
 from demele.core.sentences import in_code
+from demele.core.table_columns import check_same_order
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 
 if TYPE_CHECKING:

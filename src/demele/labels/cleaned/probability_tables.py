@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.columns import Codes
 from demele.core.errors import InputError
-from demele.core.inputs import Codes
 from demele.core.labelled import Vocabulary, shown
 from demele.core.results import Note
 from demele.core.sentences import give, setting

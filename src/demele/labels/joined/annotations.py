@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column, split_columns
 from demele.core.labelled import Vocabulary, plain_text, read_labels, shown, vocabulary
 from demele.core.results import Note
+from demele.core.table_columns import as_column, split_columns
 from demele.labels.joined.answer_remarks import remarks
 from demele.labels.joined.answer_table import AnswerTable
 

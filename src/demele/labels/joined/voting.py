@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
-from demele.core.inputs import as_column
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Note
 from demele.core.signature import Signature
+from demele.core.table_columns import as_column
 from demele.core.version import __version__
 from demele.labels.joined.annotations import Annotations, read_annotations
 from demele.labels.joined.consensus_result import Consensus, Profiles

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import check_same_order, read_codes
+from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
+from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.labels.varied_models import (
     checked_count,

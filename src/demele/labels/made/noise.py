@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.inputs import as_column, check_same_order
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, vocabulary
 from demele.core.sentences import arg
+from demele.core.table_columns import as_column, check_same_order
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 

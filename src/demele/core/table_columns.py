@@ -1,0 +1,271 @@
+"""Tables of every library as columns of arrays: arrays, frames, tensors, sparse matrices, lists."""
+
+import importlib
+import math
+import sys
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, shortened, warn_user
+from demele.core.sparse_structure import checked_structure
+from demele.core.written_numbers import number_hint
+
+#: Sparse codes are made dense up to this many entries.
+MAX_DENSE_ENTRIES = 500_000_000
+
+
+#: Sparse codes of more entries than this are made dense with a warning.
+MANY_DENSE_ENTRIES = 20_000_000
+
+
+def check_same_order(first: object, second: object, names: tuple[str, str]) -> None:
+    """Refuse pandas objects whose indexes hold the same labels in another order: rows are paired by position."""
+    a, b = (
+        getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None for data in (first, second)
+    )
+    if a is None or b is None or a.equals(b) or not a.is_unique or not b.is_unique:
+        return
+    if len(a.difference(b)) == 0:
+        raise InputError(
+            f"{names[0]} and {names[1]}: their indexes hold the same labels in another order, and rows are paired by "
+            f"position; align them with {names[1]}.loc[{names[0]}.index], or drop the indexes with "
+            "reset_index(drop=True)"
+        )
+
+
+def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
+    """Return a 2-D array, or a list of columns of their own types, and the names."""
+    if data is None:
+        raise InputTypeError(argument, "expected a table (n_samples, n_columns), got None")
+    if isinstance(data, str | bytes):
+        raise InputTypeError(argument, "expected a table of numbers, got a string; load the file first")
+    data = _from_tensor(_from_sparse(data, argument), argument)
+    frame = _from_frame(data, argument)
+    if frame is not None:
+        return frame
+    if isinstance(data, np.ma.MaskedArray):
+        if np.issubdtype(data.dtype, np.floating):
+            data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
+        elif np.ma.getmaskarray(data).any():  # integers and strings stay what they are, so that they stay classes
+            filled = np.ma.getdata(data).astype(object)
+            filled[np.ma.getmaskarray(data)] = None
+            data = filled
+    array = np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
+    if array.ndim == 1 and argument == "factors":
+        array = array[:, None]
+    if array.ndim != 2:
+        hint = "; reshape one column with .reshape(-1, 1)" if array.ndim == 1 else ""
+        raise InputError(
+            argument, f"expected 2 dimensions (n_samples, n_columns), got shape {tuple(array.shape)}{hint}"
+        )
+    if array.dtype.names is not None:
+        raise InputTypeError(argument, "structured arrays are not read; pass a data frame instead")
+    return array, tuple(f"{default}{index + 1}" for index in range(array.shape[1]))
+
+
+def as_column(data: object, argument: str) -> NDArray[Any]:
+    """Return one column of anything as an array: of numbers, strings or objects (None where a value is missing)."""
+    if data is None or isinstance(data, str | bytes | Mapping):
+        raise InputTypeError(argument, f"expected one class per instance, got {type(data).__name__}")
+    data = _from_tensor(data, argument)
+    frame = _from_frame(data, argument)
+    if frame is not None:
+        columns, names = frame
+        if len(columns) != 1:
+            raise InputError(argument, f"expected one column, got {len(columns)}: {', '.join(map(quoted, names[:6]))}")
+        column = columns[0]
+        return series_to_numpy(column, keep_kind=True) if hasattr(column, "to_numpy") else np.asarray(column)
+    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
+        filled = np.ma.getdata(data).astype(object)
+        filled[np.ma.getmaskarray(data)] = None
+        return filled
+    if isinstance(data, list | tuple) and any(value is None or isinstance(value, str) for value in data):
+        objects = np.empty(len(data), dtype=object)  # as an array of strings, None and numbers would be text
+        objects[:] = data
+        return objects
+    if not isinstance(data, np.ndarray | list | tuple) and not hasattr(data, "__array__"):
+        raise InputTypeError(
+            argument, f"expected one class per instance, as an array, list or series, got {type(data).__name__}"
+        )
+    return np.asarray(data) if isinstance(data, np.ndarray) else _from_list(data, argument)
+
+
+def _from_sparse(data: object, argument: str) -> object:
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is None or not sparse.issparse(data):
+        return data
+    matrix = cast(Any, data)
+    n_entries = math.prod(int(size) for size in matrix.shape)
+    if n_entries > MAX_DENSE_ENTRIES:
+        raise InputError(
+            argument,
+            f"a sparse matrix of {n_entries:,} entries is too large to be made dense "
+            f"(at most {MAX_DENSE_ENTRIES:,}); score it with demele.evaluate_sparse, or select columns or rows",
+        )
+    if argument == "codes" and n_entries > MANY_DENSE_ENTRIES:
+        warn_user(
+            f"codes: a sparse matrix of {n_entries:,} entries is made dense ({matrix.nnz:,} of them are stored); "
+            "demele.evaluate_sparse scores it from its non-zeros, with less memory",
+            DemeleWarning,
+        )
+    return checked_structure(matrix, argument).toarray()
+
+
+def _from_tensor(data: object, argument: str) -> object:
+    """Bring a PyTorch (or any ``__array__``-less) tensor to NumPy, from any device."""
+    if isinstance(data, list | tuple) and data and hasattr(data[0], "detach"):
+        parts = [np.asarray(_from_tensor(item, argument)) for item in data]
+        odd = next((index for index, part in enumerate(parts) if part.shape != parts[0].shape), None)
+        if odd is not None:
+            raise InputError(
+                argument, f"expected rows of equal length, row 0 has shape {parts[0].shape} and row {odd} does not"
+            )
+        return np.stack(parts)
+    if hasattr(data, "detach") and hasattr(data, "cpu"):
+        tensor = cast(Any, data).detach().cpu()
+        if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":
+            tensor = tensor.float()
+        return tensor.numpy()
+    return data
+
+
+def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]] | None:
+    """Split a data frame or series of any library into columns with names."""
+    module = type(data).__module__.partition(".")[0]
+    if module in ("numpy", "builtins"):
+        return None
+    narwhals = importlib.import_module("narwhals")
+    try:
+        native = narwhals.from_native(data, pass_through=True, allow_series=True)
+    except narwhals.exceptions.DuplicateError:
+        native = None
+    if native is data:
+        return None
+    if isinstance(native, narwhals.LazyFrame):
+        native = native.collect()
+    if isinstance(native, narwhals.Series):
+        return [_series(native)], (str(native.name) if native.name is not None else "column",)
+    names = tuple(str(name) for name in (cast(Any, data) if native is None else native).columns)
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(argument, f"expected distinct column names, got {quoted(repeated[0])} more than once; rename")
+    return [_series(series) for series in native.iter_columns()], names
+
+
+def _series(series: Any) -> Any:
+    """Return a column as a pandas series, where it is one, or as an array."""
+    native = series.to_native()
+    if type(native).__module__.startswith("pandas"):
+        return native
+    if series.dtype.is_integer() and series.null_count():  # as an array they would be floats
+        return np.array(series.to_list(), dtype=object)
+    return series.to_numpy()
+
+
+def _from_list(data: object, argument: str) -> NDArray[Any]:
+    if not isinstance(data, list | tuple) and not hasattr(data, "__array__"):
+        raise InputTypeError(
+            argument, f"expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
+        )
+    if isinstance(data, list | tuple) and any(isinstance(row, list | tuple) for row in data):
+        lengths = [len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in data]
+        odd = next((index for index, length in enumerate(lengths) if length != lengths[0]), None)
+        if odd is not None:
+            first, other = (
+                f"row {index} {'is one value' if lengths[index] < 0 else f'has {lengths[index]} values'}"
+                for index in (0, odd)
+            )
+            raise InputError(argument, f"expected rows of equal length, got others: {first}, {other}")
+        kinds = {type(value) for row in data for value in row}
+        if (str in kinds and len(kinds) > 1) or type(None) in kinds:
+            return np.array(data, dtype=object)
+    try:
+        return np.asarray(data)
+    except ValueError as error:
+        raise InputError(argument, f"expected a rectangular table, got {shortened(str(error))}") from error
+
+
+def real_matrix(array: NDArray[Any], names: tuple[str, ...], argument: str) -> NDArray[Any]:
+    """Return an array of real numbers, of the type that it came with where that is one."""
+    if array.dtype.kind in "fiu":
+        return array
+    if array.dtype.kind == "b":
+        return array.astype(np.float64)
+    return np.column_stack(
+        [real_column(array[:, index], name, argument) for index, name in enumerate(names)]
+        or [np.empty((array.shape[0], 0))]
+    )
+
+
+def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
+    """One column of real numbers as floats, whatever it came as; missing values become NaN."""
+    if hasattr(column, "to_numpy") and hasattr(column, "dtype"):  # a pandas series
+        column = series_to_numpy(column, keep_kind=False)
+    values: NDArray[Any] = np.asarray(column)
+    if values.dtype.kind in "fiu":
+        return values
+    if values.dtype.kind == "b":
+        return values.astype(np.float64)
+    if values.dtype.kind == "O":
+        result = np.empty(len(values), dtype=np.float64)
+        wrong = []
+        for row, value in enumerate(values):
+            if value is None or is_missing(value):
+                result[row] = np.nan
+            elif isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, np.complexfloating):
+                result[row] = as_float(value)
+            else:
+                wrong.append(row)
+        if not wrong:
+            return result
+        raise InputTypeError(
+            argument,
+            f"expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
+            f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values),
+        )
+    what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
+    raise InputTypeError(
+        argument,
+        f"expected real numbers in column {quoted(name)}, got "
+        f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0"
+        + number_hint(values[0], values),
+    )
+
+
+def series_to_numpy(series: Any, *, keep_kind: bool) -> NDArray[Any]:
+    """Return a pandas series as an array.
+
+    Nullable numbers become floats with NaN; with ``keep_kind``, integers and booleans stay so, with None in an object
+    array where values are missing.
+    """
+    kind = getattr(series.dtype, "kind", "O")
+    result: NDArray[Any]
+    if kind == "M":  # dates with a time zone would be objects
+        result = series.to_numpy(dtype="datetime64[ns]")
+    elif kind not in "iufb" or isinstance(series.dtype, np.dtype):
+        result = series.to_numpy()
+    elif kind == "f" or not keep_kind:
+        result = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif series.hasnans:
+        result = series.to_numpy(dtype=object, na_value=None)
+    else:
+        result = series.to_numpy(dtype={"i": np.int64, "u": np.uint64, "b": np.bool_}[kind])
+    return result
+
+
+def as_float(value: Any) -> float:
+    """Return a number as a float; an integer beyond the largest float is infinite, and refused as such."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def is_missing(value: object) -> bool:
+    """NaN, pandas.NA, NaT: everything that is not equal to itself, or says so."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return type(value).__name__ in ("NAType", "NaTType")
