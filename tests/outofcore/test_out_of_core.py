@@ -26,10 +26,18 @@ from demele.core.errors import AmbiguousKindWarning, UndefinedFactorWarning
 from demele.estimation.discretise import ColumnBins, cut
 from demele.outofcore import tables
 from demele.outofcore.counting import RowCounter
-from demele.outofcore.scores import evaluate_in_pieces
+from demele.scoring import evaluate as evaluating
 from demele.scoring import pieces as deciding
 from demele.streaming.rows import Binned
 from tests.tolerances import assert_exact
+
+
+def evaluated_in_pieces(*arguments: Any, **options: Any) -> demele.Evaluation:
+    """Evaluate rows in memory as those that are read a piece at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluating, "read_in_pieces", lambda *_: True)
+        return demele.evaluate(*arguments, **options)
+
 
 N = 700
 COUNTED = demele.counted_metrics()
@@ -295,7 +303,7 @@ def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
         theirs = sorted(str(one.message) for one in caught if issubclass(one.category, AmbiguousKindWarning))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = attempt(lambda: evaluate_in_pieces(codes, factors, ["mig"], missing="omit", kinds=given_kind))
+        found = attempt(lambda: evaluated_in_pieces(codes, factors, ["mig"], missing="omit", kinds=given_kind))
         mine = sorted(str(one.message) for one in caught if issubclass(one.category, AmbiguousKindWarning))
     if isinstance(expected, type):
         assert found is expected
@@ -327,7 +335,7 @@ def test_whole_numbers_beyond_the_integers_of_a_machine(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AmbiguousKindWarning)
         expected = demele.evaluate(codes, factors, ["mig"])
-        found = evaluate_in_pieces(codes, factors, ["mig"])
+        found = evaluated_in_pieces(codes, factors, ["mig"])
     assert found.factors == expected.factors
     mine, theirs = found["mig"].matrix, expected["mig"].matrix
     assert mine is not None

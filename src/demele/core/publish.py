@@ -30,7 +30,7 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
 
 
 #: What scores data that are read a piece at a time.
-IN_PIECES = "demele.scoring.pieces:single_in_pieces"
+IN_PIECES = "demele.scoring.pieces:scores_in_pieces"
 
 
 def in_pieces(*arguments: Any, **options: Any) -> Any:

@@ -92,13 +92,13 @@ def single(
         if keyword not in RunOptions.__annotations__:
             allowed = ", ".join(RunOptions.__annotations__)
             raise InputTypeError(keyword, f"no such option; every metric takes {allowed}")
-    if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
-        scores: list[Score] | None = in_pieces(metrics, codes, factors, options, run, codes_std=codes_std)
-        if scores is not None:
-            return scores
     kinds = run.get("kinds")
     settings = Run.checked(**run)
     asked = [Asked(metric, metric.name, checked(metric.option_table, options, metric.name)) for metric in metrics]
+    if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
+        scores: list[Score] | None = in_pieces(asked, codes, factors, settings, kinds=kinds, codes_std=codes_std)
+        if scores is not None:
+            return scores
     source = InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=settings.missing)), codes_std)
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():

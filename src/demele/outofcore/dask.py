@@ -10,7 +10,7 @@ import numpy as np
 from demele.core.errors import InputError
 from demele.core.inputs import Kind
 from demele.outofcore.first_pass import Names, Seen, merged
-from demele.outofcore.passes import Reading, Tally, counted, first_look, joined_tallies
+from demele.outofcore.passes import Instructions, Tally, counted, first_look, joined_tallies
 from demele.outofcore.tables import some
 from demele.runtime.dask import mapped, paired_partitions, reduced
 from demele.runtime.progress import Report
@@ -66,7 +66,7 @@ class Partitions:
         self._sizes = list(found[0])
         return found[1]
 
-    def tally(self, reading: Reading, report: Report | None, label: str) -> Tally:
+    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
         """Make a further pass."""
         if report is not None:
             report(1, 2, f"{label}, {len(self._groups)} partitions")
@@ -75,7 +75,7 @@ class Partitions:
             (*group, int(offset), size)
             for group, offset, size in zip(self._numbered(), offsets, self._sizes, strict=False)
         ]
-        return reduced(mapped(_partition_tallied, groups, reading), joined_tallies)
+        return reduced(mapped(_partition_tallied, groups, wanted), joined_tallies)
 
     def _numbered(self) -> list[tuple[Any, ...]]:
         return [(*group, index) for index, group in enumerate(self._groups)]
@@ -96,5 +96,5 @@ def _merged_seen(parts: list[tuple[tuple[int, ...], Seen]], names: Names) -> tup
     return tuple(size for sizes, _ in parts for size in sizes), merged([seen for _, seen in parts], names)
 
 
-def _partition_tallied(codes: Any, factors: Any, index: int, offset: int, n: int, reading: Reading) -> Tally:
-    return counted(Partition(codes, factors, index), offset, n, reading)
+def _partition_tallied(codes: Any, factors: Any, index: int, offset: int, n: int, wanted: Instructions) -> Tally:
+    return counted(Partition(codes, factors, index), offset, n, wanted)

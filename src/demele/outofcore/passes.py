@@ -53,7 +53,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Instructions:
     """What a second pass must know: how columns are read, what is counted, which rows are kept.
 
     ``below`` is the limit of keys: None keeps every row, 0 none. ``ordered`` factors are kept as level numbers.
@@ -83,10 +83,10 @@ def first_look(piece: Piece, names: tuple[Names, Names], kinds: dict[str, Kind])
     return merged(parts, names[1])
 
 
-def counted(piece: Piece, offset: int, n: int, reading: Reading) -> Tally:
+def counted(piece: Piece, offset: int, n: int, wanted: Instructions) -> Tally:
     """Count one piece, and keep rows of it; ``offset`` is the number of its first row, ``n`` how many it has."""
-    frame = reading.frame
-    counters = reading.counters()
+    frame = wanted.frame
+    counters = wanted.counters()
     readers = [_LevelReader.of(column.levels) if column.kind == "categorical" else None for column in frame.columns]
     sampled: list[Sampled] = []
     seen = 0
@@ -96,7 +96,7 @@ def counted(piece: Piece, offset: int, n: int, reading: Reading) -> Tally:
         seen += rows
         values = [real_column(column, name, "codes") for column, name in zip(codes, frame.codes, strict=True)]
         levels: list[NDArray[Any]] = []
-        if counters or any(reading.ordered):
+        if counters or any(wanted.ordered):
             levels = [
                 _read(about, column, reader)
                 for about, column, reader in zip(frame.columns, factors, readers, strict=True)
@@ -104,19 +104,19 @@ def counted(piece: Piece, offset: int, n: int, reading: Reading) -> Tally:
         for counter in counters:
             counter.add(values, levels)
         raw = [
-            levels[i] if own else column for i, (column, own) in enumerate(zip(factors, reading.ordered, strict=True))
+            levels[i] if own else column for i, (column, own) in enumerate(zip(factors, wanted.ordered, strict=True))
         ]
-        sampled += _kept([*values, *raw], numbers, reading)
+        sampled += _kept([*values, *raw], numbers, wanted)
     if seen != n:
         raise InputError(("codes", "factors"), f"{n} rows in the first pass over a part, {seen} in the next one")
     return Tally(seen, tuple(counter.cells for counter in counters), _joined(sampled))
 
 
-def _kept(columns: list[Any], numbers: NDArray[np.int64], reading: Reading) -> list[Sampled]:
-    if reading.below == 0:
+def _kept(columns: list[Any], numbers: NDArray[np.int64], wanted: Instructions) -> list[Sampled]:
+    if wanted.below == 0:
         return []
-    keys = row_keys(reading.seed, STREAM, numbers)
-    rows = np.arange(len(keys)) if reading.below is None else np.flatnonzero(keys < np.uint64(reading.below))
+    keys = row_keys(wanted.seed, STREAM, numbers)
+    rows = np.arange(len(keys)) if wanted.below is None else np.flatnonzero(keys < np.uint64(wanted.below))
     if not rows.size:
         return []
     # a column of pandas is taken as its own type before it becomes an array
@@ -152,7 +152,7 @@ def joined_tallies(parts: list[Tally]) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class _LevelReader:
-    """Level numbers of integers, by a table: reading levels one by one would cost more than counting them."""
+    """Level numbers of integers, by a table: wanted levels one by one would cost more than counting them."""
 
     low: int
     table: NDArray[Any]
@@ -212,8 +212,8 @@ def _read(about: Column, column: Any, reader: _LevelReader | None) -> NDArray[An
 # Pieces, and who works on them ----------------------------------------------------------------------------------------
 
 
-class Pieces(Protocol):
-    """All rows in pieces."""
+class Passes(Protocol):
+    """Who makes passes over all rows, whatever pieces they are read in."""
 
     names: tuple[Names, Names]
 
@@ -221,7 +221,7 @@ class Pieces(Protocol):
         """Make the first pass."""
         ...
 
-    def tally(self, reading: Reading, report: Report | None, label: str) -> Tally:
+    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
         """Make a further pass."""
         ...
 
@@ -240,10 +240,10 @@ class Spans:
         found = dict(self._all(work, report, "first pass"))
         return merged([found[index] for index in range(len(self._spans))], self.names[1])
 
-    def tally(self, reading: Reading, report: Report | None, label: str) -> Tally:
+    def tally(self, wanted: Instructions, report: Report | None, label: str) -> Tally:
         """Make a further pass."""
         total: Tally | None = None
-        for _, tally in self._all(partial(_tallied, reading=reading), report, label):  # whole numbers, in any order
+        for _, tally in self._all(partial(_tallied, wanted=wanted), report, label):  # whole numbers, in any order
             total = tally if total is None else joined_tallies([total, tally])
         if total is None:
             raise ValueError("there is at least one span")
@@ -263,6 +263,6 @@ def _looked(item: tuple[int, Span], names: tuple[Names, Names], kinds: dict[str,
     return item[0], first_look(item[1], names, kinds)
 
 
-def _tallied(item: tuple[int, Span], reading: Reading) -> tuple[int, Tally]:
+def _tallied(item: tuple[int, Span], wanted: Instructions) -> tuple[int, Tally]:
     index, span = item
-    return index, counted(span, span.start, span.stop - span.start, reading)
+    return index, counted(span, span.start, span.stop - span.start, wanted)

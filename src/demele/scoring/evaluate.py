@@ -12,7 +12,7 @@ from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Subject
-from demele.outofcore.scores import SAMPLE, evaluate_in_pieces
+from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
 from demele.scoring.pieces import read_in_pieces
 
 
@@ -118,28 +118,6 @@ def evaluate(
     >>> [round(score.value, 2) for score in evaluation]
     [0.98, 1.0]
     """
-    if read_in_pieces(codes, factors):
-        return evaluate_in_pieces(
-            codes,
-            factors,
-            metrics,
-            protocol=protocol,
-            seed=seed,
-            repeats=repeats,
-            bootstrap=bootstrap,
-            level=level,
-            chance=chance,
-            missing=missing,
-            kinds=kinds,
-            codes_std=codes_std,
-            reg_dim=reg_dim,
-            bins=bins,
-            options=options,
-            name=name,
-            n_jobs=n_jobs,
-            progress=progress,
-            sample=sample,
-        )
     run = Run.checked(
         seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
     )
@@ -149,6 +127,21 @@ def evaluate(
     asked = asked_of(chosen, settings, given_options(options, chosen), rule, {"reg_dim": reg_dim})
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {name!r}")
+    named = metrics is not None
+    if read_in_pieces(codes, factors):
+        return evaluation_in_pieces(
+            asked,
+            codes,
+            factors,
+            run,
+            protocol=settings.name,
+            kinds=kinds,
+            codes_std=codes_std,
+            name=name,
+            named=named,
+            progress=progress,
+            sample=sample,
+        )
     subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))
     return evaluation(
         asked,
@@ -157,6 +150,6 @@ def evaluate(
         protocol=settings.name,
         kinds=kinds,
         name=name,
-        named=metrics is not None,
+        named=named,
         progress=progress,
     )

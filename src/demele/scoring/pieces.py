@@ -1,13 +1,14 @@
 """Which data are read a piece at a time, and what a metric's own function gives of them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from demele.core.errors import NotEnoughData
 from demele.core.results import Score
-from demele.metrics.metric import Metric
+from demele.metrics.options import Run
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.metrics.request import Asked
 from demele.runtime.dask import is_collection
 
 #: Bytes of memory-mapped arrays that are still scored in memory. Fixed, so that scores do not depend on the machine.
@@ -24,22 +25,27 @@ def read_in_pieces(*tables: object) -> bool:
     )
 
 
-def single_in_pieces(
-    metrics: Sequence[Metric],
-    codes: object,
-    factors: object,
-    options: Mapping[str, Any],
-    run: Mapping[str, Any],
-    *,
-    codes_std: object = None,
+def scores_in_pieces(
+    asked: Sequence[Asked], codes: object, factors: object, run: Run, *, kinds: object, codes_std: object
 ) -> list[Score] | None:
-    """Score metrics that share their options; None where the data are to be read in memory."""
+    """Score metrics as their own functions do; None where the data are to be read in memory."""
     if not read_in_pieces(codes, factors):
         return None
-    from demele.outofcore.scores import evaluate_in_pieces
+    from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
 
-    own = {metric.name: options for metric in metrics}
-    evaluation = evaluate_in_pieces(codes, factors, list(metrics), options=own, codes_std=codes_std, **run)
+    evaluation = evaluation_in_pieces(
+        asked,
+        codes,
+        factors,
+        run,
+        protocol=DEFAULT_PROTOCOL,
+        kinds=kinds,
+        codes_std=codes_std,
+        name="codes",
+        named=True,
+        progress=False,
+        sample=SAMPLE,
+    )
     if evaluation.left_out:
         raise NotEnoughData(evaluation.left_out[0].reason)
     return list(evaluation)

@@ -8,7 +8,7 @@ from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.options import restored
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.outofcore.scores import SAMPLE
+from demele.outofcore.evaluation import SAMPLE
 from demele.scoring.evaluate import evaluate
 from demele.scoring.pieces import read_in_pieces
 

@@ -419,7 +419,8 @@ class Accumulator:
         )
         left_out |= {one.metric: one for one in about.left_out}
         kept, n = self._sample.n_kept, self._sample.n
-        found |= {score.metric: of_sample(score, kept, n, plan.bound) for score in about}
+        how, context = f"bound={plan.bound}", {"sample_of": str(n)}
+        found |= {score.metric: of_sample(score, kept, n, how, context) for score in about}
         return about
 
     def _sampled_names(self) -> list[str]:

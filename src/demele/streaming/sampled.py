@@ -1,5 +1,6 @@
 """Rows that are kept rather than counted: read without a frame, and given back to an evaluation."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,18 +111,18 @@ def as_tables(columns: tuple[NDArray[Any], ...], names: Names, frame: Frame | No
     d, m = len(names[0]), len(names[1])
     own = columns[d : d + m]
     return (
-        _table(columns[:d], names[0], "z"),
-        _table(own, names[1], "v") if frame is None else frame.restored(own),
+        table_of_columns(columns[:d], names[0], "z"),
+        table_of_columns(own, names[1], "v") if frame is None else frame.restored(own),
         np.column_stack(columns[d + m :]) if len(columns) > d + m else None,
     )
 
 
-def _table(columns: tuple[NDArray[Any], ...], names: tuple[str, ...], default: str) -> Any:
+def table_of_columns(columns: Sequence[Any], names: tuple[str, ...], default: str) -> Any:
     """Return columns as they came: an array of rows if they have no names, else a frame.
 
     Solvers that sum in another order, as they do for another layout, give other last bits.
     """
-    numeric = all(column.dtype.kind in "fiub" for column in columns)
+    numeric = all(isinstance(column, np.ndarray) and column.dtype.kind in "fiub" for column in columns)
     if numeric and names == tuple(f"{default}{index + 1}" for index in range(len(columns))):
         return np.column_stack(columns)
     import pandas as pd
@@ -129,11 +130,16 @@ def _table(columns: tuple[NDArray[Any], ...], names: tuple[str, ...], default: s
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def of_sample(score: Score, n_kept: int, n: int, bound: int) -> Score:
-    """Say of how many rows a sampled score is, where it is not of all."""
+def of_sample(score: Score, n_kept: int, n: int, how: str, context: Mapping[str, str]) -> Score:
+    """Say of how many rows a sampled score is, where it is not of all; ``context`` is what its signature adds."""
     if n_kept == n:
         return score
-    message = f"of a random sample of {n_kept:,} of {n:,} rows (bound={bound})"
-    context = {**score.signature.context, "sample_of": str(n)}
-    signature = Signature(score.signature.metric, score.signature.arguments, context)
-    return replace(score, notes=(*score.notes, Note(code="sampled", message=message)), signature=signature)
+    note = Note(code="sampled", message=f"of a random sample of {n_kept:,} of {n:,} rows ({how})")
+    return with_context(replace(score, notes=(*score.notes, note)), context)
+
+
+def with_context(score: Score, context: Mapping[str, str]) -> Score:
+    """Return a score whose signature says more of where it came from."""
+    signature = score.signature
+    added = Signature(signature.metric, signature.arguments, {**signature.context, **context})
+    return replace(score, signature=added)

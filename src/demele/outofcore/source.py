@@ -1,7 +1,7 @@
-"""All rows that do not fit into memory, as passes over them see them: what is found, counted and kept."""
+"""All rows that do not fit into memory, as a source: what passes over them find, count and keep."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,34 +9,57 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Kind, Missing, check_pair, given_kinds
+from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
-from demele.metrics.source import Subject
+from demele.estimation.information import InformationTable
+from demele.metrics.data import TableSettings
+from demele.metrics.metric import Reading
+from demele.metrics.source import Source, Subject
+from demele.outofcore.counting import Cells, RowCounter
 from demele.outofcore.dask import Partitions
 from demele.outofcore.first_pass import Seen, SeenFactor, doubt_of, kind_of, levels_of
-from demele.outofcore.passes import Pieces, Reading, Sampled, Spans, Tally
+from demele.outofcore.passes import Instructions, Passes, Sampled, Spans, Tally
 from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
 from demele.runtime.progress import Report
 from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
+from demele.streaming.source import is_counted, of_varying
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRows:
-    """What the first pass found, and what further passes need of it."""
+class WholeRows(Source):
+    """All rows that do not fit into memory: what a first pass found; after :meth:`read`, counts and a sample of them.
 
-    pieces: Pieces
-    seen: Seen
-    frame: Frame
-    kinds: Mapping[str, str]
-    sample: int
-    seed: int
+    Parameters
+    ----------
+    passes : Passes
+    seen : Seen
+        What the first pass found.
+    frame : Frame
+    subject : Subject
+    sample : int
+        Rows that are kept at most.
+    seed : int
+    """
+
+    states = frozenset({"table"})
+    name = "data read a piece at a time"
+
+    def __init__(self, passes: Passes, seen: Seen, frame: Frame, subject: Subject, sample: int, seed: int) -> None:
+        self.seen, self.frame, self.sample, self.seed = seen, frame, sample, seed
+        self._passes, self._subject = passes, subject
+        self._cells: dict[Binning, Cells] = {}
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return self.seen.n
+
+    @property
+    def all_kept(self) -> bool:
+        """Whether the sample holds every row."""
+        return self.n <= self.sample
 
     @property
     def incomplete(self) -> tuple[bool, ...]:
@@ -48,30 +71,79 @@ class WholeRows:
         """Factors of a categorical type, whose classes have an order that their names do not tell."""
         return tuple(one.form == "ordered" for one in self.seen.factors)
 
-    def reading(self, frame: Frame, rules: Sequence[Binning], *, sampling: bool) -> Reading:
-        """Return what a further pass must know."""
+    def read(self, rules: Sequence[Binning], report: Report | None) -> Sampled:
+        """Count all rows under these rules, and return a sample of them.
+
+        Where a rule looks at values, a pass for the sample alone goes before.
+        """
+        kept = None
+        looking = [rule for rule in rules if rule.needs_values]
+        if looking:
+            kept = _smallest(self._tally([], "sampling", report, sampling=True), self)
+            self.frame = replace(self.frame, exact={rule: _edges(rule, self, kept) for rule in looking})
+        for rule in rules:
+            self.frame.bins(rule)  # refuses tables that no memory holds
+        if rules or kept is None:
+            tally = self._tally(rules, "counting", report, sampling=kept is None)
+            self._cells = dict(zip(rules, tally.cells, strict=True))
+            kept = _smallest(tally, self) if kept is None else kept
+        return kept
+
+    def _tally(self, rules: Sequence[Binning], label: str, report: Report | None, *, sampling: bool) -> Tally:
         below: int | None = 0
         if sampling:
             # somewhat more rows than wanted have keys below the limit, the smallest of which are kept
-            wanted = self.sample + 8 * self.sample**0.5 + 32
-            below = None if self.n <= self.sample else min(int(wanted / self.n * 2**64), 2**64 - 1)
-        return Reading(frame, self.incomplete, tuple(rules), self.seed, below, self.ordered)
+            enough = self.sample + 8 * self.sample**0.5 + 32
+            below = None if self.all_kept else min(int(enough / self.n * 2**64), 2**64 - 1)
+        wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered)
+        return self._passes.tally(wanted, report, label)
+
+    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
+        """Whether a metric counts every row."""
+        return is_counted(reading, options)
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the columns as the first pass found them."""
+        return self._subject
+
+    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
+        """Return the information table of all rows."""
+        counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
+        counts = of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
+        return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
+
+    def notes(self, options: Mapping[str, Any]) -> tuple[Note, ...]:
+        """Say where edges are quantiles, and of which rows."""
+        if not options["bins"].needs_values or self.all_kept:
+            return ()
+        message = f"the edges of the bins are quantiles of a random sample of {self.sample:,} of {self.n:,} rows"
+        return (Note(code="edges-of-sample", message=message),)
+
+    def drawn(self) -> dict[str, str]:
+        """Return what a signature says of the sample: replayed, the same rows are drawn."""
+        return {"sample": str(self.sample), "sample_of": str(self.n), "sample_seed": str(self.seed)}
 
 
-def pieces_of(codes: object, factors: object, n_jobs: int) -> Pieces:
-    """Return the rows in pieces: partitions of Dask collections, spans of everything else."""
+def whole_rows(
+    codes: object,
+    factors: object,
+    *,
+    kinds: object,
+    missing: Missing,
+    sample: int,
+    seed: int,
+    n_jobs: int,
+    report: Report | None,
+) -> WholeRows:
+    """Make the first pass: find columns, kinds, levels and ranges, and refuse what is refused in memory."""
+    passes: Passes
     if is_collection(codes) or is_collection(factors):
-        return Partitions(codes, factors)
-    return Spans(table_of(codes, "codes"), table_of(factors, "factors"), n_jobs)
-
-
-def first_pass(
-    pieces: Pieces, kinds: object, missing: Missing, sample: int, seed: int, report: Report | None
-) -> tuple[WholeRows, Subject]:
-    """Find columns, kinds, levels and ranges, and refuse what is refused in memory."""
-    names, own = pieces.names
+        passes = Partitions(codes, factors)
+    else:
+        passes = Spans(table_of(codes, "codes"), table_of(factors, "factors"), n_jobs)
+    names, own = passes.names
     given = given_kinds(kinds, own)
-    seen = pieces.look(given, report)
+    seen = passes.look(given, report)
     if seen.n == 0:
         raise NotEnoughData("codes", "expected at least 2 rows, got none")
     for name, code in zip(names, seen.codes, strict=True):
@@ -110,8 +182,7 @@ def first_pass(
     codes, factors = frame.described(seen.n, [one.n_annotated for one in seen.factors])
     factors = replace(factors, ambiguous=tuple(doubt for doubt in doubts if doubt is not None))
     check_pair(codes, factors)
-    found = {column.name: column.kind for column in columns}
-    return WholeRows(pieces, seen, frame, found, sample, seed), Subject.of(codes, factors)
+    return WholeRows(passes, seen, frame, Subject.of(codes, factors), sample, seed)
 
 
 def _column(name: str, kind: Kind, seen: SeenFactor) -> Column:
@@ -125,21 +196,6 @@ def _refuse_wide(low: float, high: float, what: str) -> None:
     with np.errstate(over="ignore"):
         if high > low and np.isinf(np.float64(high) - np.float64(low)):
             raise InputError(f"{what} exceeds the largest float; rescale it")
-
-
-def further_passes(rows: WholeRows, rules: Sequence[Binning], report: Report | None) -> tuple[Frame, Tally, Sampled]:
-    """Count under the rules that are asked for; where a rule looks at values, after a pass for the sample alone."""
-    frame, kept = rows.frame, None
-    looking = [rule for rule in rules if rule.needs_values]
-    if looking:
-        tally = rows.pieces.tally(rows.reading(frame, [], sampling=True), report, "sampling")
-        kept = _smallest(tally, rows)
-        frame = replace(frame, exact={rule: _edges(rule, rows, kept) for rule in looking})
-    for rule in rules:
-        frame.bins(rule)  # refuses tables that no memory holds
-    if rules or kept is None:
-        tally = rows.pieces.tally(rows.reading(frame, rules, sampling=kept is None), report, "counting")
-    return frame, tally, _smallest(tally, rows) if kept is None else kept
 
 
 def _smallest(tally: Tally, rows: WholeRows) -> Sampled:
