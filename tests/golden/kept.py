@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 import sklearn
 
-from tests.golden import doors, metrics  # noqa: F401 - they register their groups
+from tests.golden import commands, doors, judgements, metrics  # noqa: F401 - they register their groups
 from tests.golden.groups import GROUPS
 from tests.golden.shown import outcome
 
