@@ -5,6 +5,9 @@ the ratios of CPU seconds of the whole call and of what is beyond reading the in
 """
 
 import argparse
+import functools
+import importlib
+import importlib.util
 import inspect
 import statistics
 import sys
@@ -80,26 +83,33 @@ def door() -> Callable[[], object]:
 
 
 def table() -> Callable[[], object]:
-    """Return what makes the table of information."""
-    from demele.metrics.information.tables import TableSettings, information_of
-
+    """Return what makes the table of information: of the present code, or of that before it had sources."""
     from demele.core.inputs import read_pair
     from demele.estimation.discretise import EqualWidth
-    from demele.metrics.data import Data
 
-    rows, settings = Data(*read_pair(*data(200, 8, 4))), TableSettings(EqualWidth(10))
-    pairs = {"factor_pairs": False} if "factor_pairs" in inspect.signature(information_of).parameters else {}
-    return lambda: information_of(rows, settings, **pairs).information.tolist()
+    read = read_pair(*data(200, 8, 4))
+    if importlib.util.find_spec("demele.metrics.source") is None:
+        tables: Any = importlib.import_module("demele.metrics.information.tables")
+        rows = importlib.import_module("demele.metrics.data").Data(*read)
+        settings = tables.TableSettings(EqualWidth(10))
+        return lambda: tables.information_of(rows, settings).information.tolist()
+    from demele.metrics.data import TableSettings
+    from demele.metrics.source import InMemory, Subject
+
+    source = InMemory(Subject.of(*read))
+    return lambda: source.table(TableSettings(EqualWidth(10))).information.tolist()
 
 
 def unguarded() -> Callable[[], object]:
     """Return the call without guards: nothing is looked for that would make the number fragile."""
-    from demele.metrics import evaluate, outcomes
-
     given = data(200, 8, 4)
-    modules: tuple[Any, Any] = (outcomes, evaluate)
-    modules[0].fragility_notes = lambda *_: {}
-    modules[1].guarded = lambda found, *_: found
+    if importlib.util.find_spec("demele.metrics.source") is None:
+        modules: Any = [importlib.import_module(f"demele.metrics.{name}") for name in ("outcomes", "evaluate")]
+        modules[0].fragility_notes = lambda *_: {}
+        modules[1].guarded = lambda found, *_: found
+    else:
+        engine: Any = importlib.import_module("demele.metrics.run")
+        engine.computed = functools.partial(engine.computed, guards=False)
     return lambda: demele.mig(*given).value
 
 

@@ -6,9 +6,8 @@ from typing import Any
 from demele.core.errors import InputError, InputTypeError
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.metric import Metric, as_metric
-from demele.metrics.options import checked
 from demele.metrics.protocols import Protocol
-from demele.metrics.request import Asked
+from demele.metrics.request import Asked, checked
 
 #: A registered name, a metric, or a function ``(codes, factors) -> float``.
 Choice = str | Metric | Callable[..., Any]
@@ -86,7 +85,7 @@ def given_options(options: object, chosen: Mapping[str, Metric] | None = None) -
                         "options", f"no {members[0].family}-based metric has an option {option!r}; known are {listed}"
                     )
         else:
-            checked(members[0].option_table, own, name)
+            checked(members[0], own, name)
         given[name] = own
     return given
 
@@ -110,7 +109,7 @@ def merged_options(
         own["bins"] = bins
     own |= of_group(given.get(metric.group, {}))
     own |= given.get(name or metric.name, {})
-    return checked(table, own, metric.name)
+    return checked(metric, own)
 
 
 def asked_of(

@@ -62,12 +62,14 @@ def table_notes(
     reasons: list[tuple[str, str, TableSettings]] = []
     bins = settings.binning.bins if isinstance(settings.binning, EqualWidth) else 10
     if isinstance(settings.binning, EqualWidth):
-        crowded = _crowded(data, table)
+        repeats = np.diff(_sample(data.codes.values), axis=0) == 0
+        distinct = 1 + (~repeats).sum(axis=0)
+        crowded = _crowded(data, table, distinct)
         if crowded:
             other = replace(settings, binning=EqualFrequency(bins))
             reasons.append(("crowded-bins", _crowded_text(data, crowded, bins), other))
-        tied = _tied(data)
-        if tied and not crowded:
+        tied = np.flatnonzero((repeats.mean(axis=0) > TIED) & ~data.codes.constant & (distinct > 2))
+        if len(tied) and not crowded:
             other = replace(settings, binning=EqualFrequency(bins))
             listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
             reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
@@ -86,27 +88,24 @@ def table_notes(
     return notes
 
 
-def _crowded(data: Data, table: InformationTable) -> list[int]:
-    """Codes (then factors, counted from the number of codes) whose rows sit in few of the equal-width bins."""
+def _crowded(data: Data, table: InformationTable, distinct: NDArray[np.intp]) -> list[int]:
+    """Codes (then factors, counted from the number of codes) whose rows sit in few of the equal-width bins.
+
+    ``distinct`` is the number of distinct values of each code, in a sample of its rows.
+    """
     if table.joint_entropy is None or table.code_bins is None:
         return []
     code_entropy = (table.joint_entropy - table.factor_entropy[None, :] + table.information).max(axis=1)
     full = np.log(np.maximum(table.code_bins, 2))
-    spread = _distinct(data.codes.values) > table.code_bins  # a code of few values crowds no bins, it has few
+    spread = distinct > table.code_bins  # a code of few values crowds no bins, it has few
     found = [int(code) for code in np.flatnonzero((code_entropy < 0.6 * full) & spread)]
     for index, factor in enumerate(data.factors.columns):
         if factor.categorical or table.factor_entropy[index] >= 0.6 * full.max():
             continue
-        if _distinct(factor.values[factor.annotated()][:, None])[0] > table.code_bins.max():
+        ordered = _sample(factor.values[factor.annotated()])
+        if 1 + (np.diff(ordered) != 0).sum() > table.code_bins.max():
             found.append(data.codes.d + index)
     return found
-
-
-def _distinct(columns: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the number of distinct values of each column, in a sample of its rows."""
-    ordered = _sample(columns)
-    distinct: NDArray[np.intp] = 1 + (np.diff(ordered, axis=0) != 0).sum(axis=0)
-    return distinct
 
 
 def _sample(columns: NDArray[Any]) -> NDArray[np.float64]:
@@ -120,12 +119,6 @@ def _crowded_text(data: Data, crowded: list[int], bins: int) -> str:
     listed = ", ".join(repr(names[index]) for index in crowded[:3]) + (", ..." if len(crowded) > 3 else "")
     what = "outliers or spikes crowd" if len(crowded) > 1 else "an outlier or a spike crowds"
     return f"{what} the rows of {listed} into few of the {bins} equal-width bins; under equal-frequency bins"
-
-
-def _tied(data: Data) -> list[int]:
-    ordered = _sample(data.codes.values)
-    share = (np.diff(ordered, axis=0) == 0).mean(axis=0)
-    return [int(code) for code in np.flatnonzero((share > TIED) & ~data.codes.constant & (_distinct(ordered) > 2))]
 
 
 def _bias(data: Data, table: InformationTable) -> float:

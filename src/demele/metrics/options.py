@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal, TypedDict, Union, cast, get_args, ge
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing
-from demele.core.names import suggestion
 from demele.core.signature import OptionText
 from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
 
@@ -172,9 +171,10 @@ RegDim = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a metric: its default in frozen form, and its check."""
+    """One option of a metric: its default, as the signature writes it and in frozen form, and its check."""
 
     name: str
+    written: Any
     default: Any
     check: Callable[[str, Any], Any]
     expects: str
@@ -206,7 +206,7 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
         if one.default is inspect.Parameter.empty:
             raise InputTypeError(f"option {one.name!r} of {owner} has no default")
         check, expects = _check_of(hints.get(one.name), one.name, owner)
-        found[one.name] = Option(one.name, check(one.name, one.default), check, expects)
+        found[one.name] = Option(one.name, one.default, check(one.name, one.default), check, expects)
     return found
 
 
@@ -229,21 +229,6 @@ def _check_of(hint: Any, name: str, owner: str) -> tuple[Callable[[str, Any], An
         f"option {name!r} of {owner} has no check; annotate it with Count, Positive, a Literal, bool, or "
         "Annotated[..., Reads(...)] of demele.metrics.options"
     )
-
-
-def checked(options: Mapping[str, Option], given: Mapping[str, Any], metric: str) -> dict[str, Any]:
-    """Fill in defaults, and check every option that was given.
-
-    Raises
-    ------
-    InputError, InputTypeError, UnknownNameError
-    """
-    for name in given:
-        if name not in options:
-            raise UnknownNameError("options", f"{metric} has no option {name!r}{suggestion(name, options)}")
-    return {
-        name: option.check(name, given[name]) if name in given else option.default for name, option in options.items()
-    }
 
 
 def restored(value: object) -> object:

@@ -42,14 +42,20 @@ def score_of(
     """Put names, intervals, notes and the signature to what was computed; ``context`` is what the source adds to it."""
     native = outcome.native
     value = float(native.value)
-    per_factor = None if native.per_factor is None else subject.spread_factors(native.per_factor)
-    matrix = None if native.matrix is None else subject.spread_factors(native.matrix)
+    per_factor, matrix = native.per_factor, native.matrix
+    if len(subject.active) < subject.m:
+        per_factor = None if per_factor is None else subject.spread_factors(per_factor)
+        matrix = None if matrix is None else subject.spread_factors(matrix)
     interval, native_intervals = None, None
     if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
         interval, native_intervals = _intervals(request, outcome, native, subject, run)
     best_high = request.metric.best >= 1
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
-    notes += _undefined(request, native, subject)
+    own, names = native.per_code, subject.codes.names
+    if native.per_factor is not None:
+        own, names = native.per_factor, subject.varying.names
+    if own is not None and np.isnan(own).any():
+        notes += (_undefined(request, native, own, names),)
     if 0 < run.bootstrap * (1 - run.level) < 2:
         message = f"{run.bootstrap} resamples are few for an interval at {run.level:g}: its ends are single resamples"
         notes += (Note(code="few-resamples", message=message, severity="warning"),)
@@ -78,18 +84,13 @@ def score_of(
     )
 
 
-def _undefined(request: Request, native: Native, subject: Subject) -> tuple[Note, ...]:
+def _undefined(request: Request, native: Native, own: Array, names: Sequence[str]) -> Note:
     """Say of which varying factors, or codes, the native value is not defined."""
-    values, names = native.per_code, subject.codes.names
-    if native.per_factor is not None:
-        values, names = native.per_factor, subject.varying.names
-    if values is None or not np.isnan(values).any():
-        return ()
-    missing = tuple(name for name, value in zip(names, values, strict=True) if np.isnan(value))
+    missing = tuple(name for name, value in zip(names, own, strict=True) if np.isnan(value))
     listed = ", ".join(repr(name) for name in missing[:5]) + (", ..." if len(missing) > 5 else "")
     severity: Severity = "warning" if np.isnan(native.value) else "info"
     message = f"not defined for {listed}: {request.metric.undefined}"
-    return (Note(code="undefined-value", message=message, subject=missing, severity=severity),)
+    return Note(code="undefined-value", message=message, subject=missing, severity=severity)
 
 
 def _intervals(
@@ -118,19 +119,14 @@ def _intervals(
     return whole, tuple(interval(own[:, index], float(centres[index])) for index in range(own.shape[1]))
 
 
-def _unused(request: Request) -> tuple[str, ...]:
-    """Options that this call did not look at: they would only lengthen its signature."""
-    if request.settings is None:
-        return ()
-    unused: tuple[str, ...] = () if request.side.get("reg_dim") is not None else ("reg_dim", "fill_reg_dim")
-    unused += ("n_neighbors",) if request.settings.estimator == "histogram" else ("bins", "correction")
-    return (*unused, "reg_dim") if request.options.get("reg_dim") is None else unused
-
-
 def _signature(
     request: Request, subject: Subject, run: Run, protocol: str, kinds: object, context: Mapping[str, str]
 ) -> Signature:
-    metric, unused = request.metric, _unused(request)
+    metric, unused = request.metric, []
+    if request.settings is not None:  # options that the call did not look at would only lengthen its signature
+        unused += ["n_neighbors"] if request.settings.estimator == "histogram" else ["bins", "correction"]
+        unused += ["reg_dim", "fill_reg_dim"] if request.side.get("reg_dim") is None else []
+        unused += ["reg_dim"] if request.options.get("reg_dim") is None else []
     arguments: dict[str, object] = {key: value for key, value in request.options.items() if key not in unused}
     uses_seed = metric.is_plain or metric.stochastic or run.bootstrap or run.chance
     if uses_seed or (request.settings is not None and request.settings.estimator == "knn"):

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from demele.core.errors import NotEnoughData
+from demele.core.errors import NotEnoughData, UnknownNameError
+from demele.core.names import suggestion
 from demele.core.results import Note
 from demele.core.sentences import give
 from demele.estimation.information import InformationTable
@@ -67,6 +68,25 @@ class Request:
         return replace(formula(usable, **given), matrix=table.information)
 
 
+def checked(metric: Metric, given: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """Fill in the defaults of a metric's options, and check those that were given otherwise.
+
+    ``name`` is what an error calls the metric, such as the name of its group.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    """
+    options = metric.option_table
+    for key in given:
+        if key not in options:
+            raise UnknownNameError("options", f"{name or metric.name} has no option {key!r}{suggestion(key, options)}")
+    return {
+        key: option.default if given.get(key, option.written) is option.written else option.check(key, given[key])
+        for key, option in options.items()
+    }
+
+
 def bound(
     function: Callable[..., Any],
     options: Mapping[str, Any],
@@ -78,25 +98,6 @@ def bound(
     return {name: known[name] for name in wanted_by(function)}
 
 
-def reading_of(metric: Metric, source: Source, options: Mapping[str, Any]) -> Reading | None:
-    """Return the preferred way to a metric that can be gone from a source; None if there is none."""
-    return next((reading for reading in metric.readings if source.has(reading, options)), None)
-
-
-def table_settings(reading: Reading, options: Mapping[str, Any], seed: int = 0) -> TableSettings:
-    """Return how a metric reads its information table."""
-    estimator = options.get("estimator", "histogram")
-    return TableSettings(
-        binning=options["bins"],
-        estimator=estimator,
-        correction=options.get("correction", "none"),
-        n_neighbors=options.get("n_neighbors", 3),
-        seed=seed,
-        soft=reading.soft,
-        one_by_one=reading.one_by_one and estimator == "knn",
-    )
-
-
 def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
     """Check that a metric applies to a source's representation, and resolve what depends on its columns.
 
@@ -106,16 +107,29 @@ def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
         If it does not apply.
     """
     metric, options = asked.metric, dict(asked.options)
-    reading = reading_of(metric, source, options)
+    reading = source.way_to(metric, options)
     if reading is None:
         wanted = " or ".join(dict.fromkeys(one.state for one in metric.readings))
         raise NotEnoughData(f"{metric.name} needs {wanted}, which {source.name} does not have")
-    settings = table_settings(reading, options, seed) if reading.state == "table" else None
+    settings = None
+    if reading.state == "table":
+        estimator = options.get("estimator", "histogram")
+        settings = TableSettings(
+            binning=options["bins"],
+            estimator=estimator,
+            correction=options.get("correction", "none"),
+            n_neighbors=options.get("n_neighbors", 3),
+            seed=seed,
+            soft=reading.soft,
+            one_by_one=reading.one_by_one and estimator == "knn",
+        )
     has_std = reading.soft and source.rows().codes_std is not None
     read = applies(asked, source.subject(reading.state, options), has_std=has_std)
     options |= {name: found.shown for name, found in read.items() if name in options}
     notes = tuple(note for found in read.values() for note in found.notes)
-    values = {name: found.value for name, found in read.items()}
+    values = dict.fromkeys(item.rstrip("?") for item in metric.side) | {
+        name: found.value for name, found in read.items()
+    }
     return Request(metric, asked.name, reading, options, values, settings, notes)
 
 
@@ -138,8 +152,10 @@ def applies(asked: Asked, subject: Subject, *, has_std: bool = False) -> dict[st
         raise NotEnoughData(
             "codes_std", f"{metric.name} needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
         )
-    return {
-        name: SIDE[name](item.endswith("?"), asked.options, asked.side.get(name), subject)
-        for item in metric.side
-        for name in [item.rstrip("?")]
-    }
+    read = {}
+    for item in metric.side:
+        name = item.rstrip("?")
+        given = asked.options[name] if asked.options.get(name) is not None else asked.side.get(name)
+        if item == name or given is not None or asked.options.get(f"fill_{name}"):
+            read[name] = SIDE[name](given, subject)
+    return read

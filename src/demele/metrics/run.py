@@ -26,10 +26,10 @@ from demele.metrics.guards import (
     unchecked_notes,
 )
 from demele.metrics.metric import Metric, Native
-from demele.metrics.options import Run, RunOptions, checked
+from demele.metrics.options import Run, RunOptions
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
-from demele.metrics.request import Asked, Request, bound, request_for
+from demele.metrics.request import Asked, Request, bound, checked, request_for
 from demele.metrics.side import assumed_codes
 from demele.metrics.source import InMemory, Source, Subject
 from demele.metrics.tasks import Draws, Task, TaskResult, Variant, run_tasks
@@ -93,8 +93,8 @@ def single(
             allowed = ", ".join(RunOptions.__annotations__)
             raise InputTypeError(keyword, f"no such option; every metric takes {allowed}")
     kinds = run.get("kinds")
-    settings = Run.checked(**run)
-    asked = [Asked(metric, metric.name, checked(metric.option_table, options, metric.name)) for metric in metrics]
+    settings = Run.checked(**run) if run else Run()
+    asked = [Asked(metric, metric.name, checked(metric, options)) for metric in metrics]
     if not (type(codes) is type(factors) is np.ndarray):  # of plain arrays nothing need be asked
         scores: list[Score] | None = in_pieces(asked, codes, factors, settings, kinds=kinds, codes_std=codes_std)
         if scores is not None:
@@ -179,8 +179,8 @@ def scores_of(
     for request in found.requests:
         subject = source.subject(request.reading.state, request.options)
         outcome = found.outcomes[request.name]
-        scores.append(score_of(request, outcome, subject, run, protocol, kinds, source.context()))
-    if warn:
+        scores.append(score_of(request, outcome, subject, run, protocol, kinds, source.context))
+    if warn and any(score.fragile for score in scores):
         warn_of_fragile(scores)
     return scores
 
@@ -224,7 +224,11 @@ def computed(
         except DemeleError as error:
             refuse(one.name, error)
     shuffle = guards and _look_for_chance(found.requests, source)
-    for settings, group in _by_table(found.requests).items():
+    tables: dict[TableSettings, list[Request]] = {}
+    for request in found.requests:
+        if request.settings is not None:
+            tables.setdefault(request.settings, []).append(request)
+    for settings, group in tables.items():
         _read_off_table(settings, group, source, run, found, report, refuse, shuffle=shuffle, guards=guards)
     fitted = [item for item in found.requests if item.reading.state in ("rows", "arrays")]
     if fitted:
@@ -250,15 +254,6 @@ def _look_for_chance(requests: list[Request], source: Source) -> bool:
         return False
     finding = source.finding()
     return finding is not None and finding.told
-
-
-def _by_table(requests: list[Request]) -> dict[TableSettings, list[Request]]:
-    """Group the requests that are read off one information table."""
-    groups: dict[TableSettings, list[Request]] = {}
-    for request in requests:
-        if request.settings is not None:
-            groups.setdefault(request.settings, []).append(request)
-    return groups
 
 
 def _read_off_table(
@@ -311,8 +306,9 @@ def _read_off_table(
         shuffled = _drawn(tables, requests, 1, "shuffles", None)
     for request in requests:
         name = request.name
-        told = source.notes(request.options) + notes.get(name, ())
-        told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
+        told = notes.get(name, ())
+        if request.notes:
+            told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
         if guards and shuffled is not None:
             told += _beside_chance(natives[name], shuffled[name], source.rows())
         found.outcomes[name] = Outcome(

@@ -83,11 +83,8 @@ def regularising_codes(reg_dim: object, code_names: Sequence[str], factor_names:
     return found
 
 
-def _read_reg_dim(optional: bool, options: Mapping[str, Any], given: object, subject: Subject) -> SideInput:
-    """Read the code of each factor: from the metric's own option, or from what the call gave for all metrics."""
-    given = options["reg_dim"] if options.get("reg_dim") is not None else given
-    if optional and given is None and not options.get("fill_reg_dim"):
-        return SideInput(None, None)
+def _read_reg_dim(given: object, subject: Subject) -> SideInput:
+    """Read the code of each factor; by default, in the order of the columns."""
     full = regularising_codes(given, subject.codes.names, subject.factors.names)
     shown = None if given is None else tuple(int(code) for code in full)
     return SideInput(full[list(subject.active)], shown, () if given is not None else (_ASSUMED_ORDER,))
@@ -106,5 +103,5 @@ def assumed_codes(
     return tuple(replace(note, message=text, severity="warning") for note in notes)
 
 
-#: By name: reads what was given, for one metric's options and one representation.
-SIDE: Mapping[str, Callable[[bool, Mapping[str, Any], object, Subject], SideInput]] = {"reg_dim": _read_reg_dim}
+#: By name: reads what was given, from a metric's option of this name or for all metrics, for one representation.
+SIDE: Mapping[str, Callable[[object, Subject], SideInput]] = {"reg_dim": _read_reg_dim}

@@ -29,7 +29,7 @@ from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding, dependence
 from demele.estimation.information import Correction, InformationTable, information_table
 from demele.metrics.data import Array, Data, TableSettings
-from demele.metrics.metric import Reading
+from demele.metrics.metric import Metric, Reading
 
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 500_000
@@ -121,9 +121,12 @@ class Source:
     states: frozenset[str] = frozenset()
     name = "this source"
 
-    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
-        """Whether a way to a number can be gone from here under these options."""
-        return reading.state in self.states and (reading.when is None or reading.when(self, options))
+    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
+        """Return the preferred way to a metric that can be gone from here under its options; None if there is none."""
+        for reading in metric.readings:
+            if reading.state in self.states and (reading.when is None or reading.when(self, options)):
+                return reading
+        return None
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns, what varies in them under a metric's options, and what must be said of them."""
@@ -155,10 +158,6 @@ class Source:
         """Say whether the codes tell anything of the factors; None, if that cannot be known."""
         return None
 
-    def notes(self, options: Mapping[str, Any]) -> tuple[Note, ...]:
-        """Return what must be said of every score that is read off a table of this source."""
-        return ()
-
     def factor_kinds(self) -> tuple[str, ...]:
         """Return the kind of each factor."""
         return tuple(factor.kind for factor in self.subject("rows").factors.columns)
@@ -167,8 +166,9 @@ class Source:
         """Whether bins of this rule can be cut without looking at rows again."""
         return not rule.needs_values
 
+    @property
     def context(self) -> Mapping[str, str]:
-        """Return what a signature says of the source."""
+        """What a signature says of the source."""
         return {}
 
     def _lacks(self, what: str) -> NotEnoughData:
@@ -190,7 +190,8 @@ class InMemory(Source):
 
     def __init__(self, subject: Subject, codes_std: object = None) -> None:
         self._subject = subject
-        self.data = Data(subject.codes, subject.varying, checked_std(codes_std, subject.codes))
+        std = None if codes_std is None else checked_std(codes_std, subject.codes)
+        self.data = Data(subject.codes, subject.varying, std)
         self._finding: Finding | None = None
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
@@ -287,15 +288,13 @@ def _stacked(counts: list[JointCounts]) -> JointCounts:
     )
 
 
-def checked_std(codes_std: object, codes: Codes) -> Array | None:
+def checked_std(codes_std: object, codes: Codes) -> Array:
     """Return standard deviations of the shape of the codes, at least 0.
 
     Raises
     ------
     InputError, InputTypeError
     """
-    if codes_std is None:
-        return None
     read = read_codes(codes_std, "codes_std")
     if (read.n, read.d) != (codes.n, codes.d):
         raise InputError("codes_std", f"expected the shape of codes, ({codes.n}, {codes.d}), got ({read.n}, {read.d})")

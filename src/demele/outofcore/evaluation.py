@@ -24,7 +24,7 @@ from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.sentences import marked
 from demele.core.version import __version__
 from demele.metrics.options import Run
-from demele.metrics.request import Asked, applies, reading_of
+from demele.metrics.request import Asked, applies
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.passes import Sampled
@@ -96,7 +96,7 @@ def evaluation_in_pieces(
         )
         subject = rows.subject("rows")
         asked, left_out = _applying(asked, subject, named=named)
-        counted = [one for one in asked if reading_of(one.metric, rows, one.options) is not None]
+        counted = [one for one in asked if rows.way_to(one.metric, one.options) is not None]
         kept = rows.read(list(dict.fromkeys(one.options["bins"] for one in counted)), report)
         whole = computed(counted, rows, run, named=named)
         asked = [one for one in asked if one.name not in whole.refused]

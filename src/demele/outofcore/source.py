@@ -14,7 +14,7 @@ from demele.core.sentences import setting
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import Reading
+from demele.metrics.metric import Metric, Reading
 from demele.metrics.source import Source, Subject
 from demele.outofcore.counting import Cells, RowCounter
 from demele.outofcore.dask import Partitions
@@ -98,26 +98,23 @@ class WholeRows(Source):
         wanted = Instructions(self.frame, self.incomplete, tuple(rules), self.seed, below, self.ordered)
         return self._passes.tally(wanted, report, label)
 
-    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
-        """Whether a metric counts every row."""
-        return is_counted(reading, options)
+    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
+        """Return the way to a metric that counts every row."""
+        return next((reading for reading in metric.readings if is_counted(reading, options)), None)
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
-        """Return the columns as the first pass found them."""
-        return self._subject
+        """Return the columns as the first pass found them; say where edges are quantiles, and of which rows."""
+        if state != "table" or options is None or not options["bins"].needs_values or self.all_kept:
+            return self._subject
+        message = f"the edges of the bins are quantiles of a random sample of {self.sample:,} of {self.n:,} rows"
+        note = Note(code="edges-of-sample", message=message)
+        return replace(self._subject, notes=(*self._subject.notes, note))
 
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
         """Return the information table of all rows."""
         counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
         counts = of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
         return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
-
-    def notes(self, options: Mapping[str, Any]) -> tuple[Note, ...]:
-        """Say where edges are quantiles, and of which rows."""
-        if not options["bins"].needs_values or self.all_kept:
-            return ()
-        message = f"the edges of the bins are quantiles of a random sample of {self.sample:,} of {self.n:,} rows"
-        return (Note(code="edges-of-sample", message=message),)
 
     def drawn(self) -> dict[str, str]:
         """Return what a signature says of the sample: replayed, the same rows are drawn."""

@@ -348,9 +348,9 @@ class SparseRows(Source):
         """Whether a way to a number goes through informations of codes on factors alone."""
         return reading.state == "table" and not (reading.pairs or reading.soft)
 
-    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
-        """Whether a metric is read off such a table."""
-        return self.reads(reading)
+    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
+        """Return the way to a metric that is read off such a table."""
+        return next((reading for reading in metric.readings if self.reads(reading)), None)
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns."""

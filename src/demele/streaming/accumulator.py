@@ -17,7 +17,7 @@ from demele.metrics.metric import Metric, Reading
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
-from demele.metrics.request import Asked, reading_of
+from demele.metrics.request import Asked
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.streaming.frame import Frame
@@ -140,7 +140,7 @@ class Accumulator:
         self._readings: dict[str, Reading] = {}
         if frame is not None:
             source = Counted(frame)
-            found = {one.name: reading_of(one.metric, source, one.options) for one in self._asked}
+            found = {one.name: source.way_to(one.metric, one.options) for one in self._asked}
             self._readings = {name: reading for name, reading in found.items() if reading is not None}
         options = {one.name: one.options for one in self._asked}
         tables = [name for name, reading in self._readings.items() if reading.state == "table"]

@@ -17,8 +17,7 @@ from demele.estimation.information import InformationTable
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import merged_options
 from demele.metrics.data import TableSettings
-from demele.metrics.metric import Reading
-from demele.metrics.request import reading_of
+from demele.metrics.metric import Metric, Reading
 from demele.metrics.side import regularising_codes
 from demele.metrics.source import Source, Subject
 from demele.streaming.frame import Frame
@@ -167,9 +166,10 @@ class Counted(Source):
         self._findings: dict[Binning, Finding] = {}
         self._warned: set[str] = set()
 
-    def has(self, reading: Reading, options: Mapping[str, Any]) -> bool:
-        """Whether a metric is of every row: tables are of histograms only."""
-        return (reading.state != "table" or is_counted(reading, options)) and super().has(reading, options)
+    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
+        """Return the way to a metric of every row: tables are of histograms only."""
+        reading = super().way_to(metric, options)
+        return None if reading is None or (reading.state == "table" and not is_counted(reading, options)) else reading
 
     def factor_kinds(self) -> tuple[str, ...]:
         """Return the kind of each factor."""
@@ -179,8 +179,9 @@ class Counted(Source):
         """Whether the frame knows the edges, or can cut them from its ranges."""
         return not rule.needs_values or rule in self.frame.exact
 
+    @property
     def context(self) -> Mapping[str, str]:
-        """Say which frame scores were computed under."""
+        """What a signature says of the source: which frame scores were computed under."""
         return {"frame": self.frame.digest()}
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
@@ -365,5 +366,5 @@ def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
     return tuple(
         name
         for name, metric in CATALOGUE.items()
-        if (own := reading_of(metric, source, merged_options(metric, {}, {}, None))) is not None and own.state in summed
+        if (own := source.way_to(metric, merged_options(metric, {}, {}, None))) is not None and own.state in summed
     )
