@@ -71,7 +71,7 @@ def _properties() -> set[types.CodeType]:
 def whole() -> Callable[[], object]:
     """Return the call as a user makes it."""
     given = data(200, 8, 4)
-    return lambda: demele.mig(*given).value
+    return lambda: float(demele.mig(*given).value)
 
 
 def door() -> Callable[[], object]:
@@ -110,7 +110,7 @@ def unguarded() -> Callable[[], object]:
     else:
         engine: Any = importlib.import_module("demele.metrics.run")
         engine.computed = functools.partial(engine.computed, guards=False)
-    return lambda: demele.mig(*given).value
+    return lambda: float(demele.mig(*given).value)
 
 
 CASES: dict[str, Case] = {"whole": whole, "door": door, "table": table, "unguarded": unguarded}
