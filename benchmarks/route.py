@@ -121,7 +121,7 @@ def beyond(parts: dict[str, Ratio]) -> tuple[float, float]:
 
     def left(when: str) -> float:
         medians = {name: statistics.median(getattr(parts[name], when)) for name in ("unguarded", "door", "table")}
-        return medians["unguarded"] - medians["door"] - medians["table"]
+        return float(medians["unguarded"] - medians["door"] - medians["table"])
 
     return left("now"), left("then")
 
