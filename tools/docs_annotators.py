@@ -1,15 +1,12 @@
-"""What ways of joining answers gain and lose, and how fast Dawid-Skene is, put into a page at each build.
-
-A hook of MkDocs, named in ``mkdocs.yml``. A marked line becomes tables and sentences of the rows of
-``benchmarks/results/annotators.csv`` and ``consensus.csv``; without these it becomes nothing. No number is typed in.
+"""What ways of joining answers gain and lose, and how fast Dawid-Skene is, for the page of
+a marked line: tables and sentences of the rows of ``annotators.csv`` and ``consensus.csv``.
 """
 
-import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+from tools.docs_tables import Row, escaped, read, table
+
 FILE = "annotators.csv"
 SIMULATED = "consensus.csv"
 MARK = "<!-- measured-annotators -->"
@@ -19,17 +16,10 @@ ONE_COIN, THEIR_COIN = "one-coin accuracy", "crowd-kit one-coin accuracy"
 OWN_PRIOR, BLEND = "own prior accuracy", "blend accuracy"
 STEPS, DEFAULT_STEPS = "iterations to convergence", "crowd-kit iterations, its default"
 
-Row = Mapping[str, str]
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the figures in the place of the mark."""
-    return markdown.replace(MARK, figures(RESULTS)) if MARK in markdown else markdown
-
 
 def figures(folder: Path) -> str:
     """Return the tables and what they show; nothing without rows."""
-    rows, simulated = _rows(folder / FILE), _rows(folder / SIMULATED)
+    rows, simulated = read(folder / FILE), read(folder / SIMULATED)
     known = [row for row in rows if int(row["gold"])]
     parts = [_accuracies(known)] if known else []
     parts += [_simulated(simulated)] if simulated else []
@@ -37,16 +27,9 @@ def figures(folder: Path) -> str:
     return "\n".join([*parts, _times(rows)]) if rows else ""
 
 
-def _rows(file: Path) -> list[Row]:
-    if not file.exists():
-        return []
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def _accuracies(rows: Sequence[Row]) -> str:
     shown = (MAJORITY, BLEND, OWN_PRIOR, ONE_COIN, OURS, THEIR_COIN)
-    table = _table(
+    shown_as = table(
         (
             *("answers", "items with known truth", "majority", "blend", "own prior", "one-coin", "Dawid-Skene"),
             "one-coin of crowd-kit",
@@ -55,7 +38,7 @@ def _accuracies(rows: Sequence[Row]) -> str:
     )
     return (
         "Percent of right labels on real answers, where experts settled the truth. All are demele's but the last, "
-        f"which is crowd-kit 1.4.2's.\n\n{table}\n"
+        f"which is crowd-kit 1.4.2's.\n\n{shown_as}\n"
         f"The blend has fewer right labels than the majority {_listed(rows, BLEND, MAJORITY)}; it has more "
         f"{_listed(rows, MAJORITY, BLEND)}. It has fewer than Dawid-Skene {_listed(rows, BLEND, OURS)}.\n\n"
         f"Dawid-Skene has fewer right labels than the majority {_listed(rows, OURS, MAJORITY)}; it has more "
@@ -67,7 +50,7 @@ def _accuracies(rows: Sequence[Row]) -> str:
 def _simulated(rows: Sequence[Row]) -> str:
     """Show the simulated crowds, and say where the blend loses."""
     shown = ("classes", "answers per item", "answers per annotator", "accuracy", "class shares")
-    table = _table(
+    shown_as = table(
         (*shown, "majority", "Dawid-Skene", "one-coin", "own prior", "blend", "blend − majority (s.e.)", "worst crowd"),
         (
             (
@@ -89,20 +72,20 @@ def _simulated(rows: Sequence[Row]) -> str:
     return (
         f"Simulated crowds, {rows[0]['crowds']} of each kind, 300 items each, percent of right labels (made by `python "
         "-m benchmarks.consensus`, which says how). *Accuracy* is the mean of the annotators', which vary; the shares "
-        f"of the classes are equal, or fall from class to class.\n\n{table}\n"
+        f"of the classes are equal, or fall from class to class.\n\n{shown_as}\n"
         f"On average the blend has fewer right labels than the majority {where if lost else 'in none of these worlds'}."
         f" Of single crowds, {deep} of {crowds} lose 3 points or more.\n"
     )
 
 
 def _stops(rows: Sequence[Row]) -> str:
-    table = _table(
+    shown_as = table(
         ("answers", "Dawid-Skene", "iterations", "stopped early", "after"),
         ((row["set"], _percent(row[OURS]), row[STEPS], _percent(row[DEFAULT]), row[DEFAULT_STEPS]) for row in rows),
     )
     return (
         "Dawid-Skene run until it converges, as demele does, and *stopped early*, as crowd-kit's usual run is:\n\n"
-        f"{table}\n"
+        f"{shown_as}\n"
         f"Stopped early, it has more right labels than the converged run {_listed(rows, OURS, DEFAULT)}, and fewer "
         f"{_listed(rows, DEFAULT, OURS)}. An early stop stays near the majority, where EM starts: that helps where "
         "annotators share a bias, and costs where they do not. Without known truth nobody can say which is the case. "
@@ -133,7 +116,7 @@ def _listed(rows: Sequence[Row], fewer: str, more: str) -> str:
     def lost(row: Row) -> int:
         return round((float(row[more]) - float(row[fewer])) * int(row["gold"]))
 
-    found = [f"{_cell(row['set'])} ({lost(row)} of {int(row['gold']):,} items)" for row in rows if lost(row) > 0]
+    found = [f"{escaped(row['set'])} ({lost(row)} of {int(row['gold']):,} items)" for row in rows if lost(row) > 0]
     return f"on {'; '.join(found)}" if found else "on none of these sets"
 
 
@@ -149,15 +132,5 @@ def _times(rows: Sequence[Row]) -> str:
     return (
         "After as many iterations both are the same estimate, and demele's is faster (one thread; made by `python -m "
         "benchmarks.annotators`, which says how):\n\n"
-        + _table([name for name, _ in parts], ([value(row) for _, value in parts] for row in rows))
+        + table([name for name, _ in parts], ([value(row) for _, value in parts] for row in rows))
     )
-
-
-def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    header = list(header)
-    lines = [header, ["---"] * len(header), *([_cell(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")

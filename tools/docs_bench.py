@@ -1,22 +1,21 @@
-"""Pages on the metrics themselves, written from the stored rows of the bench at each build; no number is typed in.
+"""Pages on the metrics themselves, written from the stored rows of the bench.
 
-A hook of MkDocs, named in ``mkdocs.yml`` after ``docs_results.py``, to whose part of the navigation it adds. The rows
-are those of :func:`demele.bench.reference`, and the causes of differences from print those of
-``benchmarks/results/causes.csv``, where there is one.
+The rows are those of :func:`demele.bench.reference`, and the causes of differences from print those of ``causes.csv``
+among the results, where there is one.
 """
 
-import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
-
 from demele import bench
+from demele.report.bench_cards import runs
+from demele.report.bench_view import STATUSES
+from demele.report.words import count
+from tools import docs_tables
 
-CAUSES = Path(__file__).parents[1] / "benchmarks" / "results" / "causes.csv"
 TITLES = {
     "results/metrics.md": "Which metrics can be believed",
     "results/verdicts.md": "The evidence for each verdict",
@@ -24,7 +23,7 @@ TITLES = {
     "results/cards.md": "A card for each metric",
 }
 #: How each status is written; the word is there for those who do not see the sign.
-SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not applicable": "–", "not yet characterised": "∅"}
+SIGNS = {**{status: sign for status, (sign, _) in STATUSES.items()}, "not yet characterised": "∅"}
 #: A printed score has one decimal: what lies within half of its last digit is the same.
 ROUNDED = 0.05 + 1e-9
 #: Codes that know nothing should score 0; above this, a score by chance is worth a warning.
@@ -62,31 +61,9 @@ padding:0 1.4em 0 0!important;display:inline-block;min-height:0;opacity:.7}
 Item = Mapping[str, Any]
 
 
-def on_config(config: Any) -> Any:
-    """Put the pages first in the part "Results" of the navigation."""
-    pages = [{title: path} for path, title in TITLES.items()]
-    for item in config.nav:
-        if "Results" in item:
-            item["Results"] = [*pages, *item["Results"]]
-            return config
-    position = next((index for index, item in enumerate(config.nav) if "Architecture" in item), len(config.nav))
-    config.nav.insert(position, {"Results": pages})
-    return config
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the pages and the pictures of the curves."""
-    for path, content in bench_pages(bench.reference().to_dict(), read_causes(CAUSES)).items():
-        files.append(File.generated(config, path, content=content))
-    return files
-
-
-def read_causes(file: Path) -> list[dict[str, str]]:
-    """Return the causes of differences from print; none where there is no such file."""
-    if not file.exists():
-        return []
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+def pages(folder: Path) -> dict[str, str]:
+    """Return the pages and pictures of the stored rows, by path, with the causes that are in a folder."""
+    return bench_pages(bench.reference().to_dict(), docs_tables.read(folder / "causes.csv"))
 
 
 def bench_pages(found: Item, causes: Sequence[Item]) -> dict[str, str]:
@@ -171,13 +148,13 @@ def what_was_run(found: Item) -> list[str]:
     values = sum(sum(curve["n"]) for curve in found["curves"])
     failed = sum(sum(curve["failed"]) for curve in found["curves"])
     return [
-        f"{_many(len(found['metrics']), 'score')} in {_many(len(found['rows']), 'row')}, protocol "
+        f"{count(len(found['metrics']), 'score')} in {count(len(found['rows']), 'row')}, protocol "
         f"<code>{cell(found['protocol'])}</code>, demele {cell(found['demele'])}.",
-        f"{_many(len(kinds), 'scenario')}, {kinds.count('source')} of them from the review, with "
+        f"{count(len(kinds), 'scenario')}, {kinds.count('source')} of them from the review, with "
         f"{found['n_samples']:,} rows each, but where the number of rows itself is varied.",
         f"{_range_of(found['seeds'])} seeds a point; {_range_of(found['slow_seeds'])} for the metrics that train "
         "predictors.",
-        f"{_many(values, 'value')}; {_many(failed, 'call')} gave none, and the reason is kept.",
+        f"{count(values, 'value')}; {count(failed, 'call')} gave none, and the reason is kept.",
         f"Intervals over seeds with level {found['level']:g}; those of one score in one scenario hold together.",
     ]
 
@@ -223,7 +200,7 @@ def findings(view: View) -> list[str]:
     if missing:
         lines.append(f"∅ Not yet characterised, as rows are missing: {', '.join(missing)}.")
     undecided = sum(item["status"] == "undecided" for item in view.verdicts.values())
-    lines.append(f"Undecided: {undecided} of {_many(len(view.verdicts), 'verdict')}.")
+    lines.append(f"Undecided: {undecided} of {count(len(view.verdicts), 'verdict')}.")
     return lines
 
 
@@ -439,7 +416,7 @@ def _verdicts_part(view: View, causes: Sequence[Item]) -> str:
     differing = [item for item in view.data["verdicts"] if item["agrees"] is False]
     answers = [_how_explained(_verdict_causes(view, item, causes)) for item in differing]
     if differing:
-        parts.append(f"### The cells that differ\n\n{_many(len(differing), 'cell')}: {_counted(answers)}.\n")
+        parts.append(f"### The cells that differ\n\n{count(len(differing), 'cell')}: {_counted(answers)}.\n")
     parts += [_differing(view, item, _verdict_causes(view, item, causes)) for item in differing]
     return "\n".join(parts)
 
@@ -685,7 +662,7 @@ def panel(title: str, scenario: Item, curve: Item, left: float, top: float) -> s
             f'<path d="M{x(place):.1f} {y(bottom):.1f}v4" stroke="currentColor" stroke-opacity=".6" fill="none"/>'
         )
         parts.append(_text(x(place), top + TOP + height + 16, names[place], "middle"))
-    for run in _runs(curve["mean"]):
+    for run in runs(curve["mean"]):
         banded = [place for place in run if curve["low"][place] is not None and curve["high"][place] is not None]
         corners = [(x(place), y(curve["low"][place])) for place in banded]
         corners += [(x(place), y(curve["high"][place])) for place in reversed(banded)]
@@ -704,17 +681,6 @@ def panel(title: str, scenario: Item, curve: Item, left: float, top: float) -> s
     if all(value is None for value in curve["mean"]):
         parts.append(_text(left + LEFT + width / 2, y((bottom + upper) / 2) - 8, "no value", "middle"))
     return f"<g>{''.join(parts)}</g>"
-
-
-def _runs(values: Sequence[float | None]) -> list[list[int]]:
-    """Return the stretches of places that have a value."""
-    runs: list[list[int]] = [[]]
-    for place, value in enumerate(values):
-        if value is not None:
-            runs[-1].append(place)
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
 
 
 def _ticks(scenario: Item) -> list[str]:
@@ -767,9 +733,7 @@ def rule_anchor(criterion: str) -> str:
 
 def table(lines: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown; the first line is its head."""
-    header, *rest = lines
-    whole = [header, ["---"] * len(header), *rest]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in whole) + "\n"
+    return docs_tables.table(lines[0], lines[1:], plain=False)
 
 
 def cell(text: object) -> str:
@@ -780,10 +744,6 @@ def cell(text: object) -> str:
 
 def _titles(view: View, rows: Iterable[str]) -> str:
     return ", ".join(cell(view.rows[row]["title"]) for row in rows)
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _range_of(seeds: Mapping[str, int]) -> str:

@@ -1,23 +1,18 @@
-"""The page on how often comparison methods err on noisy labels, beside the source's, written at each build.
+"""The page on how often comparison methods err on noisy labels, beside the source's.
 
-A hook of MkDocs, named in ``mkdocs.yml`` after ``docs_results.py``, to whose part of the navigation it adds. The rows
-are those of ``comparison_methods.csv`` and ``comparison_methods_time.csv`` in ``benchmarks/results``; the source's are
-those of ``demele.bench``. Without the first file there is no page. No number is typed in that these rows hold.
+The rows are those of ``comparison_methods.csv`` and ``comparison_methods_time.csv``; the source's are those of
+``demele.bench``. Without the first file there is no page.
 """
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
-from typing import Any
-
-from mkdocs.structure.files import File, Files
 
 from demele.bench.comparisons.published import PUBLISHED_NOISE, published
 from demele.evaluation import score_interval
+from tools.docs_tables import Row, read, table
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 PAGE = "results/comparison-methods.md"
 TITLE = "Comparison methods under label noise, measured"
 #: Line of a page in another folder that becomes a link.
@@ -28,40 +23,15 @@ EXPERIMENT = "digits"
 #: Images in the source's test set, of which its captions speak, and classes there and here.
 SOURCE_SIZE, CLASSES = 12_000, 10
 
-Row = Mapping[str, str]
 
-
-def on_config(config: Any) -> Any:
-    """Put the page into the part "Results" of the navigation, if it exists."""
-    if not page(RESULTS):
-        return config
-    for item in config.nav:
-        if "Results" in item:
-            item["Results"] = [*item["Results"], {TITLE: PAGE}]
-            return config
-    position = next((index for index, item in enumerate(config.nav) if "Architecture" in item), len(config.nav))
-    config.nav.insert(position, {"Results": [{TITLE: PAGE}]})
-    return config
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the page."""
-    if page(RESULTS):
-        files.append(File.generated(config, PAGE, content=page(RESULTS)))
-    return files
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put a link in the place of the mark."""
-    if MARK not in markdown:
-        return markdown
-    link = f"Measured on digits and on real networks, beside the source: [{TITLE}](../{PAGE})."
-    return markdown.replace(MARK, link if page(RESULTS) else "")
+def reference(folder: Path) -> str:
+    """Return a link to the page from a page of another folder, if there is one."""
+    return f"Measured on digits and on real networks, beside the source: [{TITLE}](../{PAGE})." if page(folder) else ""
 
 
 def page(folder: Path) -> str:
     """Return the page of the rows that are in a folder; empty without them."""
-    rows, times = _read(folder / ROWS), _read(folder / TIMES)
+    rows, times = read(folder / ROWS), read(folder / TIMES)
     if not rows:
         return ""
     digits = [row for row in rows if row["data"] == EXPERIMENT]
@@ -153,7 +123,7 @@ def _beside(rows: Sequence[Row]) -> str:
             body.append([row["method"], *(_with_error(row, name) for name in _FIGURES), *theirs])
         parts.append(
             f"### {measure.capitalize()}\n\nTrue labels keep the established one in {int(of_measure[0]['n_kept']):,} "
-            f"pairs, and take the candidate in {int(of_measure[0]['n_taken']):,}.\n\n{_table(head, body)}"
+            f"pairs, and take the candidate in {int(of_measure[0]['n_taken']):,}.\n\n{table(head, body)}"
         )
     return "\n".join(parts)
 
@@ -170,7 +140,7 @@ def _over_rates(rows: Sequence[Row]) -> str:
         body = [[method, *(_pair(here, method=method, noise=rate) for rate in rates)] for method in _methods(here)]
         parts.append(
             f"### {measure.capitalize()} over rates\n\n"
-            + _table(["method", *(f"{100 * float(rate):g} % noise" for rate in rates)], body)
+            + table(["method", *(f"{100 * float(rate):g} % noise" for rate in rates)], body)
         )
     return "\n".join(parts)
 
@@ -222,7 +192,7 @@ def _networks(rows: Sequence[Row], times: Sequence[Row]) -> str:
         ]
         body = [[method, *(_pair(here, method=method, data=name) for name in names)] for method in _methods(here)]
         heads = [name.removeprefix("geirhos_16class_").replace("_", " ") for name in names]
-        parts.append(f"### {kind.capitalize()} noise\n\n{_table(['method', *heads], body)}{_reversed(here)}")
+        parts.append(f"### {kind.capitalize()} noise\n\n{table(['method', *heads], body)}{_reversed(here)}")
     return "\n".join(parts)
 
 
@@ -355,20 +325,3 @@ def _with_error(row: Row, name: str) -> str:
         return "–"
     error = row[f"{name}_se"]
     return f"{float(row[name]):.2f}" + (f" ({float(error):.2f})" if error else "")
-
-
-def _read(file: Path) -> list[dict[str, str]]:
-    if not file.exists():
-        return []
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def _table(header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    header = list(header)
-    lines = [header, ["---"] * len(header), *([_cell(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")

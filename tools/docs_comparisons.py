@@ -1,27 +1,18 @@
-"""The page on what comparisons of classifiers risk and miss, written from stored rows at each build.
+"""The page on what comparisons of classifiers risk and miss, each table a section where its file exists.
 
-A hook of MkDocs, named in ``mkdocs.yml`` after ``docs_results.py``, to whose part of the navigation it adds. The rows
-are those of ``benchmarks/results``, each table a section where it exists. Marked lines of other pages become the
-figures of the best known methods, the corners in which audits err most, and the intervals of estimates from uniform
-audits. No number is typed in.
+Marked lines of other pages become the figures of the best known methods, the corners in which audits err most, and the
+intervals of estimates from uniform audits.
 """
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from mkdocs.structure.files import File, Files
+from tools.docs_tables import Row, read, table
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 PAGE = "results/comparisons.md"
 TITLE = "Comparisons: what they risk and miss"
 TABLES = ("comparison_power", "sequential_power", "guarantees", "audited_level", "guarantee_corners", "audited_power")
-#: Line of a page in another folder that becomes figures and a link.
-MARK = "<!-- measured-comparisons -->"
-#: Lines that become the weakest corners of audits, and the intervals of estimates from uniform audits.
-CORNERS, ESTIMATES = "<!-- measured-corners -->", "<!-- measured-estimate -->"
 #: Corners that stand there.
 WORST = 6
 #: Methods that stand there, as comparison_power.csv calls them.
@@ -36,40 +27,10 @@ CHOSEN = (
     "sequential, cap 1000",
 )
 
-Row = Mapping[str, str]
-
-
-def on_config(config: Any) -> Any:
-    """Put the page into the part "Results" of the navigation, if it exists."""
-    if not page(RESULTS):
-        return config
-    for item in config.nav:
-        if "Results" in item:
-            item["Results"] = [*item["Results"], {TITLE: PAGE}]
-            return config
-    position = next((index for index, item in enumerate(config.nav) if "Architecture" in item), len(config.nav))
-    config.nav.insert(position, {"Results": [{TITLE: PAGE}]})
-    return config
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the page."""
-    if page(RESULTS):
-        files.append(File.generated(config, PAGE, content=page(RESULTS)))
-    return files
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the figures in the place of the mark."""
-    for mark, text in ((MARK, figures), (CORNERS, worst_corners), (ESTIMATES, estimates)):
-        if mark in markdown:
-            markdown = markdown.replace(mark, text(RESULTS))
-    return markdown
-
 
 def page(folder: Path) -> str:
     """Return the page of the tables that are in a folder; empty without one."""
-    found = {name: _read(folder / f"{name}.csv") for name in TABLES if (folder / f"{name}.csv").exists()}
+    found = {name: read(folder / f"{name}.csv") for name in TABLES if (folder / f"{name}.csv").exists()}
     write = {
         "comparison_power": _power,
         "sequential_power": _sequential,
@@ -95,7 +56,7 @@ def figures(folder: Path) -> str:
         return ""
     link = f"All figures: [{TITLE}](../{PAGE})."
     file = folder / "comparison_power.csv"
-    rows = [row for row in _read(file) if row["method"] in CHOSEN] if file.exists() else []
+    rows = [row for row in read(file) if row["method"] in CHOSEN] if file.exists() else []
     if not rows:
         return link
     return (
@@ -110,12 +71,12 @@ def worst_corners(folder: Path) -> str:
     file, scan = folder / "guarantee_corners.csv", folder / "audit_scan.csv"
     parts = []
     if file.exists():
-        rows = _read(file)
+        rows = read(file)
         shown = [[row["cell"], _with_error(row, "error_percent"), row["test_sets"]] for row in rows[:WORST]]
-        parts.append(_table(["where", "errors in % (standard error)", "test sets"], shown))
+        parts.append(table(["where", "errors in % (standard error)", "test sets"], shown))
         parts.append(f"These are the worst of {len(rows)} corners; all: [{TITLE}](../{PAGE}).")
     if scan.exists():
-        found = {row["bound"]: row["worst"] for row in _read(scan)}
+        found = {row["bound"]: row["worst"] for row in read(scan)}
         said = "; ".join(f"{name}: {worst} %" for name, worst in found.items())
         parts.append(f"The exact scan, worst of all probabilities to be drawn and of 1 to 400 wrong labels: {said}.")
     return "\n".join(parts)
@@ -135,9 +96,9 @@ def estimates(folder: Path) -> str:
             row["width_points"],
             row["excludes_0_percent"],
         ]
-        for row in _read(file)
+        for row in read(file)
     ]
-    return _table(heads, body) + "\nMade by `python -m benchmarks.audit_estimate`."
+    return table(heads, body) + "\nMade by `python -m benchmarks.audit_estimate`."
 
 
 def _with_error(row: Row, name: str) -> str:
@@ -154,7 +115,7 @@ def _corners(rows: Sequence[Row]) -> str:
         "labels of *neither* take a right answer from the other, *both* are as many copies of each, in a place of the "
         "pool's doubt if one is named. Every “candidate” is an error, 2.5 % are allowed; the worst first. Distance: "
         "from the estimate to the lower end, in rows. Made by `python -m benchmarks.guarantee_corners`.\n\n"
-        + _table(["where", "errors in % (standard error)", "distance", "test sets"], body)
+        + table(["where", "errors in % (standard error)", "distance", "test sets"], body)
     )
 
 
@@ -165,7 +126,7 @@ def _found(rows: Sequence[Row]) -> str:
     return (
         "## What audits find\n\nThe candidate leads by the gap named, in rows. Percent of test sets on which it is "
         "shown. Made by `python -m benchmarks.guarantee_corners`.\n\n"
-        + _table(["where", "found in % (standard error)", "distance", "test sets"], body)
+        + table(["where", "found in % (standard error)", "distance", "test sets"], body)
     )
 
 
@@ -188,7 +149,7 @@ def _by_noise(rows: Sequence[Row]) -> str:
             rates = [f"{fmean(float(row[name]) for row in here):.{digits}f}" for name, digits in _RATES] if here else []
             cells.append(" / ".join(rates))
         body.append([method, *cells])
-    return _table(["method", *(f"{100 * float(noise):g} % noise" for noise in noises)], body)
+    return table(["method", *(f"{100 * float(noise):g} % noise" for noise in noises)], body)
 
 
 _RATES = (("type_1", 2), ("type_2", 1))
@@ -213,7 +174,7 @@ def _sequential(rows: Sequence[Row]) -> str:
         names = [name for name in (here[0] if here else ()) if name != "part" and any(row[name] for row in here)]
         if here:
             heads = [name.replace("_", " ") for name in names]
-            parts.append(f"### {title}\n\n{_table(heads, [[row[name] for name in names] for row in here])}")
+            parts.append(f"### {title}\n\n{table(heads, [[row[name] for name in names] for row in here])}")
     return "\n".join(parts)
 
 
@@ -233,7 +194,7 @@ def _kept(rows: Sequence[Row]) -> str:
         "of errors over all rates, sizes, accuracies and agreements, then the worst of these cells, of 80 to 500 test "
         "sets, in brackets what it exceeds for sure (99 %, of this cell by itself). *Half the rate* is told half of "
         "the true noise rate, and breaks. Made by `python -m benchmarks.guarantees`.\n\n"
-        + _table(["method", *kinds], body)
+        + table(["method", *kinds], body)
     )
 
 
@@ -257,19 +218,13 @@ def _missed(rows: Sequence[Row]) -> str:
     return (
         "## Bounds of an audit\n\nHow often, in percent, the one-sided bound of a difference misses it: mean and worst "
         "over kinds and rates of noise. Made by `python -m benchmarks.comparison_power level`.\n\n"
-        + _table(["rows", "audited", "design", *heads], body)
+        + table(["rows", "audited", "design", *heads], body)
     )
 
 
-def _read(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *([_cell(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")
+#: By the line of a page in whose place each is put.
+MARKS: Mapping[str, Callable[[Path], str]] = {
+    "<!-- measured-comparisons -->": figures,
+    "<!-- measured-corners -->": worst_corners,
+    "<!-- measured-estimate -->": estimates,
+}

@@ -1,8 +1,4 @@
-"""Pages of the site that are read off the library: metrics and protocols, the command line.
-
-A hook of MkDocs, named in ``mkdocs.yml``. The pages are made at each build and stored nowhere, so they cannot differ
-from the code.
-"""
+"""Pages of the site that are read off the library: metrics and protocols, the command line."""
 
 import math
 import os
@@ -12,26 +8,17 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mkdocs.structure.files import File, Files
-
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
 from demele.metrics.options import as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL, PROTOCOLS
+from tools import docs_tables
 
 FAMILIES = {
     "information": "Information: how much a code tells about a factor, in nats",
     "predictor": "Predictors: how well, and from which codes, a factor can be predicted",
     "intervention": "Interventions: what changes in the codes when a factor is held fixed",
 }
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the generated pages."""
-    pages = {"reference/metrics.md": metrics_page(), "reference/cli.md": command_line_page()}
-    for path, content in pages.items():
-        files.append(File.generated(config, path, content=content))
-    return files
 
 
 # Metrics ------------------------------------------------------------------------------------------------------------
@@ -198,12 +185,10 @@ def help_of(*command: str) -> str:
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table."""
-    header = list(header)
-    lines = [header, ["---"] * len(header), *([escaped(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    """Return a Markdown table of cells that hold code."""
+    return docs_tables.table(header, ([escaped(cell) for cell in row] for row in rows), plain=False)
 
 
 def escaped(text: str) -> str:
-    """Return text in which Markdown reads no bars and no stars."""
+    """Return text in which Markdown reads no bars and no stars; code keeps its underlines."""
     return text.replace("|", "\\|").replace("*", "\\*")

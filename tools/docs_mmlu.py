@@ -1,18 +1,13 @@
-"""The page on ten language models and the label errors of MMLU, written from stored rows at each build.
+"""The page on ten language models and the label errors of MMLU, from the rows of ``mmlu_redux*.csv``.
 
-A hook of MkDocs, named in ``mkdocs.yml`` after ``docs_results.py``, to whose part of the navigation it adds. The rows
-are those of ``benchmarks/results/mmlu_redux*.csv``, which ``python -m benchmarks.mmlu_redux`` writes; no number is
-typed in, and sentences that depend on numbers choose their words by them.
+``python -m benchmarks.mmlu_redux`` writes them; sentences that depend on numbers choose their words by them.
 """
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from mkdocs.structure.files import File, Files
+from tools.docs_tables import Row, read, table
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 PAGE = "results/mmlu-redux.md"
 TITLE = "Ten language models, wrong answer keys"
 TABLES = ("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects")
@@ -35,30 +30,14 @@ METHOD_COLUMNS = (
     "where asked",
 )
 
-Row = Mapping[str, str]
+
+def page(folder: Path) -> str:
+    """Return the page of the rows that are in a folder; empty without them."""
+    found = [read(folder / f"{name}.csv") for name in TABLES]
+    return _page(*found) if all(found) else ""
 
 
-def on_config(config: Any) -> Any:
-    """Put the page into the part "Results" of the navigation, if its rows exist."""
-    if not _there(RESULTS):
-        return config
-    for item in config.nav:
-        if "Results" in item:
-            item["Results"] = [*item["Results"], {TITLE: PAGE}]
-            return config
-    position = next((index for index, item in enumerate(config.nav) if "Architecture" in item), len(config.nav))
-    config.nav.insert(position, {"Results": [{TITLE: PAGE}]})
-    return config
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the page."""
-    if _there(RESULTS):
-        files.append(File.generated(config, PAGE, content=page(*(_read(RESULTS / f"{name}.csv") for name in TABLES))))
-    return files
-
-
-def page(methods: Sequence[Row], ranks: Sequence[Row], pairs: Sequence[Row], subjects: Sequence[Row]) -> str:
+def _page(methods: Sequence[Row], ranks: Sequence[Row], pairs: Sequence[Row], subjects: Sequence[Row]) -> str:
     """Return the page."""
     parts = [
         f"# {TITLE}\n",
@@ -194,26 +173,5 @@ def _number(count: int) -> str:
     return "none" if count == 0 else str(count)
 
 
-def _there(folder: Path) -> bool:
-    return all((folder / f"{name}.csv").exists() for name in TABLES)
-
-
-def _read(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def _table(rows: Sequence[Row]) -> str:
-    if not rows:
-        return "No rows.\n"
-    header = list(rows[0])
-    lines = [header, ["---"] * len(header), *([_cell(row[name]) for name in header] for row in rows)]
-    return "\n".join(_line(cells) for cells in lines) + "\n"
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")
+    return table(rows[0], [row.values() for row in rows]) if rows else "No rows.\n"

@@ -1,23 +1,11 @@
-"""The picture of the first page, drawn from the bundled data at each build.
-
-A hook of MkDocs, named in ``mkdocs.yml``.
-"""
+"""The picture of the first page, drawn from the bundled data at each build."""
 
 from html import escape
-from typing import Any
-
-from mkdocs.structure.files import File, Files
 
 import demele
 
 PICTURE = "assets/information.svg"
 CELL, LEFT, TOP = 56, 48, 34
-
-
-def on_files(files: Files, config: Any) -> Files:
-    """Add the picture."""
-    files.append(File.generated(config, PICTURE, content=information_picture()))
-    return files
 
 
 def information_picture() -> str:

@@ -1,48 +1,19 @@
-"""Published code beside ours: tables of ``benchmarks/results/protocols.csv``, put into a page at each build.
+"""Published code beside ours: tables of ``benchmarks/results/protocols.csv`` for the page of marked lines."""
 
-A hook of MkDocs, named in ``mkdocs.yml``. A marked line becomes a table; without rows it becomes nothing. No number is
-typed in.
-"""
-
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.protocol_arrays import ARRAYS
+from tools.docs_tables import Row, read, table
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
-ARRAYS_MARK = "<!-- arrays -->"
-DLIB_MARK = "<!-- disentanglement_lib -->"
-LATTE_MARK = "<!-- latte -->"
+FILE = "protocols.csv"
 #: What public code calls them.
 THEIR_NAMES = {"z_diff": "beta-VAE", "z_min_variance": "FactorVAE"}
-
-Row = Mapping[str, str]
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the tables in the place of the marks."""
-    if not any(mark in markdown for mark in (ARRAYS_MARK, DLIB_MARK, LATTE_MARK)):
-        return markdown
-    rows = read(RESULTS)
-    for mark, table in ((ARRAYS_MARK, arrays()), (DLIB_MARK, by_score(rows)), (LATTE_MARK, by_attribute(rows))):
-        markdown = markdown.replace(mark, table)
-    return markdown
-
-
-def read(folder: Path) -> list[dict[str, str]]:
-    """Return the rows of the comparison; none without the file."""
-    file = folder / "protocols.csv"
-    if not file.exists():
-        return []
-    with file.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def arrays() -> str:
     """Return what every array holds."""
-    return _table(("array", "codes"), [(array.name, array.what) for array in ARRAYS.values()])
+    return table(("array", "codes"), [(array.name, array.what) for array in ARRAYS.values()], plain=False)
 
 
 def by_score(rows: Sequence[Row]) -> str:
@@ -65,7 +36,7 @@ def by_score(rows: Sequence[Row]) -> str:
         ]
         name = f"{THEIR_NAMES[metric]} (`{metric}`)" if metric in THEIR_NAMES else f"`{metric}`"
         header = ("array", "theirs", "ours, `dlib2019`", "ours by default", "notes of ours")
-        parts.append(f"### {name}\n\n{_table(header, cells)}")
+        parts.append(f"### {name}\n\n{table(header, cells, plain=False)}")
     return "\n".join(parts)
 
 
@@ -85,13 +56,16 @@ def by_attribute(rows: Sequence[Row]) -> str:
         for (array, metric), own in groups.items()
     ]
     header = ("array", "score", "theirs, first", "ours, `latte`", "ours by default", "largest difference")
-    return _table(header, cells) if cells else ""
+    return table(header, cells, plain=False) if cells else ""
 
 
 def _number(text: str) -> str:
     return "none" if text == "nan" else f"{float(text):.4f}"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+#: By the line of a page in whose place each table is put.
+MARKS: Mapping[str, Callable[[Path], str]] = {
+    "<!-- arrays -->": lambda folder: arrays(),
+    "<!-- disentanglement_lib -->": lambda folder: by_score(read(folder / FILE)),
+    "<!-- latte -->": lambda folder: by_attribute(read(folder / FILE)),
+}

@@ -12,7 +12,6 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from tools import (
-    docs_annotators,
     docs_bench,
     docs_comparison_methods,
     docs_comparisons,
@@ -34,7 +33,7 @@ GENERATED = {
     docs_comparisons.PAGE,
     docs_comparison_methods.PAGE,
     docs_mmlu.PAGE,
-    *docs_results.TITLES,
+    docs_results.PAGE,
     *docs_bench.TITLES,
 }
 
@@ -141,25 +140,19 @@ def test_picture_holds_every_column() -> None:
 
 
 def test_result_pages_follow_the_files(tmp_path: Path) -> None:
-    assert docs_results.result_pages(tmp_path) == {}
+    assert docs_results.page(tmp_path) == ""
     (tmp_path / "causes.csv").write_text("table,cause\n3.1,a | b\n")
-    assert docs_results.result_pages(tmp_path) == {}
+    assert docs_results.page(tmp_path) == ""
     (tmp_path / "machine.csv").write_text("processor,cores\nX,2\n")
     (tmp_path / "scale.csv").write_text("rows,what\n1000,a | b\n")
-    found = docs_results.result_pages(tmp_path)
-    assert list(found) == ["results/speed.md"]
-    assert "processor X, cores 2" in found["results/speed.md"]
-    assert "| 1000 | a \\| b |" in found["results/speed.md"]
-
-
-def test_page_on_annotators_has_a_place_for_figures() -> None:
-    assert docs_annotators.MARK in (DOCS / "howto" / "join-annotators.md").read_text(encoding="utf-8")
+    found = docs_results.page(tmp_path)
+    assert "processor X, cores 2" in found
+    assert "| 1000 | a \\| b |" in found
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_page_on_comparisons_names_every_method(name: str) -> None:
     page = (DOCS / "concepts" / "prudent-comparisons.md").read_text(encoding="utf-8")
-    assert docs_comparisons.MARK in page
     row = next(line for line in page.splitlines() if line.startswith("| ") and f"| `{name}`" in line)
     assert row.count("|") == 5
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import docs_annotators, docs_cleaning
+from tools import docs_annotators, docs_cleaning, docs_pages
 
 DOCS = Path(__file__).parents[2] / "docs" / "howto"
 
@@ -104,14 +104,8 @@ def test_the_doubt_of_raters_is_told_where_it_shows(tmp_path: Path, accuracy: st
     assert ("*maybe*" in text) == said
 
 
-def test_without_rows_the_mark_becomes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_annotators, "RESULTS", tmp_path)
-    assert docs_annotators.on_page_markdown(f"a\n{docs_annotators.MARK}\nb") == "a\n\nb"
-    assert docs_annotators.on_page_markdown("a") == "a"
-
-
 def test_stored_rows_make_tables_with_even_lines() -> None:
-    text = docs_annotators.figures(docs_annotators.RESULTS)
+    text = docs_annotators.figures(docs_pages.RESULTS)
     assert "nan" not in text
     blocks = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
     assert len(blocks) == 4
@@ -124,6 +118,6 @@ def test_thresholds_of_entropy_are_told_with_what_they_find(tmp_path: Path) -> N
     columns = "set,wrong,fixed share found,fixed precision,default threshold,default share found,default precision"
     (tmp_path / docs_cleaning.FILE).write_text(f"{columns}\na_set,90,0.000,nan,0.64,0.391,0.895\n")
     assert docs_cleaning.figures(tmp_path).endswith("| a\\_set | 90 | 0 % | none | 0.64 | 39 % | 90 % |\n")
-    page = docs_cleaning.on_page_markdown((DOCS / "clean-labels.md").read_text(encoding="utf-8"))
+    page = docs_pages.on_page_markdown((DOCS / "clean-labels.md").read_text(encoding="utf-8"))
     assert docs_cleaning.MARK not in page
     assert "| digits, 40 % wrong anywhere |" in page

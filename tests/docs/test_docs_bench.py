@@ -3,8 +3,6 @@
 import copy
 import re
 from functools import cache
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,6 +13,10 @@ import pytest
 from demele import bench
 from tools import docs_bench
 from tools.docs_bench import View
+from tools.docs_pages import RESULTS
+from tools.docs_tables import read
+
+CAUSES = RESULTS / "causes.csv"
 
 HOSTILE = 'a|b *c* <script>alert("x")</script> [d](e) `f`'
 
@@ -231,10 +233,10 @@ def test_each_differing_verdict_has_its_marks_its_curve_and_its_why(found: dict[
     assert "Why: not explained." in docs_bench.published_page(View(found), [])
 
 
-@pytest.mark.skipif(not docs_bench.CAUSES.exists(), reason="the experiments on causes were not run")
+@pytest.mark.skipif(not CAUSES.exists(), reason="the experiments on causes were not run")
 def test_every_stored_cause_is_of_a_cell_that_is_printed() -> None:
     found = bench.reference().to_dict()
-    view, causes = View(found), docs_bench.read_causes(docs_bench.CAUSES)
+    view, causes = View(found), read(CAUSES)
     used = [id(one) for item in found["printed_scores"] for one in docs_bench._score_causes(item, causes)]
     used += [
         id(one)
@@ -244,10 +246,6 @@ def test_every_stored_cause_is_of_a_cell_that_is_printed() -> None:
     ]
     unused = [f"{one['row']}, {one['column']}" for one in causes if id(one) not in used]
     assert unused in ([], ["dci_forest_compactness, (3), 4 factors"])  # a row that the review meant, and did not print
-
-
-def test_no_causes_are_read_where_there_is_no_file(tmp_path: Path) -> None:
-    assert docs_bench.read_causes(tmp_path / "causes.csv") == []
 
 
 # Cards ---------------------------------------------------------------------------------------------------------------
@@ -298,11 +296,3 @@ def test_hostile_names_stay_text(found: dict[str, Any]) -> None:
         assert "a|b *c* &lt;script&gt;" in html
     lines = [line for line in pages["results/verdicts.md"].splitlines() if line.startswith("| <a id=")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {4}
-
-
-def test_the_pages_come_first_among_the_results() -> None:
-    results, architecture = {"Results": [{"Speed": "results/speed.md"}]}, {"Architecture": "architecture.md"}
-    pages = docs_bench.on_config(SimpleNamespace(nav=[{"Start": "index.md"}, results, architecture])).nav[1]["Results"]
-    assert [path for page in pages for path in page.values()] == [*docs_bench.TITLES, "results/speed.md"]
-    alone = docs_bench.on_config(SimpleNamespace(nav=[{"Start": "index.md"}, architecture])).nav
-    assert [next(iter(item)) for item in alone] == ["Start", "Results", "Architecture"]

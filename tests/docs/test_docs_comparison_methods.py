@@ -3,11 +3,9 @@
 import csv
 import re
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from tools import docs_comparison_methods as docs
+from tools.docs_pages import RESULTS
 
 ROW = {
     "data": "digits",
@@ -128,26 +126,14 @@ def test_a_file_of_times_may_lack(tmp_path: Path) -> None:
     assert "Fewer images" not in page
 
 
-def test_without_rows_there_is_no_page_and_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs, "RESULTS", tmp_path)
-    config = SimpleNamespace(nav=[{"Architecture": "a.md"}])
-    assert docs.on_config(config).nav == [{"Architecture": "a.md"}]
-    assert docs.on_page_markdown(f"a\n{docs.MARK}\nb") == "a\n\nb"
-
-
-def test_the_page_joins_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, {})
-    monkeypatch.setattr(docs, "RESULTS", tmp_path)
-    page = {docs.TITLE: docs.PAGE}
-    config = SimpleNamespace(nav=[{"Results": [{"Speed": "s.md"}]}, {"Architecture": "a.md"}])
-    assert docs.on_config(config).nav[0] == {"Results": [{"Speed": "s.md"}, page]}
-    config = SimpleNamespace(nav=[{"Architecture": "a.md"}])
-    assert docs.on_config(config).nav == [{"Results": [page]}, {"Architecture": "a.md"}]
-    assert f"(../{docs.PAGE})" in docs.on_page_markdown(docs.MARK)
-
-
 def test_stored_rows_make_tables_with_even_lines() -> None:
-    page = docs.page(docs.RESULTS)
+    page = docs.page(RESULTS)
     assert "nan" not in page
     for block in re.findall(r"(?:^\|.*\n)+", page, flags=re.MULTILINE):
         assert len({line.replace("\\|", "").count("|") for line in block.splitlines()}) == 1
+
+
+def test_the_reference_leads_to_the_page_if_there_is_one(tmp_path: Path) -> None:
+    assert docs.page(tmp_path) == docs.reference(tmp_path) == ""
+    written(tmp_path, {})
+    assert f"(../{docs.PAGE})" in docs.reference(tmp_path)

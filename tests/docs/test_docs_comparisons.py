@@ -2,11 +2,11 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from tools import docs_comparisons
+from tools.docs_pages import RESULTS
 
 POWER = """world,noise,method,type_1,type_2,agreement,labels,seconds
 0,0.05,classic,2.0,1.0,98,0,0
@@ -83,8 +83,6 @@ def test_intervals_of_estimates(folder: Path) -> None:
     row = "5000,300,PPI++,94.1,88.0,6.1,56"
     heads = "n,labels,interval,coverage_mean,coverage_least,width_points,excludes_0_percent"
     (folder / "audit_estimate.csv").write_text(f"{heads}\n{row}\n", encoding="utf-8")
-    page = docs_comparisons.on_page_markdown(f"a\n{docs_comparisons.ESTIMATES}\n")
-    assert docs_comparisons.ESTIMATES not in page
     assert "| 5000, 300 | PPI++ | 94.1, 88.0 | 6.1 | 56 |" in docs_comparisons.estimates(folder)
 
 
@@ -102,26 +100,17 @@ def test_the_mark_becomes_the_chosen_methods(folder: Path) -> None:
     assert "(../results/comparisons.md)" in text
 
 
-def test_without_rows_there_is_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_comparisons, "RESULTS", tmp_path)
-    config = SimpleNamespace(nav=[{"Architecture": "a.md"}])
-    assert docs_comparisons.on_config(config).nav == [{"Architecture": "a.md"}]
-    assert docs_comparisons.on_page_markdown(f"a\n{docs_comparisons.MARK}\nb") == "a\n\nb"
-
-
-def test_the_page_joins_the_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_comparisons, "RESULTS", folder)
-    page = {docs_comparisons.TITLE: docs_comparisons.PAGE}
-    config = SimpleNamespace(nav=[{"Results": [{"Speed": "s.md"}]}, {"Architecture": "a.md"}])
-    assert docs_comparisons.on_config(config).nav[0] == {"Results": [{"Speed": "s.md"}, page]}
-    (folder / "comparison_power.csv").unlink()
-    assert docs_comparisons.figures(folder).startswith("All figures:")
-
-
 def test_stored_rows_make_tables_with_even_lines() -> None:
-    page = docs_comparisons.page(docs_comparisons.RESULTS)
+    page = docs_comparisons.page(RESULTS)
     for block in re.findall(r"(?:^\|.*\n)+", page, flags=re.MULTILINE):
         assert len({line.replace("\\|", "").count("|") for line in block.splitlines()}) == 1
-    methods = set(re.findall(r"^\| ([^|]+) \|", docs_comparisons.figures(docs_comparisons.RESULTS), re.MULTILINE))
-    if (docs_comparisons.RESULTS / "comparison_power.csv").exists():
+    methods = set(re.findall(r"^\| ([^|]+) \|", docs_comparisons.figures(RESULTS), re.MULTILINE))
+    if (RESULTS / "comparison_power.csv").exists():
         assert methods == {"method", "---", *docs_comparisons.CHOSEN}
+
+
+def test_figures_lead_to_the_page_and_without_rows_there_is_neither(folder: Path, tmp_path: Path) -> None:
+    (folder / "comparison_power.csv").unlink()
+    assert docs_comparisons.figures(folder).startswith("All figures:")
+    empty = tmp_path / "empty"
+    assert docs_comparisons.page(empty) == docs_comparisons.figures(empty) == ""

@@ -1,13 +1,10 @@
 """The page on language models says what its rows say, whatever they are."""
 
-import csv
 import re
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from tools import docs_mmlu
+from tools.docs_pages import RESULTS
 
 SUBJECT = {
     "subject": "alchemy",
@@ -46,7 +43,7 @@ def pair(
 
 
 def text(pairs: list[dict[str, str]]) -> str:
-    return docs_mmlu.page(
+    return docs_mmlu._page(
         [METHOD, {**METHOD, "questions": "all together"}], [RANK], pairs, [SUBJECT, {**SUBJECT, "wrong labels": "0"}]
     )
 
@@ -85,27 +82,8 @@ def test_names_cannot_break_tables() -> None:
     assert "one\\_big" in page
 
 
-def test_without_rows_there_is_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_mmlu, "RESULTS", tmp_path)
-    config = SimpleNamespace(nav=[{"Architecture": "a.md"}])
-    assert docs_mmlu.on_config(config).nav == [{"Architecture": "a.md"}]
-
-
-def test_the_page_comes_last_in_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_mmlu, "_there", lambda folder: True)
-    page = {docs_mmlu.TITLE: docs_mmlu.PAGE}
-    config = SimpleNamespace(nav=[{"Results": [{"Speed": "s.md"}]}, {"Architecture": "a.md"}])
-    assert docs_mmlu.on_config(config).nav[0] == {"Results": [{"Speed": "s.md"}, page]}
-    config = SimpleNamespace(nav=[{"Architecture": "a.md"}])
-    assert docs_mmlu.on_config(config).nav == [{"Results": [page]}, {"Architecture": "a.md"}]
-
-
 def test_stored_rows_make_a_page_that_agrees_with_itself() -> None:
-    tables = []
-    for name in docs_mmlu.TABLES:
-        with (docs_mmlu.RESULTS / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-            tables.append(list(csv.DictReader(lines)))
-    page = docs_mmlu.page(*tables)
+    page = docs_mmlu.page(RESULTS)
     assert "5,432 questions" in page
     assert "101 had been published" in page
     assert "Of 45 pairs" in page
@@ -113,3 +91,7 @@ def test_stored_rows_make_a_page_that_agrees_with_itself() -> None:
     assert len(blocks) == 5
     for block in blocks:  # every row of a table has as many cells as its head
         assert len({line.count("|") for line in block.splitlines()}) == 1
+
+
+def test_without_rows_there_is_no_page(tmp_path: Path) -> None:
+    assert docs_mmlu.page(tmp_path) == ""

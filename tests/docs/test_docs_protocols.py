@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tools import docs_protocols
+from tools import docs_pages, docs_protocols
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "published-code.md"
 ROW = {
@@ -33,12 +33,11 @@ def test_the_largest_difference_over_attributes_is_shown() -> None:
     assert table.splitlines()[-1] == "| noise | `sap` | 0.1235 | 0.2346 | -0.3457 | 2e-03 |"
 
 
-def test_no_rows_no_tables(tmp_path: Path) -> None:
-    assert docs_protocols.read(tmp_path) == []
+def test_no_rows_no_tables() -> None:
     assert docs_protocols.by_score([]) == docs_protocols.by_attribute([]) == ""
 
 
 def test_every_mark_of_the_page_is_replaced() -> None:
-    shown = docs_protocols.on_page_markdown(PAGE.read_text(encoding="utf-8"))
+    shown = docs_pages.on_page_markdown(PAGE.read_text(encoding="utf-8"))
     assert "<!--" not in shown
     assert "| plain | a code per factor with noise, two of noise alone |" in shown

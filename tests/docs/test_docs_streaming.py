@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools import docs_streaming
+from tools.docs_pages import RESULTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROWS = {
@@ -57,37 +58,31 @@ def write(folder: Path, name: str, *rows: dict[str, str]) -> None:
         writer.writerows(rows)
 
 
+def figures(folder: Path, name: str) -> str:
+    return docs_streaming.MARKS[f"<!-- measured-{name} -->"](folder)
+
+
 @pytest.mark.parametrize("name", ROWS)
-def test_figures_are_those_of_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_figures_are_those_of_the_rows(tmp_path: Path, name: str) -> None:
     write(tmp_path, name, ROWS[name])
-    monkeypatch.setattr(docs_streaming, "RESULTS", tmp_path)
-    text = docs_streaming.on_page_markdown(f"before\n{docs_streaming.mark(name)}\nafter")
-    for part in ("before\n", *SHOWN[name], "\nafter"):
+    text = figures(tmp_path, name)
+    for part in SHOWN[name]:
         assert part in text
-    assert docs_streaming.mark(name) not in text
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_without_a_file_or_rows_the_mark_becomes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(docs_streaming, "RESULTS", tmp_path)
-    page = f"a\n{docs_streaming.mark(name)}\nb"
-    assert docs_streaming.on_page_markdown(page) == "a\n\nb"
-    write(tmp_path, name)
-    assert docs_streaming.on_page_markdown(page) == "a\n\nb"
-    assert docs_streaming.on_page_markdown("a") == "a"
 
 
 def test_other_types_of_numbers_are_left_to_the_page_of_results(tmp_path: Path) -> None:
     write(tmp_path, "streaming", ROWS["streaming"], {**ROWS["streaming"], "dtype": "float32", "through": "Other"})
-    assert "Other" not in docs_streaming.figures(tmp_path, "streaming", docs_streaming.streaming)
+    assert "Other" not in figures(tmp_path, "streaming")
 
 
-@pytest.mark.parametrize("name", docs_streaming.FIGURES)
-def test_every_figure_has_its_place_and_stored_rows_make_even_tables(name: str) -> None:
-    pages = [page for page in DOCS.rglob("*.md") if docs_streaming.mark(name) in page.read_text(encoding="utf-8")]
-    assert len(pages) == 1
-    text = docs_streaming.figures(docs_streaming.RESULTS, name, docs_streaming.FIGURES[name])
-    for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+@pytest.mark.parametrize("name", ROWS)
+def test_without_a_file_or_rows_there_is_nothing(tmp_path: Path, name: str) -> None:
+    assert figures(tmp_path, name) == ""
+    write(tmp_path, name)
+    assert figures(tmp_path, name) == ""
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_stored_rows_make_even_tables(name: str) -> None:
+    for block in re.findall(r"(?:^\|.*\n)+", figures(RESULTS, name), flags=re.MULTILINE):
         assert len({line.replace("\\|", "").count("|") for line in block.splitlines()}) == 1

@@ -1,0 +1,50 @@
+"""The one hook of the site: which pages it makes, in which order, and what it puts in the place of marks."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tools import docs_bench, docs_comparison_methods, docs_comparisons, docs_mmlu, docs_pages, docs_results
+
+DOCS = Path(__file__).parents[2] / "docs"
+#: Marks that need no file of results.
+WITHOUT_FILES = {"<!-- arrays -->"}
+
+
+def test_results_stand_before_the_architecture_in_their_order() -> None:
+    config = SimpleNamespace(nav=[{"Start": "index.md"}, {"Architecture": "architecture.md"}])
+    start, results, architecture = docs_pages.on_config(config).nav
+    assert (start, architecture) == ({"Start": "index.md"}, {"Architecture": "architecture.md"})
+    assert [path for page in results["Results"] for path in page.values()] == [
+        *docs_bench.TITLES,
+        docs_results.PAGE,
+        docs_mmlu.PAGE,
+        docs_comparisons.PAGE,
+        docs_comparison_methods.PAGE,
+    ]
+
+
+def test_without_files_there_are_only_pages_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
+    config = SimpleNamespace(nav=[{"Architecture": "architecture.md"}])
+    shown = docs_pages.on_config(config).nav[0]["Results"]
+    assert [path for page in shown for path in page.values()] == [*docs_bench.TITLES]
+    assert {"reference/metrics.md", "reference/cli.md"} <= set(docs_pages.pages(tmp_path))
+
+
+@pytest.mark.parametrize("mark", docs_pages.MARKS)
+def test_every_mark_has_its_page_and_becomes_figures(
+    mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = [page for page in DOCS.rglob("*.md") if mark in page.read_text(encoding="utf-8")]
+    assert written
+    shown = docs_pages.on_page_markdown(f"a\n{mark}\nb")
+    assert mark not in shown
+    assert len(shown) > len("a\n\nb")
+    monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
+    assert (docs_pages.on_page_markdown(f"a\n{mark}\nb") == "a\n\nb") == (mark not in WITHOUT_FILES)
+
+
+def test_other_pages_stay_as_they_are() -> None:
+    assert docs_pages.on_page_markdown("a <!-- nothing --> b") == "a <!-- nothing --> b"
