@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import IncompatibleState
-from demele.streaming.states import WAITING, CountState, SampleState, row_keys
+from demele.streaming.sample import SampleState, row_keys
+from demele.streaming.states import WAITING, CountState
 from tests.tolerances import assert_exact, assert_mean, assert_rate_at_most
 
 

@@ -39,8 +39,8 @@ from demele.core.results import Evaluation, Score
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator
+from demele.streaming.codec import plain_setting, setting_of
 from demele.streaming.frame import Frame
-from demele.streaming.plain import plain_setting, setting_of
 
 __all__ = [
     "DLIG",

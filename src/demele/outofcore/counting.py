@@ -11,7 +11,7 @@ from demele.core.errors import InputError
 from demele.estimation.counts import JointCounts, packed_columns, pair_marginals
 from demele.estimation.discretise import EDGE_TOLERANCE, ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
-from demele.streaming.rows import Binned
+from demele.streaming.batches import Binned
 
 #: Cells of the columns of one pack, so that two packs together are numbered by 16 bits.
 CELLS_PER_PACK = 256

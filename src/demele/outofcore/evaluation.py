@@ -30,7 +30,7 @@ from demele.metrics.source import InMemory, Subject
 from demele.outofcore.passes import Sampled
 from demele.outofcore.source import WholeRows, whole_rows
 from demele.runtime.progress import reporting
-from demele.streaming.sampled import of_sample, table_of_columns, with_context
+from demele.streaming.sample import of_sample, table_of_columns, with_context
 
 #: Rows that metrics which cannot be counted are computed on, unless told otherwise.
 SAMPLE = 100_000

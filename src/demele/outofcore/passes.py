@@ -20,7 +20,7 @@ from demele.runtime.progress import Report
 from demele.runtime.work import completed
 from demele.streaming.columns import Column
 from demele.streaming.frame import Frame
-from demele.streaming.states import row_keys
+from demele.streaming.sample import row_keys
 
 #: The stream whose row numbers are those of the whole, so that a sample does not depend on how rows are cut.
 STREAM = "rows"

@@ -20,17 +20,17 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Asked
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
+from demele.streaming.batches import Names, Rows, mixed, read_deviations, read_rows
 from demele.streaming.frame import Frame
-from demele.streaming.plan import Plan, comparable, difference, listed
-from demele.streaming.rows import Rows
-from demele.streaming.sampled import Names, as_tables, mixed, of_sample, read_deviations, read_rows
+from demele.streaming.sample import SampleState, as_tables, of_sample
+from demele.streaming.settings import Settings, comparable, difference, listed
 from demele.streaming.source import (
     Counted,
     Seen,
     check_with_frame,
     sums_for,
 )
-from demele.streaming.states import CountState, SampleState
+from demele.streaming.states import CountState
 from demele.streaming.sums import Sums, merged
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Accumulator:
     True
     """
 
-    __slots__ = ("_asked", "_columns", "_counts", "_frame", "_plan", "_readings", "_sample", "_stream", "_sums")
+    __slots__ = ("_asked", "_columns", "_counts", "_frame", "_readings", "_sample", "_settings", "_stream", "_sums")
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Accumulator:
             raise InputError("missing", f"expected 'raise' or 'omit', got {missing!r}")
         if frame is not None:
             check_with_frame(frame, kinds, reg_dim)
-        self._plan = Plan(
+        self._settings = Settings(
             names=names,
             single=isinstance(metrics, str),
             protocol=protocol_named(protocol).name,
@@ -154,7 +154,7 @@ class Accumulator:
             for name, reading in self._readings.items()
             if frame is not None and reading.state != "table"
         }
-        self._sample = SampleState(int(bound), self._plan.seed) if self._sampled_names() else None
+        self._sample = SampleState(int(bound), self._settings.seed) if self._sampled_names() else None
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class Accumulator:
         found = self._copy()
         rows = None
         if self._frame is not None:
-            rows = self._frame.read(codes, factors, outside=self._plan.outside)
+            rows = self._frame.read(codes, factors, outside=self._settings.outside)
             found._counts = {rule: state.update(rows) for rule, state in self._counts.items()}
             found._sums = {name: state.update(rows) for name, state in self._sums.items()}
         if self._sample is not None:
@@ -201,8 +201,8 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError("merge", f"expected an Accumulator, got {type(other).__name__}")
-        if comparable(self._plan) != comparable(other._plan):
-            told = difference(self._plan, other._plan)
+        if comparable(self._settings) != comparable(other._settings):
+            told = difference(self._settings, other._settings)
             raise IncompatibleState(f"the two accumulators differ in {told}; give both the same arguments")
         if (self._frame is None) != (other._frame is None) or (self._frame is not None and self._frame != other._frame):
             raise IncompatibleState("the two accumulators have other frames: other columns, ranges or levels")
@@ -241,7 +241,7 @@ class Accumulator:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of what is computed."""
-        return self._plan.names
+        return self._settings.names
 
     @property
     def frame(self) -> Frame | None:
@@ -252,7 +252,7 @@ class Accumulator:
         counted = ", ".join(name for name, one in self._readings.items() if one.state == "table") or "nothing"
         summed = f", summed: {', '.join(self._sums)}" if self._sums else ""
         kept = "" if self._sample is None else f", {self._sample.n_kept} rows kept"
-        return f"Accumulator({', '.join(self._plan.names)}; n={self.n}, counted: {counted}{summed}{kept})"
+        return f"Accumulator({', '.join(self._settings.names)}; n={self.n}, counted: {counted}{summed}{kept})"
 
     # Values ---------------------------------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class Accumulator:
             Before the first rows, or if nothing varies in them.
         """
         if self.n == 0:
-            raise NotEnoughData(f"{', '.join(self._plan.names)}: no rows yet; call update(codes, factors) first")
+            raise NotEnoughData(f"{', '.join(self._settings.names)}: no rows yet; call update(codes, factors) first")
         found: dict[str, Score] = {}
         left_out: dict[str, LeftOut] = {}
         seen = None if self._frame is None or not self._readings else self._of_all(self._frame, found, left_out)
@@ -279,12 +279,12 @@ class Accumulator:
         about = self._of_sample(rest, found, left_out) if rest else None
         if not found:
             raise NotEnoughData(next(iter(left_out.values())).reason)
-        if self._plan.single:
-            return found[self._plan.names[0]]
-        missing = tuple(left_out[name] for name in self._plan.names if name in left_out)
-        scores = tuple(found[name] for name in self._plan.names if name in found)
+        if self._settings.single:
+            return found[self._settings.names[0]]
+        missing = tuple(left_out[name] for name in self._settings.names if name in left_out)
+        scores = tuple(found[name] for name in self._settings.names if name in found)
         if seen is not None:
-            return seen.evaluation(scores, missing, self._plan.protocol, () if about is None else about.dependency)
+            return seen.evaluation(scores, missing, self._settings.protocol, () if about is None else about.dependency)
         if about is None:
             raise ValueError("an accumulator counts rows, sums them, or keeps some")
         return replace(about, scores=scores, left_out=missing, n=self.n)
@@ -343,10 +343,10 @@ class Accumulator:
 
     def _with_options(self) -> list[Asked]:
         """Return the metrics with all their options."""
-        plan = self._plan
-        chosen: dict[str, Metric] = {name: CATALOGUE[name] for name in plan.names}
-        side = {"reg_dim": plan.reg_dim}
-        return asked_of(chosen, protocol_named(plan.protocol), dict(plan.options), plan.bins, side)
+        settings = self._settings
+        chosen: dict[str, Metric] = {name: CATALOGUE[name] for name in settings.names}
+        side = {"reg_dim": settings.reg_dim}
+        return asked_of(chosen, protocol_named(settings.protocol), dict(settings.options), settings.bins, side)
 
     def _sampled_columns(
         self, rows: Rows | None, codes: object, factors: object, codes_std: object
@@ -357,14 +357,14 @@ class Accumulator:
             rows = rows.unclipped or rows
             columns, n = [*rows.codes.T, *rows.factors], rows.n
         else:
-            plan = self._plan
+            settings = self._settings
             names, columns, n = read_rows(
                 codes,
                 factors,
                 names=self._columns,
                 before=self._factor_columns(),
-                kinds=plan.kinds,
-                missing=plan.missing,
+                kinds=settings.kinds,
+                missing=settings.missing,
             )
         if n == 0:
             return (), None
@@ -381,7 +381,7 @@ class Accumulator:
 
     def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Seen:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
-        plan = self._plan
+        settings = self._settings
         options = {one.name: one.options for one in self._asked}
         sums = [
             (options[name]["bins"] if self._readings[name].state == "extremes" else None, state)
@@ -391,9 +391,9 @@ class Accumulator:
         self._counts = source.counts  # the same rows, counted: a next call need not count them again
         # sums first: what both say of a column that does not vary is said in their words
         asked = sorted((one for one in self._asked if one.name in self._readings), key=self._is_counted)
-        run = Run(seed=plan.seed, missing=plan.missing)
+        run = Run(seed=settings.seed, missing=settings.missing)
         whole = computed(asked, source, run)
-        scores = scores_of(whole, source, run, plan.protocol, plan.kinds, warn=False)
+        scores = scores_of(whole, source, run, settings.protocol, settings.kinds, warn=False)
         found |= {score.metric: score for score in scores}
         left_out |= {item.metric: item for item in whole.left_out}
         return source.about()
@@ -405,21 +405,21 @@ class Accumulator:
         """Evaluate metrics on the rows kept."""
         if self._sample is None or self._columns is None:
             raise ValueError("sampled metrics have rows")
-        plan = self._plan
+        settings = self._settings
         codes, factors, std = as_tables(self._sample.rows(), self._columns, self._frame)
-        subject = Subject.of(*read_pair(codes, factors, kinds=plan.kinds, missing=plan.missing))
+        subject = Subject.of(*read_pair(codes, factors, kinds=settings.kinds, missing=settings.missing))
         about = evaluation(
             asked,
             InMemory(subject, std),
-            Run(seed=plan.seed, missing=plan.missing),
-            protocol=plan.protocol,
-            kinds=plan.kinds,
+            Run(seed=settings.seed, missing=settings.missing),
+            protocol=settings.protocol,
+            kinds=settings.kinds,
             name="codes",
-            named=plan.single,
+            named=settings.single,
         )
         left_out |= {one.metric: one for one in about.left_out}
         kept, n = self._sample.n_kept, self._sample.n
-        how, context = f"bound={plan.bound}", {"sample_of": str(n)}
+        how, context = f"bound={settings.bound}", {"sample_of": str(n)}
         found |= {score.metric: of_sample(score, kept, n, how, context) for score in about}
         return about
 

@@ -15,10 +15,9 @@ from demele.core.table_columns import check_same_order, split_columns
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.options import as_binning
+from demele.streaming.batches import OTHER_ROWS, Binned, Rows, read_batch
+from demele.streaming.codec import columns_from_dict, frame_as_dict
 from demele.streaming.columns import Column, Columns, merged_columns, named_items, range_of
-from demele.streaming.plain import columns_from_dict, frame_as_dict
-from demele.streaming.reading import OTHER_ROWS, read_batch
-from demele.streaming.rows import Binned, Rows
 
 Floats = NDArray[np.float64]
 

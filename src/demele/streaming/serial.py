@@ -28,8 +28,9 @@ from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import Frame
-from demele.streaming.plan import Plan, comparable
-from demele.streaming.states import CountState, SampleState, _Part, row_keys
+from demele.streaming.sample import SampleState, _Part, row_keys
+from demele.streaming.settings import Settings, comparable
+from demele.streaming.states import CountState
 
 #: First bytes, with the number of the format.
 MAGIC = b"demele-accumulator-1\n"
@@ -66,8 +67,8 @@ def to_bytes(accumulator: Accumulator) -> bytes:
     Accumulator(sap; n=3, counted: nothing, 3 rows kept)
     """
     pack = _Pack()
-    plan = accumulator._plan
-    settings = {name: _encoded(getattr(plan, name)) for name in Plan.__slots__}
+    own = accumulator._settings
+    settings = {name: _encoded(getattr(own, name)) for name in Settings.__slots__}
     frame = None if accumulator.frame is None else accumulator.frame.to_dict()
     about = {"settings": settings, "stream": accumulator._stream, "frame": frame, **_packed_state(accumulator, pack)}
     return pack.written(about)
@@ -91,7 +92,7 @@ def from_bytes(data: bytes) -> Accumulator:
     """
     about, pack = _opened(data)
     with _refusing():
-        given = {name: _decoded(about["settings"][name]) for name in Plan.__slots__}
+        given = {name: _decoded(about["settings"][name]) for name in Settings.__slots__}
         names, single = given.pop("names"), given.pop("single")
         given["options"] = dict(given["options"])
         frame = None if about["frame"] is None else Frame.from_dict(about["frame"])
@@ -112,7 +113,7 @@ def state_to_bytes(accumulator: Accumulator) -> bytes:
         For :func:`with_state`; they say which settings they belong to, but do not hold them.
     """
     pack = _Pack()
-    own = {"plan": list(comparable(accumulator._plan)), "frame": _digest(accumulator.frame)}
+    own = {"plan": list(comparable(accumulator._settings)), "frame": _digest(accumulator.frame)}
     return pack.written({**own, **_packed_state(accumulator, pack)})
 
 
@@ -139,12 +140,12 @@ def with_state(accumulator: Accumulator, data: bytes) -> Accumulator:
     about, pack = _opened(data)
     with _refusing():
         theirs, digest = [str(value) for value in about["plan"]], about["frame"]
-        mine = list(comparable(accumulator._plan))
+        mine = list(comparable(accumulator._settings))
         if theirs == mine and digest == _digest(accumulator.frame):
             return _unpacked_state(accumulator, about, pack)
     differing = [
         f"{'metrics' if name == 'names' else name} ({own[:80]} here, {other[:80]} there)"
-        for name, own, other in zip(Plan.__slots__, mine, theirs, strict=False)
+        for name, own, other in zip(Settings.__slots__, mine, theirs, strict=False)
         if own != other
     ]
     told = ", ".join(differing) or "their frames: other columns, ranges or levels"

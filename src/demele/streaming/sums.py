@@ -20,9 +20,9 @@ from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.extremes import CellExtremes, summarise_extremes
 from demele.estimation.moments import CodeMoments
+from demele.streaming.batches import Rows
 from demele.streaming.centred import Arrays, Counts, Floats, Scale, centred_columns, check_arrays, shares, squares
 from demele.streaming.frame import Frame
-from demele.streaming.rows import Rows
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning

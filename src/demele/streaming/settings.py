@@ -10,7 +10,7 @@ from demele.core.inputs import Missing
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Settings:
     """What is computed, and from which state; the same for accumulators that merge."""
 
     names: tuple[str, ...]
@@ -33,15 +33,15 @@ def listed(reg_dim: object) -> object:
     return list(reg_dim) if isinstance(reg_dim, tuple) else reg_dim
 
 
-def comparable(plan: Plan) -> tuple[str, ...]:
+def comparable(settings: Settings) -> tuple[str, ...]:
     """Return settings as texts that are equal for equal settings only."""
-    return tuple(repr(_plain(getattr(plan, name))) for name in Plan.__slots__)
+    return tuple(repr(_plain(getattr(settings, name))) for name in Settings.__slots__)
 
 
-def difference(first: Plan, second: Plan) -> str:
+def difference(first: Settings, second: Settings) -> str:
     """Say in which settings two differ."""
     differs = [mine != theirs for mine, theirs in zip(comparable(first), comparable(second), strict=True)]
-    names = [name for name, other in zip(Plan.__slots__, differs, strict=True) if other]
+    names = [name for name, other in zip(Settings.__slots__, differs, strict=True) if other]
     shown = {"names": "metrics"}
     return ", ".join(
         f"{shown.get(name, name)} ({getattr(first, name)!r} and {getattr(second, name)!r})" for name in names

@@ -1,0 +1,282 @@
+"""Batches as they come, read: into the coding of a frame, or as columns where there is no frame; and their bins."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.factor_columns import read_factor
+from demele.core.inputs import Codes, Missing, given_kinds, read_codes
+from demele.core.sentences import give, setting
+from demele.core.table_columns import as_column, check_same_order, split_columns
+from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.moments import smallest_unsigned
+from demele.metrics.source import checked_std
+from demele.streaming.columns import Column, Columns, column_order, storage
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A batch in the coding of a frame.
+
+    ``codes`` (n, d); ``factors``, one array per factor: floats (NaN: not annotated), or level numbers (-1).
+    ``clipped`` counts values outside the ranges that were moved to their ends; ``unclipped`` are the rows before.
+    """
+
+    codes: NDArray[Any]
+    factors: tuple[NDArray[Any], ...]
+    clipped: int
+    unclipped: "Rows | None" = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """Bins of all columns of a frame under one rule."""
+
+    codes: tuple[ColumnBins, ...]
+    factors: tuple[ColumnBins | None, ...]
+    n_levels: tuple[int, ...]
+
+    @property
+    def code_bins(self) -> NDArray[np.intp]:
+        """Number of bins of each code."""
+        return np.array([bins.n_bins for bins in self.codes], dtype=np.intp)
+
+    def cut(self, rows: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the bins of codes (d, n) and factors (M, n); a missing annotation is one bin more than there are."""
+        most = max(int(self.code_bins.max()), *self.n_levels)
+        kind = smallest_unsigned(most)
+        codes = np.empty((len(self.codes), rows.n), dtype=kind)
+        for index, bins in enumerate(self.codes):
+            codes[index] = cut(rows.codes[:, index], bins)
+        factors = np.empty((len(self.factors), rows.n), dtype=kind)
+        for index, (values, own) in enumerate(zip(rows.factors, self.factors, strict=True)):
+            factors[index] = np.where(values < 0, self.n_levels[index], values) if own is None else cut(values, own)
+        return codes, factors
+
+
+def n_rows(table: NDArray[Any] | list[Any]) -> int:
+    """Return the number of rows of a table that was split into columns."""
+    return len(table) if isinstance(table, np.ndarray) else len(table[0]) if table else 0
+
+
+# In the coding of a frame ---------------------------------------------------------------------------------------------
+
+#: Of codes and of factors.
+OTHER_ROWS = (
+    "codes and factors: expected the same number of rows, got {} rows of codes and {} rows of factors; row r of both "
+    "must describe the same sample"
+)
+
+
+def read_batch(frame: Columns, codes: object, factors: object, outside: str) -> Rows:
+    """Return a batch in the coding of a frame: see :meth:`demele.Frame.read`."""
+    table, names = split_columns(codes, "codes", default="z")
+    columns, own = split_columns(factors, "factors", default="v")
+    in_codes = _order(table, names, frame.codes, "codes")
+    in_factors = _order(columns, own, frame.factors, "factors") or range(len(frame.columns))
+    n, rows = n_rows(table), n_rows(columns)
+    if rows != n:
+        raise InputError(OTHER_ROWS.format(n, rows))
+    if n == 0:
+        return Rows(np.empty((0, len(frame.codes))), tuple(np.empty(0) for _ in frame.columns), 0)
+    check_same_order(codes, factors, ("codes", "factors"))
+    read = read_codes(table if isinstance(table, np.ndarray) else codes)
+    if in_codes is not None:
+        read = Codes(read.values[:, in_codes], frame.codes, read.low[in_codes], read.high[in_codes])
+    values = tuple(
+        _factor(columns[:, index] if isinstance(columns, np.ndarray) else columns[index], about, frame.missing)
+        for index, about in zip(in_factors, frame.columns, strict=True)
+    )
+    return _within(frame, read, values, clip=outside == "clip")
+
+
+def _order(
+    table: NDArray[Any] | list[Any], names: tuple[str, ...], expected: tuple[str, ...], argument: str
+) -> list[int] | None:
+    named = not isinstance(table, np.ndarray)
+    return column_order(names, expected, argument, named=named, where="of the frame")
+
+
+def _within(frame: Columns, read: Codes, factors: tuple[NDArray[Any], ...], *, clip: bool) -> Rows:
+    """Refuse, or clip, what lies outside the ranges of a frame."""
+    matrix, clipped = read.values, 0
+    beyond = (read.low < frame.low) | (read.high > frame.high)
+    if beyond.any():
+        off = (matrix < frame.low) | (matrix > frame.high)
+        if not clip:
+            column = int(np.flatnonzero(beyond)[0])
+            reach = float(frame.low[column]), float(frame.high[column])
+            raise _outside("codes", frame.codes[column], matrix[:, column], off[:, column], int(off.sum()), *reach)
+        clipped += int(off.sum())
+        matrix = np.clip(matrix, frame.low, frame.high)
+    inside = []
+    for values, about in zip(factors, frame.columns, strict=True):
+        if about.kind == "continuous":
+            exact = np.asarray(values, dtype=np.float64)
+            off = (exact < about.low) | (exact > about.high)
+            if off.any():
+                if not clip:
+                    raise _outside("factors", about.name, values, off, int(off.sum()), about.low, about.high)
+                clipped += int(off.sum())
+                values = np.clip(exact, about.low, about.high)
+        inside.append(values)
+    if not clipped:
+        return Rows(matrix, factors, 0)
+    return Rows(matrix, tuple(inside), clipped, Rows(read.values, factors, 0))
+
+
+def _outside(
+    argument: str, name: str, values: NDArray[Any], off: NDArray[np.bool_], count: int, low: float, high: float
+) -> InputError:
+    row = int(np.flatnonzero(off)[0])
+    return InputError(
+        argument,
+        f"{count} values of this batch lie outside the frame's ranges, first {values[row]:g} in column "
+        f"{name!r} at row {row}, outside [{low:g}, {high:g}]; make the frame wider, or pass outside='clip' to count "
+        "them in the first or last bin",
+    )
+
+
+def _factor(column: Any, about: Column, missing: str) -> NDArray[Any]:
+    """Return a factor's values: level numbers (-1: not annotated), or floats (NaN)."""
+    if about.kind == "categorical":
+        return _levels(column, about, missing)
+    if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
+        values = column if column.dtype.kind == "f" else column.astype(np.float64)
+    else:
+        values = np.asarray(read_factor(column, about.name, "continuous").values)
+    known = np.isfinite(values)
+    if not known.all():
+        infinite = np.flatnonzero(np.isinf(values))
+        if infinite.size:
+            raise InputError(
+                "factors",
+                f"{infinite.size} infinite values in column {about.name!r}, first at row {infinite[0]} of "
+                "this batch; drop or mark them missing",
+            )
+        _check_missing(~known, about.name, missing)
+    return values
+
+
+def _levels(column: Any, about: Column, missing: str) -> NDArray[Any]:
+    factor = read_factor(column, about.name, "categorical")
+    if not factor.complete:
+        _check_missing(np.asarray(factor.values) < 0, about.name, missing)
+    if factor.levels == about.levels:
+        return np.asarray(factor.values)
+    place = {level: index for index, level in enumerate(about.levels)}
+    unknown = [level for level in factor.levels if level not in place]
+    if unknown:
+        row = int(np.flatnonzero(factor.values == factor.levels.index(unknown[0]))[0])
+        raise InputError(
+            "factors",
+            f"column {about.name!r} of this batch holds {len(unknown)} classes that the frame does not "
+            f"have, first {unknown[0]!r} at row {row}; make the frame with all classes",
+        )
+    table = np.array([*(place[level] for level in factor.levels), -1], dtype=np.intp)
+    return np.asarray(table[factor.values])
+
+
+def _check_missing(unknown: NDArray[np.bool_], name: str, missing: str) -> None:
+    if missing == "raise":
+        raise InputError(
+            "factors",
+            f"{int(unknown.sum())} missing annotations in column {name!r}, first at row "
+            f"{int(np.flatnonzero(unknown)[0])} of this batch; drop those rows, or make the frame with missing='omit'",
+        )
+
+
+# Without a frame ------------------------------------------------------------------------------------------------------
+
+#: Of codes and of factors.
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def read_rows(
+    codes: object,
+    factors: object,
+    *,
+    names: Names | None,
+    before: tuple[NDArray[Any], ...],
+    kinds: object,
+    missing: Missing,
+) -> tuple[Names, list[NDArray[Any]], int]:
+    """Read a batch without a frame: names, columns of codes and then of factors, and the number of rows.
+
+    ``names`` and ``before`` are the columns of the batches before, if there were any.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    table, code_names = split_columns(codes, "codes", default="z")
+    raw, factor_names = split_columns(factors, "factors", default="v")
+    n, rows = n_rows(table), n_rows(raw)
+    if n != rows:
+        raise InputError(OTHER_ROWS.format(n, rows))
+    own = names or (code_names, factor_names)
+    where = "of the batches before"
+    in_codes = column_order(code_names, own[0], "codes", named=not isinstance(table, np.ndarray), where=where)
+    in_factors = column_order(factor_names, own[1], "factors", named=not isinstance(raw, np.ndarray), where=where)
+    if n == 0:
+        return own, [], 0
+    check_same_order(codes, factors, ("codes", "factors"))
+    values = read_codes(table if isinstance(table, np.ndarray) else codes).values
+    columns = [values[:, at] for at in in_codes or range(values.shape[1])]
+    given = given_kinds(kinds, own[1])
+    for index, (at, name) in enumerate(zip(in_factors or range(len(own[1])), own[1], strict=True)):
+        column = as_column(raw[:, at] if isinstance(raw, np.ndarray) else raw[at], "factors")
+        factor = read_factor(column, name, given.get(name))
+        if missing == "raise" and not factor.complete:
+            row = int(np.flatnonzero(~factor.annotated())[0])
+            raise InputError(
+                "factors",
+                f"{n - factor.n_annotated} missing annotations in column {name!r}, first at row {row} of "
+                f"this batch; drop those rows, or pass {setting(missing='omit')}",
+            )
+        if before and mixed(before[index], column):
+            told = ("numbers", "text") if storage(column) else ("text", "numbers")
+            raise InputError("factors", f"column {name!r} holds {told[0]} in this batch, and held {told[1]} before")
+        columns.append(column)
+    return own, columns, n
+
+
+def read_deviations(codes_std: object, names: tuple[str, ...], n: int) -> list[NDArray[Any]]:
+    """Read the standard deviations of n rows of codes, as columns in their order.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if codes_std is None:
+        raise NotEnoughData(
+            "codes_std", f"rmig needs the standard deviations of the codes; {give('codes_std', codes_std=...)}"
+        )
+    table, own = split_columns(codes_std, "codes_std", default="z")
+    if (n_rows(table), len(own)) != (n, len(names)):
+        raise InputError(
+            "codes_std", f"expected the shape of codes, ({n}, {len(names)}), got ({n_rows(table)}, {len(own)})"
+        )
+    order = column_order(own, names, "codes_std", named=not isinstance(table, np.ndarray), where="of codes")
+    read = read_codes(table if isinstance(table, np.ndarray) else codes_std, "codes_std")
+    values = checked_std(read.values, read)
+    if values is None:
+        raise ValueError("standard deviations that were given are there")
+    return [values[:, at] for at in order or range(len(names))]
+
+
+def mixed(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether joining two columns would turn the numbers of one into text."""
+    kinds = [column.dtype.kind for column in (first, second)]
+    if all(kind in "fiub" for kind in kinds) or all(kind in "US" for kind in kinds):
+        return False
+    own = {"text" if not stored else "numbers" for stored in map(storage, (first, second)) if stored != "?"}
+    return len(own) > 1
