@@ -47,7 +47,7 @@ def main() -> None:
         found = bench.characterise(None, "source", seeds=SEEDS["source"], slow_seeds=SLOW_SEEDS["source"], **how)
         write_rows("characterise", [experiment(found, time.perf_counter() - started, asked.jobs)])
     found = bench.characterise(asked.only, seeds=SEEDS, slow_seeds=SLOW_SEEDS, **how)
-    for path in reference_rows.write_rows(found):
+    for path in reference_rows.write_rows(found, reference_rows.FOLDER):
         print(path)
     store.unlink()  # rows of code that is changed afterwards must not be taken for those of the change
 

@@ -3,10 +3,8 @@
 import functools
 import json
 import math
-import multiprocessing
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -484,22 +482,17 @@ def test_progress_is_told_to_a_function() -> None:
 # Where it works, and what is there already ----------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def processes() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
 def framed(**given: Any) -> pd.DataFrame:
     metrics: list[Any] = ["mig", "z_min_variance", sometimes]
     return quietly(metrics, ["mixing", mine()], seeds=2, n_samples=N, **given).to_frame()
 
 
-def test_the_rows_are_the_same_wherever_they_are_made(processes: Executor) -> None:
+def test_the_rows_are_the_same_wherever_they_are_made() -> None:
     serial = framed(n_jobs=1)
     assert 0 < serial["value"].isna().sum() < len(serial) / 3
     pd.testing.assert_frame_equal(framed(n_jobs=2), serial, check_exact=True)
-    pd.testing.assert_frame_equal(framed(executor=processes), serial, check_exact=True)
+    with ThreadPoolExecutor(2) as threads:
+        pd.testing.assert_frame_equal(framed(executor=threads), serial, check_exact=True)
 
 
 def test_a_store_goes_on_with_more_seeds_metrics_and_scenarios(calls: list[float], tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import demele
+from benchmarks import characterise
 from demele import bench
-from demele.bench import stored
+from demele.bench import reference_rows, stored
 from demele.bench.reference_rows import FOLDER, referred, write_rows
 from demele.core.errors import FormatError
 from demele.metrics.catalogue import CATALOGUE
@@ -86,6 +87,22 @@ def test_rows_of_one_metric_are_those_of_a_run_and_no_other_file_is_touched(fold
     assert not again.curves["sap", "noise"].characterised
     other = again.curves["mig", "noise"]
     assert [own.tobytes() for own in other.values] == [own.tobytes() for own in whole.curves["mig", "noise"].values]
+
+
+def test_the_benchmark_computes_the_rows_of_one_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def small(metrics: Any, *, seeds: Any, slow_seeds: Any, **given: Any) -> bench.Characterisation:
+        assert (seeds, slow_seeds) == (reference_rows.SEEDS, reference_rows.SLOW_SEEDS)
+        return whole(metrics, "mixing", seeds=2, n_samples=100, **given)
+
+    whole, store = bench.characterise, tmp_path / "rows.store"
+    monkeypatch.setattr(bench, "characterise", small)
+    monkeypatch.setattr(reference_rows, "FOLDER", tmp_path)
+    monkeypatch.setattr("sys.argv", ["characterise", "--only", "sap", "--jobs", "1", "--store", str(store)])
+    characterise.main()
+    assert [path.name for path in tmp_path.iterdir()] == ["sap.jsonl"]  # and no store that an edit would not undo
+    first, *lines = (tmp_path / "sap.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(first)["n_samples"] == 100
+    assert [len(json.loads(line).get("values", [0, 0])) for line in lines] == [2] * 7
 
 
 def check_everything_says_so(found: bench.Characterisation, metric: str) -> None:

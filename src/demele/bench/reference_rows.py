@@ -37,7 +37,7 @@ _FORMAT = {"format": "demele-reference-rows", "format_version": 1}
 Found = TypeVar("Found", bound=Findings)
 
 
-def write_rows(found: Findings, folder: Path = FOLDER) -> list[Path]:
+def write_rows(found: Findings, folder: Path) -> list[Path]:
     """Write one file for each metric of a run; the same rows give the same bytes."""
     return [write_whole(folder / f"{item.name}.jsonl", "".join(_lines(found, item))) for item in found.candidates]
 
