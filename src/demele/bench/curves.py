@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Curve"]
+__all__ = ["Curve", "student_interval"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,18 +85,25 @@ class Curve:
     def point(self, position: int, level: float) -> dict[str, float | int]:
         """Return the mean at one place of the sweep, its interval, and the number of seeds that gave a value."""
         low, high = self.interval(position, level)
-        return {"mean": float(self.means[position]), "low": low, "high": high, "n": self.n[position]}
+        values = self.values[position]
+        mean = float(values.mean()) if len(values) else np.nan
+        return {"mean": mean, "low": low, "high": high, "n": len(values)}
 
     def interval(self, position: int, level: float) -> tuple[float, float]:
         """Return the Student t interval of the mean at one place of the sweep.
 
         Values without any spread give a point. Fewer than two values say nothing of their spread: (NaN, NaN).
         """
-        from scipy import stats
-
         values = self.values[position]
         if len(values) < 2:
             return np.nan, np.nan
         mean, error = float(values.mean()), float(values.std(ddof=1)) / len(values) ** 0.5
-        half = error * float(stats.t.ppf((1 + level) / 2, len(values) - 1))
-        return mean - half, mean + half
+        return student_interval(mean, error, len(values) - 1, level)
+
+
+def student_interval(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float]:
+    """Return the Student t interval of an estimate with its standard error and degrees of freedom."""
+    from scipy.special import stdtrit
+
+    half = error * float(stdtrit(freedom, (1 + level) / 2))
+    return estimate - half, estimate + half

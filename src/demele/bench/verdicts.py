@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from demele.bench.criteria import Criterion, Part
-from demele.bench.curves import Curve
+from demele.bench.curves import Curve, student_interval
 from demele.bench.expectations import Contrast
 from demele.bench.scenario import Candidate, Scenario
 
@@ -126,7 +126,7 @@ def judged(
     >>> import numpy as np
     >>> from demele.bench.candidates import candidate
     >>> from demele.bench.criteria import REVIEW_CRITERIA
-    >>> from demele.bench.curves import Curve
+    >>> from demele.bench.curves import Curve, student_interval
     >>> from demele.bench.scenarios import SCENARIOS
     >>> half = candidate(lambda codes, factors: 0.5, name="half")
     >>> values = (np.full(5, 0.5),) * 6
@@ -260,7 +260,7 @@ def _independent(weights: Mapping[int, float], curve: Curve, level: float) -> tu
         return estimate, estimate, estimate
     shares = [term / variance for term in terms]  # of the whole first: squares of tiny variances would be lost
     freedom = 1 / sum(share**2 / (curve.n[place] - 1) for share, place in zip(shares, weights, strict=True))
-    return _student(estimate, variance**0.5, freedom, level)
+    return estimate, *student_interval(estimate, variance**0.5, freedom, level)
 
 
 def _paired(weights: Mapping[int, float], curve: Curve, level: float) -> tuple[float, float, float]:
@@ -278,14 +278,7 @@ def _paired(weights: Mapping[int, float], curve: Curve, level: float) -> tuple[f
     estimate = float(sums.mean())
     if len(sums) < 2:
         return estimate, -np.inf, np.inf
-    return _student(estimate, float(sums.std(ddof=1)) / len(sums) ** 0.5, len(sums) - 1, level)
-
-
-def _student(estimate: float, error: float, freedom: float, level: float) -> tuple[float, float, float]:
-    from scipy import stats
-
-    half = error * float(stats.t.ppf((1 + level) / 2, freedom))
-    return estimate, estimate - half, estimate + half
+    return estimate, *student_interval(estimate, float(sums.std(ddof=1)) / len(sums) ** 0.5, len(sums) - 1, level)
 
 
 def _summary(status: Status, parts: Sequence[PartVerdict], name_metric: bool, name_scenario: bool) -> str:
