@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import Column, MethodComparison, tallied
-from demele.bench.comparisons.run import Plan, Version, decided, decision_key, decisions
+from demele.bench.comparisons.run import Plan, Version, decided, decisions
 from demele.bench.comparisons.setting import REFERENCES, Asked, Contender, MeasureName
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import Indices, Labelled, Vocabulary, read_labelled, read_labels, read_models, shown
@@ -147,7 +147,7 @@ def compare_methods(
     0.0
     """
     asked_seed = checked_seed(seed)
-    plan, notes, kind = planned(
+    plan = planned(
         predictions,
         true_labels,
         noise_rates,
@@ -164,7 +164,7 @@ def compare_methods(
     path = None if store is None else Path(store)
     with Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress) as sweep:
         sweep.run(decided, plan.tasks(), what="rounds of all pairs to decide")
-        return concluded(plan, sweep.records, notes=notes, noise=kind, title=title)
+        return concluded(plan, sweep.records, title=title)
 
 
 def planned(
@@ -181,8 +181,8 @@ def planned(
     level: float,
     classes: Sequence[object] | None,
     seed: int,
-) -> tuple[Plan, tuple[Note, ...], str]:
-    """Check everything and make the noisy versions; return the plan, notes, and what kind of noise it is."""
+) -> Plan:
+    """Check everything and make the noisy versions."""
     models = read_models(predictions)
     data = read_labelled(models, true_labels, classes=classes, argument="true_labels")
     if data.k < 2:
@@ -198,7 +198,7 @@ def planned(
             raise InputError("measures", f"none of the methods compares {one.text}{hint}")
     checked_reference(reference, asked)
     versions, difficulty, notes, kind = _versions(data, true_labels, rates, noise, annotations, legitimacy, seed)
-    plan = Plan(
+    return Plan(
         clean=data,
         versions=versions,
         contenders=contenders,
@@ -207,43 +207,35 @@ def planned(
         difficulty=difficulty,
         seed=seed,
         reference=reference,
+        noise=kind,
+        notes=left_out + _not_asked(contenders, asked) + notes,
     )
-    return plan, left_out + _not_asked(contenders, asked) + notes, kind
 
 
 def concluded(
     plan: Plan,
     records: Store,
     *,
-    notes: tuple[Note, ...],
-    noise: str,
     title: str | None,
+    notes: tuple[Note, ...] = (),
     details: Mapping[str, Any] | None = None,
 ) -> MethodComparison:
-    """Count the errors of a finished run."""
-    found = decisions(plan, records)
-    references = plan.references()
+    """Count the errors of a finished run; ``notes`` stand before those of the plan."""
+    decided, references = decisions(plan, records), plan.references()
     columns = {version.wanted: Column(wanted=version.wanted, rate=version.rate) for version in plan.versions}
-    m = len(plan.clean.names)
-    tallies = []
-    decided = {}
-    for asked in plan.asked:
-        for version in plan.versions:
-            for contender in plan.contenders:
-                key = decision_key(version, asked, contender)
-                if key not in found:
-                    continue
-                decided[version.wanted, asked.text, contender.name] = found[key]
-                tallies.append(
-                    tallied(
-                        found[key],
-                        references[asked.text],
-                        m,
-                        method=contender.name,
-                        measure=asked.text,
-                        column=columns[version.wanted],
-                    )
-                )
+    measures = tuple(asked.text for asked in plan.asked)
+    tallies = [
+        tallied(
+            found,
+            references[measure],
+            len(plan.clean.names),
+            method=method,
+            measure=measure,
+            column=columns[wanted],
+        )
+        for (wanted, measure, method), found in sorted(decided.items(), key=lambda item: measures.index(item[0][1]))
+    ]
+    notes += plan.notes
     if plan.reference != "overlap":
         message = f"Verdicts are held against {REFERENCES[plan.reference]}, not the overlap of intervals, as is usual."
         notes = (Note(code="other-reference", message=message, subject=(plan.reference,)), *notes)
@@ -253,7 +245,7 @@ def concluded(
         accuracies=right.mean(axis=1),
         methods={contender.name: (contender.title, contender.told) for contender in plan.contenders},
         columns=tuple(columns.values()),
-        measures=tuple(asked.text for asked in plan.asked),
+        measures=measures,
         tallies=tuple(tallies),
         references=references,
         decided=decided,
@@ -261,7 +253,7 @@ def concluded(
         classes=plan.clean.vocabulary.classes,
         level=plan.level,
         seed=plan.seed,
-        noise=noise,
+        noise=plan.noise,
         title=title or "Which comparison methods can be believed?",
         reference=plan.reference,
         version=__version__,

@@ -173,7 +173,7 @@ def noise_experiment(
         models = _classifiers(about, settings, versions, sweep)
         chosen, filled = _chosen(about, settings, annotators, models)
         named = {f"{index}: {models[index].name}": about.named(models[index].predictions) for index in chosen}
-        plan, more, kind = planned(
+        plan = planned(
             named,
             about.true_labels,
             rates,
@@ -191,8 +191,7 @@ def noise_experiment(
         return concluded(
             plan,
             sweep.records,
-            notes=notes + filled + more,
-            noise=kind,
+            notes=notes + filled,
             title=title or f"Which comparison methods can be believed? {about.name}",
             details=_details(about, settings, annotators, models, chosen),
         )

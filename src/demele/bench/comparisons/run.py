@@ -1,8 +1,8 @@
 """Comparison methods x noise rates x measures: what a run consists of, and deciding it."""
 
 import base64
+import itertools
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from demele.bench.comparisons.setting import Asked, Contender, Decided, Flags, S
 from demele.core.errors import FormatError, quoted
 from demele.core.fingerprint import fingerprint
 from demele.core.labelled import Indices, Labelled
+from demele.core.results import Note
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.noise.square_tables import digest
@@ -44,7 +45,9 @@ class Plan:
     level: float
     difficulty: "np.ndarray[Any, np.dtype[np.float64]] | None"
     seed: int
-    reference: str = "overlap"
+    reference: str
+    noise: str
+    notes: tuple[Note, ...]
 
     def setting(self, version: Version, asked: Asked) -> Setting:
         """Return one noisy version, asked for one measure."""
@@ -63,19 +66,23 @@ class Plan:
         clean = Version(0.0, 0.0, self.clean.labels)
         return {asked.text: reference_choice(self.setting(clean, asked), self.reference) for asked in self.asked}
 
-    def tasks(self) -> "list[Task[tuple[Setting, Contender]]]":
+    def rounds(self) -> "list[tuple[Version, Asked, Contender]]":
         """Return the rounds of the run: one method, asked about all pairs, on one noisy version, for one measure."""
+        every = itertools.product(self.versions, self.asked, self.contenders)
+        return [round_ for round_ in every if round_[1].measure in round_[2].measures]
+
+    def tasks(self) -> "list[Task[tuple[Setting, Contender]]]":
+        """Return the rounds as tasks; those on one version, for one measure, share a setting."""
+        settings = {
+            (version.wanted, asked): self.setting(version, asked) for version in self.versions for asked in self.asked
+        }
         return [
             Task(
                 key=decision_key(version, asked, contender),
-                about=(setting, contender),
+                about=(settings[version.wanted, asked], contender),
                 label=f"{contender.name} at {version.wanted:.3g} noise",
             )
-            for version in self.versions
-            for asked in self.asked
-            for setting in [self.setting(version, asked)]
-            for contender in self.contenders
-            if asked.measure in contender.measures
+            for version, asked, contender in self.rounds()
         ]
 
     @property
@@ -103,18 +110,19 @@ def decision_key(version: Version, asked: Asked, contender: Contender) -> Key:
     return ("decided", repr(version.wanted), asked.text, name)
 
 
-def decisions(plan: Plan, records: Mapping[Key, Mapping[str, Any]] | Store) -> dict[Key, Decided]:
-    """Return all decisions of a finished run."""
+def decisions(plan: Plan, records: Store) -> dict[tuple[float, str, str], Decided]:
+    """Return all decisions of a finished run by noise rate, measure and method."""
     n_pairs = len(plan.clean.names) * (len(plan.clean.names) - 1)
     found = {}
-    for key in (task.key for task in plan.tasks()):
+    for version, asked, contender in plan.rounds():
+        key = decision_key(version, asked, contender)
         record = records[key]
         with reading_record(key):
-            asked = record["labels_asked"]
-            if not (isinstance(asked, int | float) and abs(asked) < 1e300):
-                raise FormatError(f"its labels_asked are {quoted(asked)}")
-            flags = [unpacked(record[name], n_pairs) for name in ("candidate", "established")]
-        found[key] = Decided(flags[0], flags[1], asked)
+            labels = record["labels_asked"]
+            if not (isinstance(labels, int | float) and abs(labels) < 1e300):
+                raise FormatError(f"its labels_asked are {quoted(labels)}")
+            candidate, established = (unpacked(record[name], n_pairs) for name in ("candidate", "established"))
+        found[version.wanted, asked.text, contender.name] = Decided(candidate, established, labels)
     return found
 
 
