@@ -13,7 +13,7 @@ import demele
 from benchmarks.protocol_arrays import ARRAYS, BINS, cut_classes, latte_rows
 from demele.core.errors import FragileScoreWarning
 from demele.core.seeds import rng_for
-from demele.metrics.predictor.dci import mean_compactness
+from demele.metrics.importances import mean_compactness
 from tests.oracles import published as oracle
 from tests.tolerances import (
     LATTE,

@@ -4,13 +4,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from demele.metrics.importances import dci_compactness, dci_modularity
     from demele.metrics.information.mig import mig_from_information
     from demele.metrics.information.modularity import modularity_from_information
-    from demele.metrics.predictor.dci import dci_compactness, dci_modularity
 
 _HOMES = {
-    "dci_compactness": "demele.metrics.predictor.dci",
-    "dci_modularity": "demele.metrics.predictor.dci",
+    "dci_compactness": "demele.metrics.importances",
+    "dci_modularity": "demele.metrics.importances",
     "mig_from_information": "demele.metrics.information.mig",
     "modularity_from_information": "demele.metrics.information.modularity",
 }

@@ -14,7 +14,7 @@ from demele.estimation.discretise import EqualFrequency, EqualWidth
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable
 from demele.metrics.data import Data, TableSettings
-from demele.metrics.metric import Guards
+from demele.metrics.metric import Guards, Native
 from demele.metrics.source import Source
 
 #: A change of a score, on its scale of 0 to 1, that a reader must be told of.
@@ -219,6 +219,12 @@ def at_chance_notes(value: float, chance: Sequence[float], n: int, d: int, *, of
         f"them, it is {level:.3f} instead of {value:.3f} ({how}{of}); {ASK}"
     )
     return (Note(code="many-codes", message=message, severity="fragile"),)
+
+
+def beside_chance(native: Native, shuffled: NDArray[np.float64], data: Data) -> tuple[Note, ...]:
+    """Return a note where a score is not far from its values with the rows of the factors shuffled."""
+    known = [float(one) for one in shuffled if one == one]
+    return at_chance_notes(float(native.value), known, data.n, data.codes.d)
 
 
 def unchecked_notes(value: float, n: int, d: int, *, finding: Finding | None) -> tuple[Note, ...]:

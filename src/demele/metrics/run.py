@@ -14,13 +14,13 @@ from demele.core.publish import in_pieces
 from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.version import __version__
 from demele.estimation.information import InformationTable
-from demele.metrics.data import Data, TableSettings
+from demele.metrics.data import TableSettings
+from demele.metrics.fitted import fitted
 from demele.metrics.guards import (
     FRAGILE,
-    at_chance_notes,
+    beside_chance,
     few_rows_notes,
     many_codes,
-    moved_by_outliers,
     noise_notes,
     table_notes,
     unchecked_notes,
@@ -32,16 +32,8 @@ from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked, Request, bound, checked, request_for
 from demele.metrics.side import assumed_codes
 from demele.metrics.source import InMemory, Source, Subject
-from demele.metrics.tasks import Draws, Task, TaskResult, Variant, run_tasks
+from demele.metrics.tasks import Draws
 from demele.runtime.progress import Report, reporting
-
-_WORDS = {
-    "repeat": "repeats",
-    "half": "resamples",
-    "permutation": "permutations",
-    "winsorised": "checks for outliers",
-    "shuffled": "checks against chance",
-}
 
 
 @dataclass(slots=True)
@@ -230,9 +222,13 @@ def computed(
             tables.setdefault(request.settings, []).append(request)
     for settings, group in tables.items():
         _read_off_table(settings, group, source, run, found, report, refuse, shuffle=shuffle, guards=guards)
-    fitted = [item for item in found.requests if item.reading.state in ("rows", "arrays")]
-    if fitted:
-        _fit(fitted, source, run, found, report, shuffle=shuffle, guards=guards)
+    of_rows = [item for item in found.requests if item.reading.state in ("rows", "arrays")]
+    if of_rows:
+        for name, outcome in fitted(of_rows, source, run, report, shuffle=shuffle, guards=guards).items():
+            if isinstance(outcome, str):
+                found.failed[name] = outcome
+            else:
+                found.outcomes[name] = outcome
     for request in found.requests:
         if request.reading.state in ("moments", "extremes"):
             found.outcomes[request.name] = _of_sums(request, source)
@@ -310,7 +306,7 @@ def _read_off_table(
         if request.notes:
             told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
         if guards and shuffled is not None:
-            told += _beside_chance(natives[name], shuffled[name], source.rows())
+            told += beside_chance(natives[name], shuffled[name].value, source.rows())
         found.outcomes[name] = Outcome(
             native=natives[name],
             resamples=None if resamples is None else resamples[name],
@@ -348,126 +344,6 @@ def _of_sums(request: Request, source: Source) -> Outcome:
     few_rows = few_rows_notes(request.metric.guards, subject.varying, request.options)
     unchecked = unchecked_notes(float(native.value), subject.n, subject.codes.d, finding=None)
     return Outcome(native=native, notes=request.notes + few_rows + unchecked)
-
-
-def _fit(
-    requests: list[Request],
-    source: Source,
-    run: Run,
-    found: Found,
-    report: Report | None,
-    *,
-    shuffle: bool,
-    guards: bool,
-) -> None:
-    """Run the metrics that need rows: one task for those that share a fit, and for each draw.
-
-    A shuffle beside the score is left out where the score takes long, and the shuffle would as well.
-    """
-    data = source.rows()
-    groups: dict[tuple[str, str], list[Request]] = {}
-    for request in requests:
-        groups.setdefault((request.stream, repr(request.options)), []).append(request)
-    can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
-    outlying = data.outlying() if guards and can_move else ()
-    tasks: list[list[Task]] = []
-    for (stream, _), members in groups.items():
-        metric = members[0].metric
-        quick = not metric.is_plain and metric.slow < 2
-        draws: tuple[tuple[Variant, int], ...] = (
-            ("repeat", run.repeats if metric.stochastic else 1),
-            ("half", run.bootstrap),
-            ("permutation", run.chance),
-            ("winsorised", 1 if _can_move(metric, outlying, data) else 0),
-            ("shuffled", 1 if shuffle and quick and not run.chance else 0),
-        )
-        tasks.append(
-            [
-                Task(
-                    stream=stream,
-                    readings={item.name: item.reading for item in members},
-                    options=members[0].options,
-                    side=members[0].side,
-                    seed=run.seed,
-                    variant=variant,
-                    index=index,
-                )
-                for variant, count in draws
-                for index in range(count)
-            ]
-        )
-    results = iter(run_tasks([task for own in tasks for task in own], data, n_jobs=run.n_jobs, report=report))
-    for members, own in zip(groups.values(), tasks, strict=True):
-        finished = [(task, next(results)) for task in own]
-        for request in members:
-            outcome = _collected(request, finished, outlying, data, guards=guards)
-            if isinstance(outcome, str):
-                found.failed[request.name] = outcome
-            else:
-                found.outcomes[request.name] = outcome
-
-
-def _can_move(metric: Metric, outlying: tuple[str, ...], data: Data) -> bool:
-    if metric.guards.outliers == "of factors move it":
-        return any(name in data.factors.names for name in outlying)
-    return bool(outlying) and metric.guards.outliers == "move it"
-
-
-def _collected(
-    request: Request, own: list[tuple[Task, TaskResult]], outlying: tuple[str, ...], data: Data, *, guards: bool
-) -> Outcome | str:
-    name = request.name
-    seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
-
-    def draws(variant: str) -> Draws | None:
-        natives = [result.natives[name] for task, result in own if task.variant == variant and result.error is None]
-        asked = sum(task.variant == variant for task, _ in own)
-        return Draws.of(natives) if natives and len(natives) >= 0.9 * asked else None
-
-    for task, result in own:
-        if task.variant == "repeat" and result.error is not None:
-            return str(result.error)
-    repeats = draws("repeat")
-    if repeats is None:
-        return "no run finished"
-    first = next(result.natives for task, result in own if task.variant == "repeat")[name]
-    native = first if repeats.n == 1 else repeats.mean(first)
-    if not guards:
-        return Outcome(native=native, seconds=seconds)
-    errors = {task.variant: result.error for task, result in own if result.error is not None}
-    notes = request.notes + tuple(
-        Note(
-            code=f"failed-{variant}",
-            message=f"some of the {_WORDS[variant]} could not be computed{_consequence(draws(variant))}: {error}",
-            severity="warning",
-        )
-        for variant, error in errors.items()
-    )
-    notes += few_rows_notes(request.metric.guards, data.factors, request.options)
-    winsorised, shuffled = draws("winsorised"), draws("permutation") or draws("shuffled")
-    if winsorised is not None:
-        notes += moved_by_outliers(float(native.value), float(winsorised.value[0]), outlying)
-    notes += first.chance_notes
-    if shuffled is not None:
-        notes += _beside_chance(native, shuffled, data)
-    return Outcome(
-        native=native,
-        repeats=repeats if repeats.n > 1 else None,
-        resamples=draws("half"),
-        resampling="half-sample",
-        permutations=draws("permutation"),
-        seconds=seconds,
-        notes=notes,
-    )
-
-
-def _consequence(left: Draws | None) -> str:
-    return ", so that there is no interval or level" if left is None else ""
-
-
-def _beside_chance(native: Native, shuffled: Draws, data: Data) -> tuple[Note, ...]:
-    known = [float(one) for one in shuffled.value if one == one]
-    return at_chance_notes(float(native.value), known, data.n, data.codes.d)
 
 
 def _beside_noise(found: Found, source: Source) -> None:

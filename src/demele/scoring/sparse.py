@@ -1,7 +1,7 @@
 """Sparse codes, such as the activations of a sparse dictionary, scored from their non-zeros alone."""
 
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
@@ -17,32 +17,27 @@ from demele.core.errors import (
 )
 from demele.core.inputs import Codes, Factors, Missing, read_factors
 from demele.core.results import LeftOut, Note, Score
-from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
 from demele.core.version import __version__
 from demele.estimation.discretise import Binning
-from demele.estimation.information import InformationTable
 from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import Choice, chosen_metrics, given_options, merged_options
-from demele.metrics.data import Array, TableSettings
+from demele.metrics.data import Array
 from demele.metrics.guards import FRAGILE, at_chance_notes, many_codes, noise_notes
-from demele.metrics.metric import Metric, Reading
+from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning
 from demele.metrics.present import warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked
 from demele.metrics.run import computed, scores_of
-from demele.metrics.source import Draw, Source, Subject
+from demele.metrics.source import Subject
 from demele.metrics.sparse_results import SparseEvaluation
+from demele.metrics.sparse_rows import SHUFFLED_CODES, Counting, SparseRows
 from demele.metrics.sparse_screen import sap_of_all, screened_codes, told_by_codes
-from demele.metrics.sparse_tables import SparseTable, sparse_table
 from demele.metrics.sparse_top import top_codes
-from demele.runtime.progress import Report, reporting
-
-#: Codes whose score with shuffled factors stands for that of all.
-SHUFFLED_CODES = 500
+from demele.runtime.progress import reporting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,81 +295,11 @@ def _read_factors(codes: SparseCodes, factors: object, kinds: object, missing: M
 # Computing -------------------------------------------------------------------------------------------------------
 
 
-class SparseRows(Source):
-    """All codes, counted from their non-zeros.
-
-    Parameters
-    ----------
-    codes : SparseCodes
-    subject : Subject
-    settings : _Settings
-    correlations : bool
-        Whether squared correlations with continuous factors are wanted too.
-    report : callable, optional
-    """
-
-    states = frozenset({"table"})
-    name = "sparse codes"
-
-    def __init__(
-        self,
-        codes: SparseCodes,
-        subject: Subject,
-        settings: _Settings,
-        *,
-        correlations: bool = False,
-        report: Report | None = None,
-    ) -> None:
-        self.codes, self._subject, self.settings = codes, subject, settings
-        self.counted = self._count(codes, subject.varying, correlations=correlations, report=report)
-
-    def _count(
-        self, codes: SparseCodes, factors: Factors, *, correlations: bool = False, report: Report | None = None
-    ) -> SparseTable:
-        return sparse_table(
-            codes,
-            factors,
-            self.settings.bins,
-            self.settings.factor_bins,
-            self.settings.correction,
-            correlations=correlations,
-            n_jobs=self.settings.run.n_jobs,
-            report=report,
-            information_of=self.information,
-        )
-
-    @staticmethod
-    def reads(reading: Reading) -> bool:
-        """Whether a way to a number goes through informations of codes on factors alone."""
-        return reading.state == "table" and not (reading.pairs or reading.soft)
-
-    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
-        """Return the way to a metric that is read off such a table."""
-        return next((reading for reading in metric.readings if self.reads(reading)), None)
-
-    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
-        """Return the columns."""
-        return self._subject
-
-    def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
-        """Return the information table of all codes."""
-        return self.counted.information
-
-    def tables(
-        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
-    ) -> Iterator[InformationTable]:
-        """Yield one table of some of the codes with the rows of the factors shuffled."""
-        rng = rng_for(seed, "sparse-shuffle")
-        chosen = np.sort(rng.choice(self.codes.d, min(self.codes.d, SHUFFLED_CODES), replace=False))
-        some = self.codes.take_codes(chosen)
-        yield self._count(some, self._subject.varying.take(rng.permutation(self.codes.n))).information
-
-
-def _shuffle(source: SparseRows, asked: list[Asked]) -> dict[str, float]:
+def _shuffle(source: SparseRows, asked: list[Asked], run: Run) -> dict[str, float]:
     """Score some of the codes with the rows of the factors shuffled."""
-    run = source.settings.run
     requests = computed(asked, source, run, guards=False).requests
-    (table,) = source.tables(TableSettings(source.settings.bins), "permutations", 1, run.seed)
+    settings = next(one.settings for one in requests if one.settings is not None)
+    (table,) = source.tables(settings, "permutations", 1, run.seed)
     return {one.name: float(one.read(table).value) for one in requests}
 
 
@@ -397,9 +322,14 @@ def _evaluated(
     screened: tuple[str, ...] = ()
     run = settings.run
     with reporting(progress) as report:
-        source = SparseRows(
-            codes, subject, settings, correlations=any(one.metric.of_each_code for one in wanted), report=report
+        counting = Counting(
+            bins=settings.bins,
+            factor_bins=settings.factor_bins,
+            correction=settings.correction,
+            n_jobs=run.n_jobs,
         )
+        each = any(one.metric.of_each_code for one in wanted)
+        source = SparseRows(codes, subject, counting, correlations=each, report=report)
         table = source.counted
         counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
         found = scores_of(counts, source, run, DEFAULT_PROTOCOL, settings.kinds, warn=False)
@@ -418,7 +348,7 @@ def _evaluated(
                 told = tuple(note for note in subject.notes if note.code != "missing-annotations")
                 scores[score.metric] = replace(score, notes=told + score.notes)
         scores = {name: _signed(score, codes, factors, settings) for name, score in scores.items()}
-        scores = _guarded(scores, source, factors, wanted)
+        scores = _guarded(scores, source, factors, wanted, run)
     entropies = np.zeros(factors.m)
     entropies[active] = table.information.factor_entropy
     joint = table.information.joint_entropy
@@ -446,7 +376,9 @@ def _evaluated(
     )
 
 
-def _guarded(scores: dict[str, Score], source: SparseRows, factors: Factors, asked: list[Asked]) -> dict[str, Score]:
+def _guarded(
+    scores: dict[str, Score], source: SparseRows, factors: Factors, asked: list[Asked], run: Run
+) -> dict[str, Score]:
     """Add a note to scores that codes of noise would have as well, and warn of it."""
     high = {name: one for name, one in scores.items() if one.value > FRAGILE}
     if not high:
@@ -456,7 +388,7 @@ def _guarded(scores: dict[str, Score], source: SparseRows, factors: Factors, ask
     shuffled: dict[str, float] = {}
     of_counts = [one for one in asked if one.name in high and not one.metric.screened]
     if finding.told and of_counts and many_codes(codes.n, codes.d):
-        shuffled = _shuffle(source, of_counts)
+        shuffled = _shuffle(source, of_counts, run)
     found = dict(scores)
     of = f" of {SHUFFLED_CODES:,} of the codes" if codes.d > SHUFFLED_CODES else ""
     for name, score in high.items():

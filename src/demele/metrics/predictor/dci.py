@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.inputs import Factor, read_pair
@@ -17,6 +16,12 @@ from demele.core.signature import Signature
 from demele.estimation.gaps import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import ASK, FRAGILE, many_codes
+from demele.metrics.importances import (
+    compactness_of_factors,
+    mean_compactness,
+    modularity_of_codes,
+    weighted_modularity,
+)
 from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
 from demele.metrics.options import Count, Positive, RunOptions, at_least
 from demele.metrics.run import single
@@ -55,47 +60,6 @@ class Importances:
     settings: Mapping[str, Mapping[str, Any]]
     n: int
     notes: tuple[Note, ...]
-
-
-def _concentration(shares: Array, axis: int) -> Array:
-    """1 - entropy of the shares along an axis, in units of its largest; a single entry is concentrated."""
-    size = shares.shape[axis]
-    if size == 1:
-        return np.ones(shares.sum(axis=axis).shape)
-    terms = shares * np.log(np.where(shares > 0, shares, 1.0))
-    result: Array = 1.0 + terms.sum(axis=axis) / np.log(size)
-    return np.clip(result, 0.0, 1.0)
-
-
-def modularity_of_codes(importance: Array) -> tuple[Array, Array]:
-    """Return D_j = 1 + sum_i p_ij log_M p_ij of each code (NaN where it has no importance) and the weights rho_j."""
-    totals = importance.sum(axis=1)
-    used = totals > 0
-    shares = importance / np.where(used, totals, 1.0)[:, None]
-    per_code = np.where(used, _concentration(shares, axis=1), np.nan)
-    grand = totals.sum()
-    return per_code, totals / grand if grand > 0 else totals
-
-
-def compactness_of_factors(importance: Array) -> Array:
-    """Return C_i = 1 + sum_j p_ij log_d p_ij of each factor; 0 for a factor that no code predicts."""
-    totals = importance.sum(axis=0)
-    shares = importance / np.where(totals > 0, totals, 1.0)[None, :]
-    return np.where(totals > 0, _concentration(shares, axis=0), 0.0)
-
-
-def mean_compactness(importance: Array, factor_weights: str) -> float:
-    """Mean of compactness over factors, all alike or weighted by their sums of importances; 0 where none has any."""
-    per_factor, totals = compactness_of_factors(importance), importance.sum(axis=0)
-    if factor_weights == "uniform":
-        return float(per_factor.mean())
-    grand = float(totals.sum())
-    return float(per_factor @ totals) / grand if grand > 0 else 0.0
-
-
-def weighted_modularity(per_code: Array, weights: Array) -> float:
-    """Mean of the codes that have importance, weighted by it; 0 where none has. Rounding cannot lift it above 1."""
-    return min(float(np.nansum(per_code * weights)), 1.0)
 
 
 def _importances(
@@ -231,62 +195,6 @@ def _unexplained(fitted: Importances, value: float) -> tuple[Note, ...]:
         f"which codes are important to them is largely chance; {ASK}"
     )
     return (Note(code="unexplained", message=message, severity="fragile"),)
-
-
-def dci_modularity(importance: ArrayLike) -> float:
-    """Modularity ("disentanglement") of an importance matrix (Eastwood & Williams 2018, section 2).
-
-    Parameters
-    ----------
-    importance : array-like of shape (n_codes, n_factors), >= 0
-
-    Returns
-    -------
-    float
-        In [0, 1], best 1: every code is important for one factor. Codes weigh by their share of the importance; 0 for
-        a matrix of zeros.
-
-    Examples
-    --------
-    >>> from demele.metrics import dci_modularity
-    >>> dci_modularity([[1, 0], [0, 1], [0, 0]])
-    1.0
-    >>> dci_modularity([[3, 0], [1, 1]])
-    0.6
-    """
-    per_code, weights = modularity_of_codes(_checked(importance))
-    return weighted_modularity(per_code, weights)
-
-
-def dci_compactness(importance: ArrayLike) -> float:
-    """Compactness ("completeness") of an importance matrix (Eastwood & Williams 2018, section 2).
-
-    Parameters
-    ----------
-    importance : array-like of shape (n_codes, n_factors), >= 0
-
-    Returns
-    -------
-    float
-        In [0, 1], best 1: every factor is held by one code. A factor that no code predicts counts as 0.
-
-    Examples
-    --------
-    >>> from demele.metrics import dci_compactness
-    >>> dci_compactness([[1, 0], [0, 1], [0, 0]])
-    1.0
-    """
-    return float(compactness_of_factors(_checked(importance)).mean())
-
-
-def _checked(importance: ArrayLike) -> Array:
-    matrix = np.asarray(importance, dtype=float)
-    if matrix.ndim != 2 or not matrix.size:
-        raise InputError("importance", f"expected a matrix (n_codes, n_factors), got shape {matrix.shape}")
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1) | (matrix < 0).any(axis=1))[0])
-        raise InputError("importance", f"expected finite values of at least 0, got others, first in row {row}")
-    return matrix
 
 
 def dci(
