@@ -49,7 +49,6 @@ def write_whole(path: str | Path, content: bytes | str, *, replace: bool = True)
     Examples
     --------
     >>> import tempfile
-    >>> from demele.core.outputs import write_whole
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(f"{folder}/scores.csv", "metric,value\n").read_text()
     'metric,value\n'

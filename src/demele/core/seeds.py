@@ -17,7 +17,6 @@ def checked_seed(seed: object, argument: str = "seed") -> int:
 
     Examples
     --------
-    >>> import numpy as np
     >>> checked_seed(np.int64(3))
     3
     """
@@ -43,7 +42,6 @@ def rng_for(seed: int, *identity: str | int) -> np.random.Generator:
 
     Examples
     --------
-    >>> from demele.core.seeds import rng_for
     >>> bool(rng_for(0, "z_diff", 1).random() == rng_for(0, "z_diff", 1).random())
     True
     >>> bool(rng_for(0, "z_diff", 1).random() == rng_for(0, "z_diff", 2).random())

@@ -44,7 +44,6 @@ class Store:
 
     Examples
     --------
-    >>> from demele.core.store import Store
     >>> with Store(None, {"demele": "0.1.0"}) as store:
     ...     store.append([(("noise", 3), {"value": 0.5})])
     ...     store[("noise", 3)]["value"]

@@ -116,7 +116,6 @@ def boosted_stage(
 
     Parameters
     ----------
-    bins : Bins
     residual : (n_outputs, n_rows) float64
     max_depth : int from 1 to 7
     rng : numpy.random.Generator

@@ -43,13 +43,11 @@ def boosting_importance(
     ----------
     codes : (n_samples, n_codes) float64
     values : (n_samples,) float64, or intp levels from 0 if categorical
-    categorical : bool
     rng : numpy.random.Generator
         Draws the rows to fit and to score, and breaks ties between codes.
     n_trees : int
         Stages; each has a tree per level of a categorical factor (one tree if it has two levels).
     max_depth : int from 1 to 7
-    learning_rate : float
     max_bins : int of at least 2, or None
         Splits lie between so many bins of equal numbers of rows, or, with None, between any two values.
     n_train, n_test : int, optional
@@ -95,8 +93,6 @@ def boosting_importance(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.boosting_importance import boosting_importance
     >>> rng = np.random.default_rng(0)
     >>> codes = rng.random((500, 3))
     >>> fitted = boosting_importance(codes, (codes[:, 1] > 0.4).astype(int), categorical=True, rng=rng)

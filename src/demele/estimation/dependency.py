@@ -89,7 +89,6 @@ def dependency_picture(
 
     Examples
     --------
-    >>> import numpy as np
     >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> code = np.array([[0.0], [1.0], [4.0], [6.0]])
     >>> picture = dependency_picture(code, factors, 0, 0, [2, 2])

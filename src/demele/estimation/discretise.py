@@ -175,12 +175,9 @@ def cut(values: NDArray[np.floating], bins: ColumnBins) -> NDArray[np.intp]:
     Parameters
     ----------
     values : array of shape (n,)
-    bins : ColumnBins
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.discretise import EqualWidth, cut
     >>> cut(np.array([0.0, 0.24, 0.5, 1.0]), EqualWidth(4).column_bins(np.empty(0), 0.0, 1.0)).tolist()
     [0, 0, 2, 3]
     """

@@ -162,10 +162,6 @@ def crossed_deviations(
         Mean over the values that occur: by their share of the annotated rows (source 003: the expectation over the
         factor) or each value alike (the review and public code).
 
-    Returns
-    -------
-    CrossedIRS
-
     Notes
     -----
     A factor that is annotated on some rows only is judged on these rows, in the numerator and in the denominator, so
@@ -187,7 +183,6 @@ def crossed_deviations(
 
     Examples
     --------
-    >>> import numpy as np
     >>> codes = np.array([[0.0, 5.0], [0.0, 1.0], [3.0, 2.0], [3.0, 4.0]])
     >>> shape = np.array([[0], [0], [1], [1]])
     >>> crossed_deviations(codes, shape, [2]).matrix
@@ -351,7 +346,6 @@ def irs_score(
 
     Examples
     --------
-    >>> import numpy as np
     >>> per_code, value = irs_score(np.array([[0.2, 0.9], [0.5, 0.1]]), np.array([3.0, 1.0]))
     >>> per_code, value
     (array([0.9, 0.5]), 0.8)

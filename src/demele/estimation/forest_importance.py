@@ -46,10 +46,8 @@ def forest_importance(
     ----------
     codes : (n_samples, n_codes) float64
     values : (n_samples,) float64, or intp levels from 0 if categorical
-    categorical : bool
     rng : numpy.random.Generator
         Draws the rows that are not seen, the rows of every tree and the codes of every split.
-    n_trees : int
     depths : increasing sequence of int
         Maximum depths to choose from.
     feature_shares : sequence of float in (0, 1]
@@ -91,8 +89,6 @@ def forest_importance(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.forest_importance import forest_importance
     >>> rng = np.random.default_rng(0)
     >>> codes = rng.random((500, 3))
     >>> fitted = forest_importance(codes, np.exp(codes[:, 1]), categorical=False, rng=rng)

@@ -13,8 +13,6 @@ def top_two(values: NDArray[Any], axis: int) -> tuple[NDArray[np.float64], NDArr
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.gaps import top_two
     >>> first, second = top_two(np.array([[3.0, 1.0], [1.0, 1.0]]), axis=0)
     >>> (first - second).tolist()
     [2.0, 0.0]

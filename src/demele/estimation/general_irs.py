@@ -142,7 +142,6 @@ def general_irs(
     --------
     The code is the rest, and the nuisance factor only comes along with it:
 
-    >>> import numpy as np
     >>> nuisance = np.array([[0], [0], [0], [1], [1], [1]])
     >>> rest = np.array([[0], [0], [1], [0], [1], [1]])
     >>> general_irs(rest.astype(float), np.zeros((6, 0), int), nuisance, rest).value
@@ -319,7 +318,6 @@ def domain_shift_robustness(
 
     Examples
     --------
-    >>> import numpy as np
     >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> code = np.array([[0.0], [1.0], [4.0], [5.0]])
     >>> round(domain_shift_robustness(code, factors, [1]).value, 3)
@@ -358,7 +356,6 @@ def disentanglement_scores(codes: NDArray[Any], factor_bins: IntArray) -> FloatA
 
     Examples
     --------
-    >>> import numpy as np
     >>> factors = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> code = np.array([[0.0], [1.0], [4.0], [5.0]])
     >>> disentanglement_scores(code, factors).round(3)

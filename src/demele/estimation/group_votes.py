@@ -44,7 +44,6 @@ def z_min_votes(
     n_votes : int, default 1600
         Training and test votes together.
     batch_size : int, default 200
-    rng : numpy.random.Generator
     inactive_codes : ndarray of bool, shape (d,), optional
         Codes that cannot win, besides the constant ones, which never can (`active_codes`).
     factor_names : sequence of str, optional
@@ -71,8 +70,6 @@ def z_min_votes(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.group_votes import z_min_votes
     >>> bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> code, factor = z_min_votes(bins[:, ::-1] * 1.0, bins, n_votes=50, rng=np.random.default_rng(0))
     >>> bool((code == 1 - factor).all())
@@ -124,8 +121,6 @@ def z_max_votes(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.group_votes import z_max_votes
     >>> bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]])
     >>> code, factor, n_groups = z_max_votes(bins * 1.0, bins, n_votes=50, rng=np.random.default_rng(0))
     >>> bool((code == factor).all()), n_groups.tolist()
@@ -163,8 +158,6 @@ def majority_vote_accuracy(train_votes: Votes, test_votes: Votes, d: int, M: int
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.group_votes import majority_vote_accuracy
     >>> train = np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0])
     >>> majority_vote_accuracy(train, (np.array([0, 0, 1]), np.array([1, 0, 0])), d=2, M=2)
     0.6666666666666666

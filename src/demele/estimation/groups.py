@@ -43,8 +43,6 @@ class ValueGroups:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.groups import ValueGroups
     >>> groups = ValueGroups.of(np.array([2, 0, 2, 1, 0, -1, -1]))
     >>> groups.rows.tolist(), groups.starts.tolist(), groups.counts.tolist()
     ([1, 4, 0, 2], [0, 2], [2, 2])
@@ -104,8 +102,6 @@ def complement_groups(factor_bins: Ints) -> tuple[ValueGroups, ...]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.groups import complement_groups
     >>> bins = np.array([[0, 0], [0, 1], [1, 1], [1, 2]])
     >>> [groups.rows.tolist() for groups in complement_groups(bins)]
     [[1, 2], [0, 1, 2, 3]]
@@ -163,7 +159,6 @@ def z_diff_points(
         Training and test points together.
     batch_size : int, default 200
         Pairs per point.
-    rng : numpy.random.Generator
     factor_names : sequence of str, optional
         For messages.
     units : {"standard", "raw"}
@@ -186,8 +181,6 @@ def z_diff_points(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.groups import z_diff_points
     >>> bins = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> points, factors = z_diff_points(bins.astype(float), bins, n_points=3, rng=np.random.default_rng(0))
     >>> factors.tolist(), points.tolist()
@@ -230,8 +223,6 @@ def z_diff_accuracy(train_points: Floats, train_y: Ints, test_points: Floats, te
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.groups import z_diff_accuracy
     >>> points, factors = np.array([[0.0, 1.0], [1.0, 0.1], [0.1, 0.9], [0.9, 0.0]]), np.array([0, 1, 0, 1])
     >>> z_diff_accuracy(points[:2], factors[:2], points[2:], factors[2:])
     1.0

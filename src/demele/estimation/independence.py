@@ -81,7 +81,6 @@ def dependence(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> angle = rng.random(500)
     >>> noise = rng.normal(size=(500, 3))

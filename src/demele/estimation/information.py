@@ -46,8 +46,6 @@ def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDA
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.information import entropy
     >>> bool(np.isclose(entropy(np.array([5.0, 5.0])), np.log(2)))
     True
     """
@@ -76,8 +74,6 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.information import mutual_information
     >>> bool(np.isclose(mutual_information(np.array([[5.0, 0.0], [0.0, 5.0]])), np.log(2)))
     True
     """

@@ -68,8 +68,6 @@ def ross_information(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.knn import ross_information
     >>> labels = np.repeat([0, 1], 500)
     >>> noise = np.random.default_rng(0).normal(size=(1000, 2))
     >>> codes = noise + labels[:, None] * [9.0, 0.0]  # the first tells the labels apart, the second is noise
@@ -147,8 +145,6 @@ def ksg_information(x: FloatArray, y: FloatArray, *, n_neighbors: int = 3) -> fl
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.knn import ksg_information
     >>> x, noise = np.random.default_rng(0).normal(size=(2, 2000))
     >>> round(ksg_information(x, 0.8 * x + 0.6 * noise), 2)  # -log(1 - 0.8 ** 2) / 2 = 0.51
     0.51
@@ -171,8 +167,6 @@ def tie_fraction(x: NDArray[Any]) -> float:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.knn import tie_fraction
     >>> tie_fraction(np.array([0.0, 0.0, 0.3, 0.7]))
     0.5
     """
@@ -200,9 +194,7 @@ def scikit_learn_jitter(codes: FloatArray, seed: "int | np.random.RandomState") 
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.feature_selection import mutual_info_classif
-    >>> from demele.estimation.knn import ross_information, scikit_learn_jitter
     >>> codes = np.random.default_rng(0).normal(size=(100, 3))
     >>> labels = np.arange(100) % 2
     >>> ours = ross_information(scikit_learn_jitter(codes, 7), labels).clip(min=0)
@@ -260,8 +252,6 @@ def knn_information_matrix(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.knn import knn_information_matrix
     >>> labels = np.repeat([0, 1, 2], 300)
     >>> angle, noise = np.random.default_rng(0).uniform(size=(2, 900))
     >>> codes = np.column_stack([labels + 0.1 * noise, np.exp(angle) + noise])
@@ -314,8 +304,6 @@ def knn_factor_information(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.knn import knn_factor_information
     >>> first = np.arange(400) % 2
     >>> second = np.arange(400) // 2 % 2  # independent of the first
     >>> knn_factor_information([(True, first), (True, second)], jitter_seed=0).round(2)  # log 2 = 0.69

@@ -28,7 +28,6 @@ def lasso_importance(
     ----------
     codes : (n_samples, n_codes) float64
     values : (n_samples,) float64, or intp levels from 0 if categorical
-    categorical : bool
     rng : numpy.random.Generator
         Draws the rows that are not seen, and the folds of the cross-validation.
 
@@ -65,8 +64,6 @@ def lasso_importance(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.lasso_importance import lasso_importance
     >>> rng = np.random.default_rng(0)
     >>> codes = rng.random((500, 3))
     >>> fitted = lasso_importance(codes, 2 * codes[:, 1] + 5, categorical=False, rng=rng)

@@ -72,8 +72,6 @@ def one_vs_rest_logistic(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.logistic import one_vs_rest_logistic
     >>> coef, intercept = one_vs_rest_logistic(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]), 2)
     >>> coef.round(4).tolist(), intercept.round(4).tolist()
     ([[-0.4529], [0.4529]], [0.6793, -0.6793])
@@ -143,8 +141,6 @@ def multinomial_logistic(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.logistic import multinomial_logistic
     >>> X = np.array([[0.0], [1.0], [2.0], [1.0], [3.0]])
     >>> coef, intercept = multinomial_logistic(X, np.array([0, 0, 1, 1, 2]), 3)
     >>> (X @ coef.T + intercept).argmax(axis=1).tolist()
@@ -192,8 +188,6 @@ def rank_auc(scores: Floats, labels: Ints, n_classes: int) -> Floats:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.logistic import rank_auc
     >>> scores = np.array([[0.9, 0.1], [0.4, 0.6], [0.4, 0.6], [0.2, 0.8]])
     >>> rank_auc(scores, np.array([0, 0, 1, 1]), 2).tolist()
     [0.875, 0.875]
@@ -273,8 +267,6 @@ def explicitness_by_value(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.logistic import explicitness_by_value
     >>> v = np.linspace(0, 1, 300)
     >>> rows = np.arange(300)
     >>> bins = np.minimum((3 * v).astype(int), 2)
@@ -315,8 +307,6 @@ def scaled_codes(train: Floats, test: Floats, *, scaling: Literal["min-max", "st
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.logistic import scaled_codes
     >>> train, test = scaled_codes(np.array([[1.0, 7.0], [3.0, 7.0]]), np.array([[5.0, 7.0]]), scaling="min-max")
     >>> train.tolist(), test.tolist()
     ([[0.0, 0.0], [1.0, 0.0]], [[2.0, 0.0]])

@@ -94,8 +94,6 @@ def svc_lines(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.one_code_classifiers import svc_lines
     >>> codes = np.array([[-1.0], [-1.0], [1.0], [1.0]])
     >>> lines = svc_lines(codes, np.array([0, 0, 1, 1]), n_classes=2)
     >>> lines.slopes.round(3)  # w minimises w**2 / 2 + 4 (1 - w)**2: 8 / 9

@@ -66,18 +66,12 @@ def presort(codes: Floats) -> Presorted:
     ----------
     codes : (n_rows, n_codes) float64
 
-    Returns
-    -------
-    Presorted
-
     Notes
     -----
     Cost: O(n_codes * n_rows * log n_rows).
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.presorted_codes import presort
     >>> presort(np.array([[0.5], [0.1], [0.5]])).rank
     array([[1, 0, 1]])
     """

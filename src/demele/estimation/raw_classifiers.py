@@ -53,7 +53,6 @@ def raw_classifier_accuracy_matrix(
 
     Examples
     --------
-    >>> import numpy as np
     >>> labels = np.array([0, 0, 0, 1, 1, 1])
     >>> codes = np.array([[-1.0, -1.2, -0.8, 1.0, 1.2, 0.8]]).T
     >>> raw_classifier_accuracy_matrix(codes, [labels], codes, [labels])
@@ -91,7 +90,6 @@ def raw_logistic_accuracy(train: Floats, train_y: Ints, test: Floats, test_y: In
 
     Examples
     --------
-    >>> import numpy as np
     >>> features, classes = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
     >>> raw_logistic_accuracy(features, classes, features, classes)
     1.0

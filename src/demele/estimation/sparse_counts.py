@@ -146,10 +146,8 @@ def count_block(
 
     Parameters
     ----------
-    codes : SparseCodes
     bins : sequence of ColumnBins or None, one per code
     levels : sequence of FactorLevels, one per factor
-    block : Block
 
     Returns
     -------

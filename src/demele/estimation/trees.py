@@ -313,10 +313,6 @@ def grow_trees(
     rng : numpy.random.Generator
         Draws the codes, and breaks ties between equally good ones.
 
-    Returns
-    -------
-    Trees
-
     Notes
     -----
     The split maximises ``n_l n_r / n * (mean_l - mean_r)**2``, for classification summed over class indicators, among
@@ -325,8 +321,6 @@ def grow_trees(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.trees import grow_trees
     >>> from demele.estimation.presorted_codes import presort
     >>> codes = np.array([[1.0], [2.0], [3.0], [4.0]])
     >>> trees = grow_trees(
@@ -388,7 +382,6 @@ def descend(trees: Trees, rank: Ints, roots: Ints, rows: Ints, depths: Sequence[
 
     Parameters
     ----------
-    trees : Trees
     rank : (n_codes, n_rows) intp
         Ranks from the `presort` (or a `subset` of it) that the trees were grown on.
     roots, rows : (n_pairs,) intp

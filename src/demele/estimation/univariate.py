@@ -46,8 +46,6 @@ def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: fl
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.univariate import squared_correlations
     >>> values = np.array([0.0, 1.0, 2.0, 3.0])
     >>> codes = np.array([[5.0, 0.0, 7.0], [3.0, 1.0, 7.0], [1.0, 1.0, 7.0], [-1.0, 0.0, 7.0]])
     >>> squared_correlations(codes, values)
@@ -86,7 +84,6 @@ def linear_classifier_accuracies(
         accuracy on the training samples.
     labels_test : (n_test,) array of int
         A class that was not seen in training is never predicted.
-    n_classes : int
     C : float > 0
         Weight of the loss against the penalty (``l2_reg`` in Latte, 0.01 in disentanglement_lib).
     class_weight : {None, "balanced"}
@@ -108,8 +105,6 @@ def linear_classifier_accuracies(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.univariate import linear_classifier_accuracies
     >>> labels = np.array([0, 0, 0, 1, 1, 1])
     >>> codes = np.array([[-1.0, 1.0], [-1.2, -1.0], [-0.8, 1.0], [1.0, -1.0], [1.2, 1.0], [0.8, -1.0]])
     >>> linear_classifier_accuracies(codes, labels, codes, labels, n_classes=2).round(3)
@@ -178,8 +173,6 @@ def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequenc
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from demele.estimation.univariate import majority_accuracies
     >>> majority_accuracies([np.array([0, 1, 1, 1])], [np.array([0, 0, 1, 1])])
     array([0.5])
     """

@@ -63,7 +63,6 @@ def upper_bound(seen: SampledSum, guard: Guard, tail: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    seen : SampledSum
     guard : Guard
         Of the same shape: weight >= 1 and amount >= 0 of one more row.
     tail : float or array in (0, 0.5]
@@ -116,7 +115,6 @@ def lower_bound(seen: SampledSum, tail: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    seen : SampledSum
     tail : float or array in (0, 0.5]
         Error of the bound.
 

@@ -20,14 +20,6 @@ MERGED_AT_ONCE = 8
 def is_collection(data: object) -> bool:
     """Return whether data is a Dask collection, such as an array or a data frame; Dask is not imported to find out.
 
-    Parameters
-    ----------
-    data : object
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> is_collection([1.0, 2.0])
@@ -99,7 +91,6 @@ def mapped(function: Callable[..., Result], groups: Sequence[tuple[Any, ...]], *
 
     Parameters
     ----------
-    function : callable
     groups : sequence of tuples
         Delayed partitions, and whatever else belongs to one of them.
     shared : object
@@ -124,10 +115,6 @@ def reduced(results: Sequence[Any], merge: Callable[[list[Any]], Result]) -> Res
         From :func:`mapped`, at least one.
     merge : callable
         Takes a list of results in order, and returns their merge.
-
-    Returns
-    -------
-    object
 
     Raises
     ------

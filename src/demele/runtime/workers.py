@@ -32,10 +32,6 @@ class Watched:
 
     Whatever ends it: a process that waits for work, or is at work, would otherwise go on for minutes after a kill.
     Looking begins where the function arrives in the other process, before it is called.
-
-    Parameters
-    ----------
-    function : callable
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -52,7 +52,6 @@ def undirected_interval(
 
     Examples
     --------
-    >>> import numpy as np
     >>> given = np.repeat(np.array([1, 0, -1], np.int8), [300, 4500, 200])
     >>> seen = np.zeros(100, np.int8)
     >>> [round(end, 4) for end in undirected_interval(given, seen, seen)]

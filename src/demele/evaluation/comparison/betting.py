@@ -380,7 +380,6 @@ def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: int, tail: float)
         Number d of the n instances on which the two classifiers disagree.
     gap : array-like
         Right predictions that one of them leads by, in [-d, d]; the other is then right on (d - gap) / 2.
-    n : int
     tail : float in (0, 0.5]
 
     Returns

@@ -143,10 +143,6 @@ def plan(
     doubt : array of shape (n,), optional
         Where labels are more likely to be wrong.
 
-    Returns
-    -------
-    Plan
-
     Notes
     -----
     *Weights.* What is shown per draw is capped by the most that a row could lose per unit of its weight. With weights

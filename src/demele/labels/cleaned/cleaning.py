@@ -310,7 +310,6 @@ def check_made_from(cleaning: Cleaning, labels: NDArray[Any], argument: str) -> 
 
     Parameters
     ----------
-    cleaning : Cleaning
     labels : array of shape (n,)
         As :func:`demele.core.labelled.read_labels` returns them.
     argument : str

@@ -48,7 +48,6 @@ def posterior(answers: AnswerCounts, proportions: Floats, log_profiles: Floats) 
 
     Parameters
     ----------
-    answers : AnswerCounts
     proportions : array of shape (K,)
     log_profiles : array of shape (n_columns, K)
         Log probability of the answer of each column about an item of class k: finite. Only a class without a vote may

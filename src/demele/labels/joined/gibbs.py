@@ -83,10 +83,8 @@ class Answers:
 
     Parameters
     ----------
-    responses : Responses
     prior : array of shape (K, K)
         Row = class, column = answer.
-    n_annotators : int
 
     Notes
     -----

@@ -42,7 +42,6 @@ def read_item_features(features: object, annotations: Annotations, model: str, p
     ----------
     features : array-like of shape (n_items, n_features)
         In the order of the items; a SciPy sparse table of counts stays sparse.
-    annotations : Annotations
     model : {"counts", "normal"}
     prior : float above 0
         As in :func:`demele.labels.bayesian_consensus`.

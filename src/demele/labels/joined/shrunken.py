@@ -33,12 +33,10 @@ def shrunken_fit(
 
     Parameters
     ----------
-    answers : AnswerCounts
     start : array of shape (K, n)
     strength : float or None
         Pseudo-answers with which each row of an annotator's profile is drawn to the annotator's one coin; None is the
         one-coin model itself, in which nothing but the coin is left.
-    max_iterations : int
     tolerance : float
         0 runs all iterations.
     """
@@ -63,7 +61,6 @@ def coins(answers: AnswerCounts, counts: Floats) -> Floats:
 
     Parameters
     ----------
-    answers : AnswerCounts
     counts : array of shape (n_columns, K)
         Expected number of answers of each column about each class.
     """

@@ -229,7 +229,6 @@ def candidate_annotator(
         Finite.
     y : array of int of shape (n,)
         True classes, as indices.
-    seed : int
     index : int
         Which candidate; its turn also decides the multiple of ``step`` that its error aims at.
     highest_error, step, tolerance : float
