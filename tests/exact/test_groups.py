@@ -14,7 +14,6 @@ from demele.estimation import groups as module
 from demele.estimation.group_votes import majority_vote_accuracy, z_max_votes, z_min_votes
 from demele.estimation.groups import (
     ValueGroups,
-    active_codes,
     complement_groups,
     value_groups,
     z_diff_accuracy,
@@ -87,7 +86,7 @@ def test_active_codes_do_not_depend_on_the_unit() -> None:
     codes = np.column_stack(
         [column, 1e-250 * column, 1e250 * column, np.full(50, 3.7), np.zeros(50), 1e9 + 1e-5 * column, 1e9 + column]
     )
-    assert_exact(active_codes(codes), [True, True, True, False, False, False, True])
+    assert_exact(module._standardised(codes)[1], [True, True, True, False, False, False, True])
 
 
 def test_z_diff_points_of_a_single_pair() -> None:

@@ -16,7 +16,6 @@ from demele.estimation.knn import (
     ksg_information,
     ross_information,
     ross_information_matrix,
-    scikit_learn_jitter,
     tie_fraction,
 )
 from tests.oracles import knn as oracle
@@ -235,8 +234,6 @@ def test_nothing_given_is_changed() -> None:
     for seed in (0, None):
         knn_information_matrix(codes, factors, jitter_seed=seed)
         knn_factor_information(factors, jitter_seed=seed)
-    scikit_learn_jitter(codes, 0)
-    scikit_learn_jitter(factors[1][1], 0)
     assert_exact(codes, kept[0])
     assert_exact(factors[0][1], kept[1])
     assert_exact(factors[1][1], kept[2])

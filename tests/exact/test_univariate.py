@@ -1,6 +1,6 @@
 """Univariate predictors: worked by hand, against slow oracles and scikit-learn, and their laws."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from sklearn.svm import LinearSVC
 from demele.core.errors import NotEnoughData
 from demele.estimation.one_code_classifiers import svc_lines
 from demele.estimation.univariate import (
-    linear_classifier_accuracies,
     linear_classifier_accuracy_matrix,
     squared_correlations,
 )
@@ -21,6 +20,20 @@ from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
 
 FloatArray = NDArray[np.float64]
 ClassWeight = Literal["balanced"] | None
+
+
+def linear_classifier_accuracies(
+    codes: FloatArray,
+    labels: NDArray[Any],
+    test: FloatArray,
+    test_labels: NDArray[Any],
+    *,
+    n_classes: int,
+    **options: Any,
+) -> FloatArray:
+    """Accuracies of the codes for one factor."""
+    found = linear_classifier_accuracy_matrix(codes, [labels], test, [test_labels], n_classes=[n_classes], **options)
+    return found[:, 0]
 
 
 def standardised(codes: FloatArray) -> FloatArray:

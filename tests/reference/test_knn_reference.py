@@ -7,17 +7,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+from sklearn.utils import check_random_state
 
 from demele.estimation.knn import (
     knn_factor_information,
     knn_information_matrix,
     ksg_information,
     ross_information,
-    scikit_learn_jitter,
 )
+from demele.estimation.knn_distances import jittered
 from tests.tolerances import ROUNDING, assert_close
 
 FloatArray = NDArray[np.float64]
+
+
+def scikit_learn_jitter(codes: NDArray[np.float64], state: int | np.random.RandomState) -> NDArray[np.float64]:
+    """Scale columns and add the noise that scikit-learn adds, of the features first, of a continuous target next."""
+    return jittered(codes, check_random_state(state).standard_normal(codes.shape))
 
 
 def theirs(codes: NDArray[Any], factor: tuple[bool, NDArray[Any]], n_neighbors: int, seed: int) -> FloatArray:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -322,6 +322,32 @@ class LeftOut:
         object.__setattr__(self, "reason", sentence(self.reason))
 
 
+class Written:
+    """What is written of a result: its ``to_dict``, as JSON."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        raise NotImplementedError
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything to a JSON file (and return its text)."""
+        return as_json(self.to_dict(), path)
+
+
+class Published(Written):
+    """What is also written as a page, of the name ``_page`` among those of :mod:`demele.core.publish`."""
+
+    __slots__ = ()
+    _page: ClassVar[str]
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained, interactive HTML page."""
+        written: Path = publish(self._page, self.to_dict(), path)
+        return written
+
+
 class ScoresByName:
     """What several scores of one representation share: found by name, gone through, counted."""
 
@@ -347,7 +373,7 @@ class ScoresByName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation(ScoresByName):
+class Evaluation(Written, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
@@ -386,10 +412,6 @@ class Evaluation(ScoresByName):
             "dependency": [_fields(item, "code factor levels mean low high count score") for item in self.dependency],
             "notes": [_fields(note, "code message subject severity") for note in self.notes],
         }
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained, interactive HTML page."""

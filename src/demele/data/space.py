@@ -15,12 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import given_kinds
-from demele.core.results import as_json
+from demele.core.results import Written
 from demele.core.table_columns import as_column
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
 
@@ -40,7 +38,7 @@ class Symmetry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class FactorSpace:
+class FactorSpace(Written):
     """Every combination of the values of some factors, in the order in which grids of images are published.
 
     Rows are row-major: the last factor changes fastest, as the last index of an array does.
@@ -251,7 +249,7 @@ class FactorSpace:
         return self.index(np.stack(places, axis=-1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values that JSON can hold."""
+        """Everything, as plain values that JSON can hold; :meth:`from_json` reads what ``to_json`` writes."""
         return {
             "kind": "factor space",
             "values": {name: list(values) for name, values in zip(self.names, self.values, strict=True)},
@@ -259,10 +257,6 @@ class FactorSpace:
             "period": {name: held for name, held in zip(self.names, self.period, strict=True) if held is not None},
             "symmetric": [list(one) for one in self.symmetric],
         }
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text); :meth:`from_json` reads it."""
-        return as_json(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, text: str) -> FactorSpace:

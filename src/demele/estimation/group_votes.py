@@ -45,7 +45,7 @@ def z_min_votes(
         Training and test votes together.
     batch_size : int, default 200
     inactive_codes : ndarray of bool, shape (d,), optional
-        Codes that cannot win, besides the constant ones, which never can (`active_codes`).
+        Codes that cannot win, besides the constant ones, which never can.
     factor_names : sequence of str, optional
         For messages.
 

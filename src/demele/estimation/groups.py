@@ -113,22 +113,6 @@ def complement_groups(factor_bins: Ints) -> tuple[ValueGroups, ...]:
     )
 
 
-def active_codes(codes: Floats) -> Bools:
-    """Return which codes vary at all: standard deviation above rounding, 1e-12 of the largest absolute value.
-
-    An absolute threshold would make the choice depend on the unit of the codes.
-
-    Parameters
-    ----------
-    codes : ndarray, shape (N, d)
-
-    Returns
-    -------
-    ndarray of bool, shape (d,)
-    """
-    return _standardised(codes)[1]
-
-
 def z_diff_points(
     codes: Floats,
     factor_bins: Ints,

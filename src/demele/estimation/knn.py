@@ -60,7 +60,7 @@ def ross_information(
     Notes
     -----
     O(N log N) per code. The values are those of ``mutual_info_classif`` on the same array, that is after its scaling
-    and noise, see `scikit_learn_jitter`.
+    and noise, as `knn_distances.jittered` adds it.
 
     References
     ----------
@@ -118,7 +118,7 @@ def ksg_information(x: FloatArray, y: FloatArray, *, n_neighbors: int = 3) -> fl
     Parameters
     ----------
     x, y : (n_samples,) arrays
-        Their units matter: bring them to one scale (`scikit_learn_jitter`) or take ranks.
+        Their units matter: bring them to one scale (`knn_distances.jittered`) or take ranks.
     n_neighbors : int >= 1
         k.
 
@@ -172,38 +172,6 @@ def tie_fraction(x: NDArray[Any]) -> float:
     """
     counts = np.unique(x, return_counts=True)[1]
     return float(counts[counts > 1].sum() / len(x))
-
-
-def scikit_learn_jitter(codes: FloatArray, seed: "int | np.random.RandomState") -> FloatArray:
-    """Scale columns to unit variance and break their ties as scikit-learn's mutual information does.
-
-    Each column is divided by its standard deviation (not centred; a column whose deviation is below 2.2e-15 is left as
-    it is, so the unit matters down there), then gets normal noise of size 1e-10 times max(1, its mean magnitude).
-
-    Parameters
-    ----------
-    codes : (n_samples, n_codes) or (n_samples,) array
-    seed : int or numpy.random.RandomState
-        The ``random_state`` of the function to reproduce. A state is advanced. scikit-learn draws the noise of the
-        features first and that of a continuous target next: pass one state to two calls.
-
-    Returns
-    -------
-    array of the same shape
-        A new array.
-
-    Examples
-    --------
-    >>> from sklearn.feature_selection import mutual_info_classif
-    >>> codes = np.random.default_rng(0).normal(size=(100, 3))
-    >>> labels = np.arange(100) % 2
-    >>> ours = ross_information(scikit_learn_jitter(codes, 7), labels).clip(min=0)
-    >>> bool(np.allclose(ours, mutual_info_classif(codes, labels, random_state=7), rtol=0, atol=1e-12))
-    True
-    """
-    from sklearn.utils import check_random_state
-
-    return jittered(codes, check_random_state(seed).standard_normal(codes.shape))
 
 
 def knn_information_matrix(

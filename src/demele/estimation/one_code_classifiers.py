@@ -71,7 +71,7 @@ def svc_lines(
         Standardised.
     labels : (n_samples,) array of int in 0..n_classes-1
     n_classes, C, class_weight
-        As in `linear_classifier_accuracies`.
+        As in `univariate.linear_classifier_accuracy_matrix`.
 
     Returns
     -------

@@ -60,61 +60,6 @@ def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: fl
     return np.where(code_varies, np.minimum(squares, 1.0), 0.0)
 
 
-def linear_classifier_accuracies(
-    codes_train: FloatArray,
-    labels_train: IntArray,
-    codes_test: FloatArray,
-    labels_test: IntArray,
-    *,
-    n_classes: int,
-    C: float = 1.0,  # noqa: N803 - the name in scikit-learn and in the papers
-    class_weight: ClassWeight = None,
-) -> FloatArray:
-    """Accuracy of a linear support vector classifier of a categorical factor on each code alone.
-
-    The classifier is the one of scikit-learn's ``LinearSVC`` on that one column, see `svc_lines`.
-
-    Parameters
-    ----------
-    codes_train : (n_train, n_codes) array
-        Standardised: the penalty makes the result depend on the unit and the origin.
-    labels_train : (n_train,) array of int in 0..n_classes-1
-    codes_test : (n_test, n_codes) array
-        Standardised with the mean and standard deviation of the training codes. The array `codes_train` itself for the
-        accuracy on the training samples.
-    labels_test : (n_test,) array of int
-        A class that was not seen in training is never predicted.
-    C : float > 0
-        Weight of the loss against the penalty (``l2_reg`` in Latte, 0.01 in disentanglement_lib).
-    class_weight : {None, "balanced"}
-        ``"balanced"`` weights the samples of a class by N / (number of classes x its size).
-
-    Returns
-    -------
-    (n_codes,) array in [0, 1]
-        A code without information gets about the share of the most frequent class.
-
-    Raises
-    ------
-    NotEnoughData
-        If fewer than two classes occur among the training labels.
-
-    Notes
-    -----
-    O(N log N) per code for sorting; the rest hardly grows with N.
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 0, 1, 1, 1])
-    >>> codes = np.array([[-1.0, 1.0], [-1.2, -1.0], [-0.8, 1.0], [1.0, -1.0], [1.2, 1.0], [0.8, -1.0]])
-    >>> linear_classifier_accuracies(codes, labels, codes, labels, n_classes=2).round(3)
-    array([1.   , 0.667])
-    """
-    return linear_classifier_accuracy_matrix(
-        codes_train, [labels_train], codes_test, [labels_test], n_classes=[n_classes], C=C, class_weight=class_weight
-    )[:, 0]
-
-
 def linear_classifier_accuracy_matrix(
     codes_train: FloatArray,
     factors_train: Sequence[IntArray],
@@ -125,19 +70,39 @@ def linear_classifier_accuracy_matrix(
     C: float = 1.0,  # noqa: N803 - the name in scikit-learn and in the papers
     class_weight: ClassWeight = None,
 ) -> FloatArray:
-    """Compute `linear_classifier_accuracies` of every code for every categorical factor, sorting each code only once.
+    """Accuracy of a linear support vector classifier of each categorical factor on each code alone.
+
+    The classifier is the one of scikit-learn's ``LinearSVC`` on that one column, see `one_code_classifiers.svc_lines`.
+    Each code is sorted once, in O(N log N); the rest hardly grows with N.
 
     Parameters
     ----------
-    codes_train, codes_test : (n_train, n_codes), (n_test, n_codes) arrays
-    factors_train, factors_test : sequences of (n_train,) and (n_test,) arrays of int
+    codes_train : (n_train, n_codes) array
+        Standardised: the penalty makes the result depend on the unit and the origin.
+    factors_train : sequence of (n_train,) arrays of int in 0..n_classes-1
+        At least two classes each.
+    codes_test : (n_test, n_codes) array
+        Standardised with the mean and standard deviation of the training codes. The array `codes_train` itself for the
+        accuracy on the training samples.
+    factors_test : sequence of (n_test,) arrays of int
+        A class that was not seen in training is never predicted.
     n_classes : sequence of int, one per factor
-    C, class_weight
-        As in `linear_classifier_accuracies`.
+    C : float > 0
+        Weight of the loss against the penalty (``l2_reg`` in Latte, 0.01 in disentanglement_lib).
+    class_weight : {None, "balanced"}
+        ``"balanced"`` weights the samples of a class by N / (number of classes x its size).
 
     Returns
     -------
     (n_codes, n_factors) array in [0, 1]
+        A code without information gets about the share of the most frequent class.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 0, 0, 1, 1, 1])
+    >>> codes = np.array([[-1.0, 1.0], [-1.2, -1.0], [-0.8, 1.0], [1.0, -1.0], [1.2, 1.0], [0.8, -1.0]])
+    >>> linear_classifier_accuracy_matrix(codes, [labels], codes, [labels], n_classes=[2]).round(3).tolist()
+    [[1.0], [0.667]]
     """
     accuracies = np.empty((codes_train.shape[1], len(factors_train)))
     problems = [

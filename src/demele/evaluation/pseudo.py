@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
-from demele.core.results import Interval, Note, as_json, plain
+from demele.core.results import Interval, Note, Written, plain
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
 from demele.core.version import __version__
@@ -74,7 +73,7 @@ class PseudoModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PseudoEvaluation:
+class PseudoEvaluation(Written):
     """Classifiers judged by the votes of each other.
 
     Attributes
@@ -180,10 +179,6 @@ class PseudoEvaluation:
             }
         )
         return data
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
 
 def pseudo_supervised(

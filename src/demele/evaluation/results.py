@@ -3,11 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
-from demele.core.publish import publish
-from demele.core.results import Interval, Note, as_json, plain
+from demele.core.results import Interval, Note, Published, plain
 from demele.core.signature import Signature
 
 Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
@@ -107,7 +105,7 @@ class ExpertBreakdown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Decision:
+class Decision(Published):
     """What a comparison says, and on what it rests.
 
     Attributes
@@ -136,6 +134,8 @@ class Decision:
     assumptions : tuple of str
         What must hold for the verdict to keep its level, in sentences.
     """
+
+    _page = "decision"
 
     verdict: Verdict
     difference: float
@@ -205,15 +205,6 @@ class Decision:
         }
         cleaned: dict[str, Any] = plain(data)
         return cleaned
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page."""
-        written: Path = publish("decision", self.to_dict(), path)
-        return written
 
     def __repr__(self) -> str:
         what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"

@@ -13,7 +13,7 @@ from demele.bench.comparisons.setting import REFERENCES, Decided, Flags, ordered
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.publish import publish
-from demele.core.results import Note, as_json, plain
+from demele.core.results import Note, Published, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class MethodComparison:
+class MethodComparison(Published):
     """What comparison methods decided about all ordered pairs of classifiers, and how often that was right.
 
     Attributes
@@ -94,6 +94,8 @@ class MethodComparison:
     reference : str
         What verdicts are held against: ``"overlap"``, ``"paired"`` or ``"sample"``.
     """
+
+    _page = "methods"
 
     names: tuple[str, ...]
     accuracies: NDArray[np.float64]
@@ -229,15 +231,6 @@ class MethodComparison:
             }
         )
         return content
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page: tables, curves and the matrix of every method."""
-        written: Path = publish("methods", self.to_dict(), path)
-        return written
 
     def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
         """Write the matrices and the curves as pictures for print.

@@ -73,20 +73,6 @@ def log_wealth(scores: ArrayLike, total: int, threshold: float, low: float = -2.
     return np.where(refuted, np.inf, mixed(paid))
 
 
-def log_wealth_against(scores: ArrayLike, total: int, threshold: float, low: float = -2.0, high: float = 2.0) -> Floats:
-    """Evidence for the contrary: against "the scores of the population sum to at least the threshold".
-
-    Parameters, returns and raises as in :func:`log_wealth`; it is the same bet on the scores with their sign changed.
-    It serves to give up: where it is large, going on would hardly ever show the other.
-
-    Examples
-    --------
-    >>> float(log_wealth_against([-2, 0, -2], 100, -40)[-1]) > float(log_wealth([-2, 0, -2], 100, -40)[-1])
-    True
-    """
-    return log_wealth(-np.asarray(scores, dtype=np.float64), total, -threshold, -high, -low)
-
-
 def enough(alpha: float) -> float:
     """Logarithm of the wealth that shows a claim with an error of alpha: ln(1 / alpha)."""
     return -math.log(alpha)
@@ -309,33 +295,6 @@ def stakes(lost: int, won: int, neither: int, tau: float) -> Stakes:
     gap = won - lost - int(np.floor(tau))
     reduced = gap > 0.2 * (won + neither)
     return Stakes(won + neither if reduced else lost + won + neither, -gap, bool(reduced))
-
-
-def labels_without_error(gap: ArrayLike, capacity: ArrayLike, alpha: float) -> Floats:
-    """Labels needed if none turns out wrong, about: ln(1 / alpha) / -ln(1 - gap / capacity).
-
-    Parameters
-    ----------
-    gap : array-like
-        Minus the threshold; at most 0 means that errors in the candidate's favour are needed.
-    capacity : array-like
-        What the population can lose in all: 2 per instance drawn from uniformly; 2 per instance with label = candidate
-        and 1 per instance with label = neither, if the former are drawn twice as often.
-    alpha : float in (0, 1)
-
-    Returns
-    -------
-    array
-        Infinite where gap <= 0. A lower limit in practice: no single share of the mixture is the best one.
-
-    Examples
-    --------
-    >>> labels_without_error([160, -5], 700, 0.001).round(1)
-    array([26.6,  inf])
-    """
-    share = np.minimum(np.asarray(gap, dtype=np.float64) / np.asarray(capacity, dtype=np.float64), 1 - 1e-12)
-    with np.errstate(divide="ignore"):
-        return np.where(share > 0, np.log(1 / alpha) / -np.log1p(-np.maximum(share, 0)), np.inf)
 
 
 def sampling_gap(disagreements: ArrayLike, tail: float) -> NDArray[np.int64]:

@@ -1,7 +1,6 @@
 """What ranking several classifiers returns."""
 
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -9,8 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import shown
-from demele.core.publish import publish
-from demele.core.results import Note, as_json, plain
+from demele.core.results import Note, Published, plain
 from demele.core.signature import Signature
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import MethodSpec
@@ -72,7 +70,7 @@ def _single(outcomes: Outcomes, pair: int) -> Outcomes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ranking:
+class Ranking(Published):
     """Several classifiers in the order of their estimates, and what of that order is shown.
 
     Attributes
@@ -98,6 +96,8 @@ class Ranking:
     correction : {"holm", "bonferroni", "none"}
         How the pairs share the error 1 - level; with ``"none"`` each pair has it for itself.
     """
+
+    _page = "ranking"
 
     names: tuple[str, ...]
     estimates: tuple[Estimate, ...]
@@ -195,15 +195,6 @@ class Ranking:
         }
         cleaned: dict[str, Any] = plain(data)
         return cleaned
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page."""
-        written: Path = publish("ranking", self.to_dict(), path)
-        return written
 
     def __repr__(self) -> str:
         what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"

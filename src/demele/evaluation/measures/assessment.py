@@ -1,13 +1,11 @@
 """What is known of one classifier: its measures, the bias that wrong labels may cause, what follows for the truth."""
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
-from demele.core.publish import publish
-from demele.core.results import Note, as_json, plain
+from demele.core.results import Note, Published, plain
 from demele.core.signature import Signature
 from demele.evaluation.measures.confusion import ConfusionCounts
 from demele.evaluation.results import Estimate
@@ -21,7 +19,7 @@ MAX_REPORTED_CLASSES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Assessment:
+class Assessment(Published):
     """Every measure of one classifier, with its interval, the bias that wrong labels may cause, and what follows.
 
     ``assessment["accuracy"]`` and ``assessment["precision", "cat"]`` are single estimates; averages are asked for as
@@ -43,6 +41,8 @@ class Assessment:
     notes : tuple of Note
     signature : Signature
     """
+
+    _page = "assessment"
 
     estimates: tuple[Estimate, ...]
     n: int
@@ -98,15 +98,6 @@ class Assessment:
         }
         cleaned: dict[str, Any] = plain(data)
         return cleaned
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page."""
-        written: Path = publish("assessment", self.to_dict(), path)
-        return written
 
     def __repr__(self) -> str:
         lines = [f"Assessment of {self.n} instances, {len(self.classes)} classes, intervals at {self.level:.4g}"]

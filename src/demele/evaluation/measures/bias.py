@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
-from demele.core.results import Note, as_json, plain
+from demele.core.results import Note, Written, plain
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
@@ -138,48 +137,6 @@ def accuracy_bias(rate: float, f_n: float, f_r: float) -> float:
     return float(_times(rate, f_n) - _times(rate, f_r))
 
 
-def independent_accuracy_bias(rate: float, accuracy: float) -> float:
-    """Return nu (1 - 2 q): the bias with two classes if being right does not depend on the label being wrong.
-
-    Notes
-    -----
-    Source: Benjelloun, eq. 6.7. ``accuracy`` is q, the correct one.
-
-    Examples
-    --------
-    >>> round(independent_accuracy_bias(0.1, 0.9), 4)
-    -0.08
-    """
-    return rate * (1 - 2 * accuracy)
-
-
-def independent_precision_bias(rate: float, rate_given: Floats | float, precision: Floats | float) -> Any:
-    """Return P(A | P) (P(N | A) - nu) / (1 - nu): the bias of precision under uniform noise that predictions ignore.
-
-    Parameters
-    ----------
-    rate : float in [0, 1)
-        nu = P(N).
-    rate_given : float or array
-        P(N | A): how often a label of the class is wrong.
-    precision : float or array
-        P(A | P), the apparent one.
-
-    Notes
-    -----
-    Source: Benjelloun, eq. 6.21. Its step 6.19 takes P(P | N, A) = P(P | A): among the instances labelled k, wrong
-    ones must be predicted k as often as right ones. That N be independent of C and of P is not enough: a classifier
-    that sees the truth breaks it, even under uniform noise. The same holds for "recall has no bias" (eq. 6.23), so use
-    neither to correct a measure; the general formulas, or their bounds, always hold.
-
-    Examples
-    --------
-    >>> round(independent_precision_bias(0.1, 0.28, 0.8), 4)
-    0.16
-    """
-    return precision * (rate_given - rate) / (1 - rate)
-
-
 def precision_bias(counts: BiasCounts) -> Floats:
     """Return [P(N, A) F_n - P(N, C) F_r] / P(P) of each class; NaN for a class never predicted.
 
@@ -232,7 +189,7 @@ def f1_bias(counts: BiasCounts) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Bias:
+class Bias(Written):
     """The exact bias (apparent minus correct) of each measure on one test set, and how the classifier met the noise.
 
     Attributes
@@ -291,10 +248,6 @@ class Bias:
         }
         cleaned: dict[str, Any] = plain(data)
         return cleaned
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
     def _overall(self) -> dict[str, Any]:
         return {

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import plain_text, read_labels, shown, vocabulary
-from demele.core.results import Note, as_json, plain
+from demele.core.results import Note, Written, plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
@@ -28,7 +27,7 @@ class CleanedLabels(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Cleaning:
+class Cleaning(Written):
     """Which labels a cleaning holds for wrong, and what it puts in their place.
 
     Parameters
@@ -271,10 +270,6 @@ class Cleaning:
             }
         )
         return data
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
     def _labels(self, y: object) -> NDArray[Any]:
         given = read_labels(y, "y")

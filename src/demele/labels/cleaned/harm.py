@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
-from demele.core.results import Interval, Note, as_json, plain
+from demele.core.results import Interval, Note, Written, plain
 from demele.core.sentences import in_code
 from demele.core.table_columns import check_same_order
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
@@ -97,7 +96,7 @@ class ClassHarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Harm:
+class Harm(Written):
     """What a cleaning costs each class.
 
     Attributes
@@ -170,10 +169,6 @@ class Harm:
             }
         )
         return data
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
 
 def cleaning_harm(

@@ -7,7 +7,6 @@ same sums anew: nothing is counted twice.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import plain_text, shown
-from demele.core.results import Interval, Note, as_json, plain
+from demele.core.results import Interval, Note, Written, plain
 from demele.core.sentences import setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -38,7 +37,7 @@ MOST_PAIRS_WRITTEN = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Agreement:
+class Agreement(Written):
     """How far annotators agree about the same items.
 
     Attributes
@@ -137,10 +136,6 @@ class Agreement:
             }
         )
         return data
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
     def _square(self, column: str, empty: float) -> "pd.DataFrame":
         import pandas as pd

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
-from demele.core.results import Interval, Note, as_json, plain
+from demele.core.results import Interval, Note, Written, plain
 from demele.core.signature import Signature
 from demele.noise.transition import TransitionMatrix
 
@@ -72,7 +71,7 @@ class Profiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Consensus:
+class Consensus(Written):
     """Labels that several annotators give together, and how they came about.
 
     Attributes
@@ -250,10 +249,6 @@ class Consensus:
             }
         )
         return data
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
 
     def _coded(self, given: object, argument: str) -> Indices:
         read = read_labels(given, argument)
