@@ -3,8 +3,6 @@
 import itertools
 import json
 import math
-import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -421,14 +419,12 @@ def test_the_result_can_be_stored_and_read(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(AttributeError):
         found.n = 3  # type: ignore[misc]
     written: list[Any] = []
-    report = types.ModuleType("demele.report.assessment_html")
 
     def write(content: Any, path: Path) -> Path:
         written.append(content)
         return path
 
-    report.write_assessment = write  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "demele.report.assessment_html", report)
+    monkeypatch.setattr("demele.report.assessment.write_assessment", write)
     assert found.to_html(tmp_path / "page.html") == tmp_path / "page.html"
     assert written == [found.to_dict()]
 
