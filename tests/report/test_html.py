@@ -16,7 +16,7 @@ from demele.core.results import Evaluation
 from demele.report.scores import write_report
 from tests.report.sample_evaluation import NASTY, SPECS, sample_evaluation, sample_evaluations
 
-_VOID = {"meta", "link", "input", "br", "rect"}
+_VOID = {"meta", "link", "input", "br", "img", "rect"}
 
 
 class Page(HTMLParser):

@@ -1,0 +1,110 @@
+"""Names that users choose are text in every page: markup, quotes, right-to-left, very long ones change no element."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demele.report.assessment import write_assessment
+from demele.report.bench import write_bench_report
+from demele.report.comparisons import write_comparisons
+from demele.report.decision import write_decision
+from demele.report.page import h
+from demele.report.ranking import write_ranking
+from demele.report.scores import write_report
+from demele.report.words import Text, link, named, strong
+from tests.report.sample_characterisation import own_characterisation
+from tests.report.sample_comparisons import content
+from tests.report.sample_evaluation import SPECS, sample_evaluations
+from tests.report.sample_labels import assessment, decision, ranking
+from tests.report.test_html import Page
+
+NAMES = (
+    "<script>document.title='gone'</script>",
+    "'\"><img src=x onerror=alert(1)>",
+    "a & b &amp; c {{data}} {{script}}",
+    "\N{RIGHT-TO-LEFT OVERRIDE}שלום עולם",
+    "x" * 300,
+)
+
+
+def _evaluations() -> list[dict[str, Any]]:
+    return [item.to_dict() for item in sample_evaluations()]
+
+
+def _write_scores(data: list[dict[str, Any]], path: Path) -> Path:
+    return write_report(data, path, specs=SPECS)
+
+
+#: Each page with its data and the words in them that users choose.
+PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], list[str]]]] = {
+    "scores": (
+        _write_scores,
+        _evaluations,
+        lambda data: [
+            *(name for item in data for name in (item["name"], *item["codes"])),
+            # One factor is called like a field of the results.
+            *(factor["name"] for item in data for factor in item["factors"] if factor["name"] != "constant"),
+        ],
+    ),
+    "bench": (
+        write_bench_report,
+        own_characterisation,
+        lambda data: [item["title"] for key in ("metrics", "rows", "scenarios", "criteria") for item in data[key]],
+    ),
+    "comparisons": (write_comparisons, content, lambda data: [*data["names"], *map(str, data["classes"])]),
+    "decision": (
+        write_decision,
+        decision,
+        lambda data: [*data["names"], *(row["class"] for row in data["details"]["by_class"])],
+    ),
+    "ranking": (write_ranking, lambda: ranking(6), lambda data: [model["name"] for model in data["models"]]),
+    "assessment": (write_assessment, lambda: assessment(6), lambda data: [str(name) for name in data["classes"]]),
+}
+
+
+def _renamed(data: Any, names: dict[str, str]) -> Any:
+    if isinstance(data, dict):
+        return {names.get(key, key): _renamed(item, names) for key, item in data.items()}
+    if isinstance(data, list | tuple):
+        return [_renamed(item, names) for item in data]
+    return names.get(data, data) if isinstance(data, str) else data
+
+
+def _page(kind: str, ending: str, path: Path) -> Page:
+    write, sample, chosen = PAGES[kind]
+    data = sample()
+    # Still apart from each other: a number stands before what is dangerous.
+    names = {name: f"{place} {ending}" for place, name in enumerate(dict.fromkeys(chosen(data)))}
+    return Page(write(_renamed(data, names), path / "page.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kind", PAGES)
+@pytest.mark.parametrize("name", NAMES, ids=["script", "quotes", "entities", "right-to-left", "long"])
+def test_a_page_has_the_elements_that_it_has_with_plain_names(kind: str, name: str, tmp_path: Path) -> None:
+    plain, hostile = _page(kind, "plain", tmp_path), _page(kind, name, tmp_path)
+    assert [tag for tag, _ in hostile.elements] == [tag for tag, _ in plain.elements]
+    assert [sorted(own) for _, own in hostile.elements] == [sorted(own) for _, own in plain.elements]
+    assert f"0 {name}" in hostile.words
+    titles = [attributes for tag, attributes in hostile.elements if tag == "script"]
+    assert len(titles) == len(hostile.scripts)
+
+
+def test_what_is_no_markup_is_escaped_wherever_it_stands() -> None:
+    for name in NAMES:
+        shown = h("p", name, Text(named(name), strong(name), link("#a", name)), [name, (name,)], title=name)
+        page = Page(shown)
+        assert [tag for tag, _ in page.elements] == ["p", "bdi", "strong", "a"]
+        assert "".join(page.text) == 6 * name
+        assert page.elements[0][1] == {"title": name}
+
+
+def test_data_of_a_page_survive_their_names(tmp_path: Path) -> None:
+    data = ranking(4)
+    names = {model["name"]: f"{place} {NAMES[place]}" for place, model in enumerate(data["models"])}
+    path = write_ranking(_renamed(data, names), tmp_path / "page.html")
+    found = Page(path.read_text(encoding="utf-8")).script("data")
+    assert [model["name"] for model in found["models"]] == [*names.values()]
+    assert json.loads(json.dumps(found)) == found
