@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from demele import bench
-from demele.report.bench_cards import runs
+from demele.report.bench import bench_page
 from demele.report.bench_view import STATUSES
+from demele.report.page import identity
 from demele.report.words import count
 from tools import docs_tables
 
+#: The page of the bench itself, with all that the two pages lead to.
+PAGE = "results/bench.html"
+BENCH = "bench.html"
 TITLES = {
     "results/metrics.md": "Which metrics can be believed",
-    "results/verdicts.md": "The evidence for each verdict",
     "results/published.md": "The published tables, redone",
-    "results/cards.md": "A card for each metric",
 }
 #: How each status is written; the word is there for those who do not see the sign.
 SIGNS = {**{status: sign for status, (sign, _) in STATUSES.items()}, "not yet characterised": "∅"}
@@ -29,16 +31,13 @@ ROUNDED = 0.05 + 1e-9
 #: Codes that know nothing should score 0; above this, a score by chance is worth a warning.
 CHANCE = 0.05
 
-PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 230, 165, 4
-LEFT, RIGHT, TOP, BOTTOM = 34, 12, 26, 24
-LINE = "#14978a"  # readable on white and on black
 
 #: Signs in colour, and heads of wide tables upright, so that they fit.
 SIGN_STYLE = """<style>
 .md-typeset a.holds{color:#17915a;font-weight:700}
 .md-typeset a.fails{color:#d64545;font-weight:700}
 .md-typeset a.undecided{color:#b07a10;font-weight:700}
-.md-typeset a.not-applicable,.md-typeset a.not-yet-characterised{color:inherit;opacity:.6}
+.md-typeset a.not-applicable{color:inherit;opacity:.6}
 </style>
 """
 UPRIGHT = """<style>
@@ -48,15 +47,6 @@ transform:rotate(180deg);vertical-align:middle}}
 </style>
 """
 
-#: Folded parts in a table, without the frame that the theme gives them.
-FOLDED = """<style>
-.md-typeset td details{border:0;box-shadow:none;margin:.2em 0 0;padding:0;background:none;font-size:inherit}
-.md-typeset td details>summary{background:none;font-weight:400;margin:0!important;\
-padding:0 1.4em 0 0!important;display:inline-block;min-height:0;opacity:.7}
-.md-typeset td details>summary::before{display:none}
-.md-typeset td details>summary::after{top:.1em;right:0;width:1em;height:1em}
-</style>
-"""
 
 Item = Mapping[str, Any]
 
@@ -69,13 +59,10 @@ def pages(folder: Path) -> dict[str, str]:
 def bench_pages(found: Item, causes: Sequence[Item]) -> dict[str, str]:
     """Return the pages and pictures of a characterisation, by path."""
     view = View(found)
-    pictures = {_picture_path(item["name"]): picture(view, item["name"]) for item in found["metrics"]}
     return {
         "results/metrics.md": metrics_page(view),
-        "results/verdicts.md": verdicts_page(view),
         "results/published.md": published_page(view, causes),
-        "results/cards.md": cards_page(view),
-        **pictures,
+        PAGE: bench_page(found).text(),
     }
 
 
@@ -98,8 +85,10 @@ class View:
     def sign(self, row: str, criterion: str) -> str:
         """Return the sign of a verdict, as a link to its evidence."""
         status = self.verdicts[row, criterion]["status"]
+        if status == "not yet characterised":
+            return SIGNS[status]
         kind = status.replace(" ", "-")
-        target = f"verdicts.md#{anchor(row, criterion)}"
+        target = f"{BENCH}#{identity('evidence', row, criterion)}"
         return f'[{SIGNS[status]}]({target} "{status}"){{ .{kind} aria-label="{status}" }}'
 
 
@@ -115,8 +104,8 @@ def metrics_page(view: View) -> str:
         f"# {TITLES['results/metrics.md']}\n",
         SIGN_STYLE + UPRIGHT.format(scope=".md-typeset table:not([class])"),
         "A metric is measured on representations whose properties are known. A numeric rule on its scores then says "
-        "whether it does what it should. Each sign leads to [its evidence](verdicts.md); each metric to "
-        "[its card](cards.md).\n",
+        "whether it does what it should. Each sign leads to its evidence and each metric to its "
+        f"card, in [a page of all curves and numbers]({BENCH}).\n",
         f"{LEGEND}\n",
         "## What was run\n",
         "\n".join(f"- {line}" for line in what_was_run(found)) + "\n",
@@ -243,13 +232,13 @@ def _chance_with_few_rows(view: View) -> list[str]:
 
 def verdict_table(view: View, criteria: Sequence[Item]) -> str:
     """Return a table of signs: a line for each row, a column for each criterion."""
-    lines = [["Metric", *(f"[{cell(item['title'])}](verdicts.md#{rule_anchor(item['name'])})" for item in criteria)]]
+    lines = [["Metric", *(f"[{cell(item['title'])}]({_rule(item)})" for item in criteria)]]
     for row in view.rows.values():
         own = [view.sign(row["name"], item["name"]) for item in criteria]
         differs = [view.verdicts[row["name"], item["name"]]["agrees"] is False for item in criteria]
         lines.append(
             [
-                f"[{cell(row['title'])}](cards.md#{anchor(row['metrics'][0])})",
+                f"[{cell(row['title'])}]({BENCH}#{identity('card', row['metrics'][0])})",
                 *(f"{sign} ≠" if other else sign for sign, other in zip(own, differs, strict=True)),
             ]
         )
@@ -258,62 +247,6 @@ def verdict_table(view: View, criteria: Sequence[Item]) -> str:
 
 def _questions(criteria: Iterable[Item]) -> str:
     return "\n".join(f"- **{cell(item['title'])}**: {cell(item['question'])}" for item in criteria) + "\n"
-
-
-# The evidence ---------------------------------------------------------------------------------------------------------
-
-
-def verdicts_page(view: View) -> str:
-    """Return the rules, and for each metric its curves and what decided each verdict."""
-    parts = [
-        f"# {TITLES['results/verdicts.md']}\n",
-        FOLDED,
-        f"{LEGEND}\n",
-        f"Curves are means over seeds, with the interval of level {view.data['level']:g} as a band. A condition is a "
-        "difference of means with a least value. It holds if its whole interval is above, fails if the whole is below, "
-        "and is undecided otherwise.\n",
-        "## The rules {#rules}\n",
-    ]
-    parts += [
-        f'<a id="{rule_anchor(item["name"])}"></a>**{cell(item["title"])}**. {cell(item["question"])} '
-        f"*{cell(item['rule'])}*\n"
-        for item in view.data["criteria"]
-    ]
-    for row in view.rows.values():
-        parts.append(f"## {cell(row['title'])} {{#{anchor(row['name'])}}}\n")
-        for name in row["metrics"]:
-            title, path = view.metrics[name]["title"], _picture_path(name).removeprefix("results/")
-            parts.append(f"[![Curves of {cell(title)} in every scenario]({path})]({path})\n")
-        lines = [["Criterion", "Verdict", "What decided"]]
-        lines += [_evidence(view, row["name"], item) for item in view.data["criteria"]]
-        parts.append(table(lines))
-    return "\n".join(parts)
-
-
-def _evidence(view: View, row: str, criterion: Item) -> list[str]:
-    verdict = view.verdicts[row, criterion["name"]]
-    status = verdict["status"]
-    printed = "" if verdict["agrees"] is not False else f" (printed: {shown_print(verdict['printed'])})"
-    details = "".join(f"<li>{_part(view, part)}</li>" for part in verdict["parts"])
-    return [
-        f'<a id="{anchor(row, criterion["name"])}"></a>{cell(criterion["title"])}',
-        f"{SIGNS[status]} {status}{printed}",
-        f"{cell(verdict['summary'])}<details><summary>rule and parts</summary>{cell(criterion['rule'])}"
-        f"<ul>{details}</ul></details>",
-    ]
-
-
-def _part(view: View, part: Item) -> str:
-    """Return what came of one score in one scenario: how many of its conditions hold."""
-    names = [cell(view.metrics[part["metric"]]["title"])]
-    if part["scenario"]:
-        scenario = view.scenarios.get(part["scenario"])
-        names.append(cell(part["scenario"] if scenario is None else scenario["title"]))
-    statuses = [condition["status"] for condition in part["conditions"]]
-    counts = ", ".join(f"{statuses.count(status)} {status}" for status in SIGNS if status in statuses)
-    reason = cell(part["reason"]) if part["reason"] else ""
-    told = "; ".join(text for text in (f"conditions: {counts}" if counts else "", reason) if text)
-    return f"{', '.join(names)}: {SIGNS[part['status']]} {part['status']}" + (f"; {told}" if told else "")
 
 
 # The published tables -------------------------------------------------------------------------------------------------
@@ -408,7 +341,7 @@ def _verdicts_part(view: View, causes: Sequence[Item]) -> str:
         f"≠ marks a difference. Ours: {LEGEND}\n"
     )
     criteria = view.of_group("review")
-    lines = [["Metric", *(f"[{cell(item['title'])}](verdicts.md#{rule_anchor(item['name'])})" for item in criteria)]]
+    lines = [["Metric", *(f"[{cell(item['title'])}]({_rule(item)})" for item in criteria)]]
     lines += [
         [cell(view.rows[row]["title"]), *(_both(view, row, item["name"]) for item in criteria)] for row in printed
     ]
@@ -434,7 +367,7 @@ def _both(view: View, row: str, criterion: str) -> str:
 
 
 def _differing_anchor(verdict: Item) -> str:
-    return f"differs-{anchor(verdict['row'], verdict['criterion'])}"
+    return identity("differs", verdict["row"], verdict["criterion"])
 
 
 def _differing(view: View, verdict: Item, causes: Sequence[Item]) -> str:
@@ -444,33 +377,8 @@ def _differing(view: View, verdict: Item, causes: Sequence[Item]) -> str:
         f"Printed: {shown_print(verdict['printed'])}. Ours: {view.sign(row['name'], criterion['name'])} "
         f"{verdict['status']}. {_sentence(cell(verdict['summary']))}\n",
     ]
-    panels: list[str] = []
-    for metric, scenario in deciding_curves(view, verdict):
-        curve = view.curves.get((metric, scenario))
-        if curve is not None and curve["declined"] is None:
-            titles = view.metrics[metric]["title"], view.scenarios[scenario]["title"]
-            panels.append(panel(", ".join(titles), view.scenarios[scenario], curve, len(panels) * PANEL_WIDTH, 0))
-    if panels:
-        size = f'width="{len(panels) * PANEL_WIDTH}" height="{PANEL_HEIGHT}"'
-        lines.append(
-            f'<div><svg {size} viewBox="0 0 {len(panels) * PANEL_WIDTH} {PANEL_HEIGHT}" style="max-width:100%" '
-            f'role="img" font-size="11">{"".join(panels)}</svg></div>\n'
-        )
     lines.append(f"Why: {_told_causes(causes)}\n")
     return "\n".join(lines)
-
-
-def deciding_curves(view: View, verdict: Item) -> list[tuple[str, str]]:
-    """Return the (metric, scenario) whose curves decided; those of the criterion where no part was judged."""
-    found = [
-        (part["metric"], part["scenario"])
-        for part in verdict["parts"]
-        if part["scenario"] and part["status"] == verdict["status"]
-    ]
-    if not verdict["parts"]:
-        scenarios = view.criteria[verdict["criterion"]]["scenarios"]
-        found = [(metric, scenario) for scenario in scenarios for metric in view.rows[verdict["row"]]["metrics"]]
-    return list(dict.fromkeys(item for item in found if item[1] in view.scenarios))
 
 
 def _score_causes(item: Item, causes: Sequence[Item]) -> list[Item]:
@@ -548,187 +456,11 @@ def shown_print(printed: str | None) -> str:
     return cell(printed) if printed else "blank"
 
 
-# Cards ----------------------------------------------------------------------------------------------------------------
-
-
-def cards_page(view: View) -> str:
-    """Return a card for each metric."""
-    parts = [
-        f"# {TITLES['results/cards.md']}\n",
-        SIGN_STYLE,
-        "What each metric claims and computes, what it gives by chance, what leaves it alone and what it costs. Times "
-        "are medians of the calls of the run, on one processor; metrics that share their work are timed together.\n",
-    ]
-    parts += [_card(view, item) for item in view.metrics.values()]
-    return "\n".join(parts)
-
-
-def _card(view: View, metric: Item) -> str:
-    card, row = metric["card"], metric["row"]
-    claims = "nothing said" if metric["properties"] is None else ", ".join(metric["properties"]) or "nothing"
-    ends = metric["range"]
-    chance = card["chance"]
-    facts = [
-        ("Claims to measure", cell(claims)),
-        ("Definition", cell(metric["definition"]) or "–"),
-        ("Source", cell(metric["source"]) or "–"),
-        ("Range", "–" if ends is None else " to ".join("unbounded" if end is None else f"{end:g}" for end in ends)),
-        ("Cuts columns into bins", _yes(metric["discretises"])),
-        ("Random", _yes(metric["stochastic"])),
-        (
-            f"Score by chance, {view.data['n_samples']:,} rows",
-            "–" if chance is None else f"{_number(chance['mean'])} {_interval(chance)}".strip(),
-        ),
-        (f"Seconds a call, {view.data['n_samples']:,} rows", _seconds(card["seconds"])),
-    ]
-    parts = [
-        f"## {cell(metric['title'])} {{#{anchor(metric['name'])}}}\n",
-        f"<code>{cell(metric['name'])}</code>; [all curves and evidence](verdicts.md#{anchor(row)}).\n",
-        "\n".join(f"- {name}: {value}" for name, value in facts) + "\n",
-    ]
-    for group, words in (("review", "The review's criteria"), ("added", "Added scenarios")):
-        criteria = view.of_group(group)
-        if criteria:
-            signs = (f"{cell(item['title'])} {view.sign(row, item['name'])}" for item in criteria)
-            parts.append(f"{words}: {'; '.join(signs)}.\n")
-    if card["chance_by_size"]:
-        lines = [["Rows", "Score by chance", "Interval"]]
-        lines += [[f"{item['n_samples']:,}", _number(item["mean"]), _interval(item)] for item in card["chance_by_size"]]
-        parts.append(table(lines))
-    if card["invariances"]:
-        lines = [["Change", "Mean difference", "Leaves the score alone"]]
-        lines += [
-            [cell(item["change"]), _number(item["difference"]), f"{SIGNS[item['status']]} {item['status']}"]
-            for item in card["invariances"]
-        ]
-        parts.append(table(lines))
-    if card["cost"]:
-        lines = [["Rows", "Seconds a call"]]
-        lines += [[f"{item['n_samples']:,}", _seconds(item["seconds"])] for item in card["cost"]]
-        parts.append(table(lines))
-    return "\n".join(parts)
-
-
-def _yes(value: bool | None) -> str:
-    return "not said" if value is None else "yes" if value else "no"
-
-
-# Pictures -------------------------------------------------------------------------------------------------------------
-
-
-def picture(view: View, metric: str) -> str:
-    """Return the curves of a metric, a panel for each scenario, in SVG that follows the reader's light or dark."""
-    panels = []
-    for place, scenario in enumerate(view.data["scenarios"]):
-        x, y = place % ACROSS * PANEL_WIDTH, place // ACROSS * PANEL_HEIGHT
-        panels.append(panel(scenario["title"], scenario, view.curves[metric, scenario["name"]], x, y))
-    width, height = ACROSS * PANEL_WIDTH, -(-len(panels) // ACROSS) * PANEL_HEIGHT
-    style = "svg{color:#222;background:#fff}@media (prefers-color-scheme:dark){svg{color:#ddd;background:#1e2129}}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="sans-serif" font-size="11"><style>{style}</style>{"".join(panels)}</svg>\n'
-    )
-
-
-def panel(title: str, scenario: Item, curve: Item, left: float, top: float) -> str:
-    """Return one curve with its band, axes and ticks; points without a value are gaps."""
-    names = _ticks(scenario)
-    known: list[float] = [
-        value for ends in (curve["mean"], curve["low"], curve["high"]) for value in ends if value is not None
-    ]
-    bottom, upper = min([0.0, *known]), max([1.0, *known])
-    width, height = PANEL_WIDTH - LEFT - RIGHT, PANEL_HEIGHT - TOP - BOTTOM
-
-    def x(place: int) -> float:
-        return left + LEFT + width * place / max(len(names) - 1, 1)
-
-    def y(value: float) -> float:
-        return top + TOP + height * (upper - value) / (upper - bottom)
-
-    parts = [_text(left + LEFT, top + 16, _shortened(title, 34), "start", 'font-weight="bold"')]
-    values = [0.0, 0.5, 1.0] if upper - bottom < 2 else [bottom, upper]
-    for value in values:
-        end = left + LEFT + width
-        parts.append(f'<path d="M{left + LEFT:g} {y(value):.1f}H{end:g}" stroke="currentColor" stroke-opacity=".25"/>')
-        parts.append(
-            _text(left + LEFT - 4, y(value) + 4, f"{value:g}" if value in (0, 0.5, 1) else f"{value:.1f}", "end")
-        )
-    if curve["declined"] is not None:
-        parts.append(_text(left + LEFT + width / 2, y((bottom + upper) / 2) - 8, "takes no part", "middle"))
-        parts.append(f"<title>{_xml(curve['declined'])}</title>")
-        return f"<g>{''.join(parts)}</g>"
-    for place in _shown_ticks(names):
-        parts.append(
-            f'<path d="M{x(place):.1f} {y(bottom):.1f}v4" stroke="currentColor" stroke-opacity=".6" fill="none"/>'
-        )
-        parts.append(_text(x(place), top + TOP + height + 16, names[place], "middle"))
-    for run in runs(curve["mean"]):
-        banded = [place for place in run if curve["low"][place] is not None and curve["high"][place] is not None]
-        corners = [(x(place), y(curve["low"][place])) for place in banded]
-        corners += [(x(place), y(curve["high"][place])) for place in reversed(banded)]
-        if len(banded) > 1:
-            points = " ".join(f"{a:.1f},{b:.1f}" for a, b in corners)
-            parts.append(f'<polygon points="{points}" fill="{LINE}" fill-opacity=".3"/>')
-        points = " ".join(f"{x(place):.1f},{y(curve['mean'][place]):.1f}" for place in run)
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{LINE}" stroke-width="1.8"/>')
-    for place, mean in enumerate(curve["mean"]):
-        if mean is not None:
-            told = f"{scenario['labels'][place]}: {_number(mean)} {_interval_at(curve, place)}"
-            parts.append(
-                f'<circle cx="{x(place):.1f}" cy="{y(mean):.1f}" r="2.4" fill="{LINE}">'
-                f"<title>{_xml(told)}</title></circle>"
-            )
-    if all(value is None for value in curve["mean"]):
-        parts.append(_text(left + LEFT + width / 2, y((bottom + upper) / 2) - 8, "no value", "middle"))
-    return f"<g>{''.join(parts)}</g>"
-
-
-def _ticks(scenario: Item) -> list[str]:
-    """Return short names of the severities: numbers, where the words are long."""
-    words = [str(label) for label in scenario["labels"]]
-    if max((len(word) for word in words), default=0) > 9:
-        return [f"{severity:g}" for severity in scenario["severities"]]
-    return words
-
-
-def _shown_ticks(names: Sequence[str]) -> list[int]:
-    """Return the places whose names fit beside each other, first and last among them."""
-    longest = max((len(name) for name in names), default=1)
-    room = max(2, int((PANEL_WIDTH - LEFT - RIGHT) / (longest * 6 + 10)))
-    step = next(
-        (step for step in range(1, len(names)) if (len(names) - 1) % step == 0 and (len(names) - 1) / step < room), 1
-    )
-    return list(range(0, len(names), step))
-
-
-def _text(x: float, y: float, content: str, anchored: str, more: str = "") -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchored}" fill="currentColor" {more}>{_xml(content)}</text>'
-
-
-def _xml(text: str) -> str:
-    """Return a text that XML and Markdown leave as it is."""
-    return escape(re.sub(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]", " ", str(text)))
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _picture_path(metric: str) -> str:
-    return f"results/curves/{anchor(metric)}.svg"
-
-
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def anchor(*names: str) -> str:
-    """Return the place of a thing on its page."""
-    return "-".join(re.sub(r"[^A-Za-z0-9_]+", "-", name) for name in names)
-
-
-def rule_anchor(criterion: str) -> str:
-    """Return the place of the rule of a criterion."""
-    return anchor("rule", criterion)
+def _rule(criterion: Item) -> str:
+    return f"{BENCH}#{identity('rule', criterion['name'])}"
 
 
 def table(lines: Sequence[Sequence[str]]) -> str:
@@ -763,11 +495,3 @@ def _interval(item: Item) -> str:
     return (
         "" if item["low"] is None or item["high"] is None else f"\\[{_number(item['low'])}, {_number(item['high'])}\\]"
     )
-
-
-def _interval_at(curve: Item, place: int) -> str:
-    return _interval({"low": curve["low"][place], "high": curve["high"][place]}).replace("\\", "")
-
-
-def _seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}"

@@ -33,7 +33,7 @@ from demele.report.page import (
 )
 from demele.report.words import DASH, Text, code, em, joined, link, named, plural, strong
 
-__all__ = ["write_bench_report"]
+__all__ = ["bench_page", "write_bench_report"]
 
 #: Kinds of scenarios, in the order of the list to choose from.
 _KINDS = {"source": "Of the review", "added": "Added here", "settings": "Settings of the metrics"}
@@ -56,7 +56,12 @@ _CLICK = "Choose a cell to see what it rests on: the rule, the numbers, the curv
 
 
 def write_bench_report(characterisation: Item, path: Path, *, title: str | None = None) -> Path:
-    """Write what ``Characterisation.to_dict()`` returns as one HTML file; parts of it may be empty or absent.
+    """Write what ``Characterisation.to_dict()`` returns as one HTML file; see :func:`bench_page`."""
+    return bench_page(characterisation, title=title).write(path)
+
+
+def bench_page(characterisation: Item, *, title: str | None = None) -> Page:
+    """Make the page of a characterisation, parts of which may be empty or absent.
 
     Tables, cards and small curves are in the page as such and need no script; a script adds the large figures and
     unpacks the evidence, which is large. The data of the page are in it, compressed too.
@@ -96,7 +101,7 @@ def write_bench_report(characterisation: Item, path: Path, *, title: str | None 
         data=data_element(packed(view.data), compressed=True),
         more=data_element(packed(found), "evidence-html", compressed=True) if found else "",
         version=view.data.get("demele"),
-    ).write(path)
+    )
 
 
 # In short -------------------------------------------------------------------------------------------------------------

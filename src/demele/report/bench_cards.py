@@ -204,11 +204,7 @@ def _picture(view: BenchView, curve: Item, low: float, high: float) -> Html:
 
 
 def sparkline(
-    mean: Sequence[float | None],
-    lower: Sequence[float | None],
-    upper: Sequence[float | None],
-    low: float,
-    high: float,
+    mean: Sequence[float | None], lower: Sequence[float | None], upper: Sequence[float | None], low: float, high: float
 ) -> Html:
     """Draw means as a line with points, their intervals as a band; where a mean is missing the line breaks."""
     step = (_WIDTH - 2 * _EDGE) / max(1, len(mean) - 1)

@@ -243,11 +243,7 @@ def _choose(view: ComparisonView, *, also: object = "", rates_too: bool = True) 
     measures = [h("option", measure, value=measure) for measure in view.measures]
     of_rate = h("label", "Noise rate", h("select", rates, class_="pick-rate"))
     of_measure = h("label", "Measure", h("select", measures, class_="pick-measure"))
-    parts = [
-        also,
-        of_rate if rates_too and len(rates) > 1 else "",
-        of_measure if len(measures) > 1 else "",
-    ]
+    parts = [also, of_rate if rates_too and len(rates) > 1 else "", of_measure if len(measures) > 1 else ""]
     return controls(*parts) if any(parts) else h("")
 
 
@@ -434,11 +430,7 @@ def _matrices(view: ComparisonView) -> Html:
         paragraph(
             f"One cell for each ordered pair of the {count(view.m, 'classifier')}: the row is the established one, the "
             "column the candidate. ",
-            h(
-                "span",
-                "From the least accurate on true labels (top, left) to the most accurate.",
-                class_="order-says",
-            ),
+            h("span", "From the least accurate on true labels (top, left) to the most accurate.", class_="order-says"),
         ),
         _choose(view, also=[h("label", "Method", h("select", options, id="pick-method")), order]),
         paragraph(

@@ -15,11 +15,7 @@ __all__ = ["COLOURS", "FIGURES", "curve_picture", "line_key", "matrix_png", "pac
 #: Colours of the cells, by their number: the diagonal grey, then the source's blue, black, red and white.
 COLOURS = ("#9aa3ad", "#2f6db5", "#000000", "#ff5a3c", "#ffffff")
 #: The three curves: key of a tally, title, whether its axis starts at zero.
-FIGURES = (
-    ("type_1", "Type I errors", True),
-    ("type_2", "Type II errors", True),
-    ("agreement", "Agreement", False),
-)
+FIGURES = (("type_1", "Type I errors", True), ("type_2", "Type II errors", True), ("agreement", "Agreement", False))
 _WIDTH, _HEIGHT = 320.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 12.0, 10.0, 36.0
 

@@ -33,9 +33,7 @@ def labels_page(
         styles=("labels.css",),
         scripts=("labels.js", *scripts),
         tools=h(
-            "",
-            tool("Data (JSON)", "download-json"),
-            tool("Data (CSV)", "download-csv", data_list=csv) if csv else "",
+            "", tool("Data (JSON)", "download-json"), tool("Data (CSV)", "download-csv", data_list=csv) if csv else ""
         ),
         data=data_element(embedded(data)),
         version=data.get("demele"),

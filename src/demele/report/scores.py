@@ -410,8 +410,7 @@ def _matrices(view: View) -> Html:
             [[text, "; " if place < len(cut) else largest] for place, text in enumerate(cut, start=1)],
         ),
         controls(
-            h("label", "Quantity ", _select("matrix")),
-            h("label", "Order of the codes ", _select("order", orders)),
+            h("label", "Quantity ", _select("matrix")), h("label", "Order of the codes ", _select("order", orders))
         ),
         _chips(view),
         h("div", class_="ramp", id="ramp", aria_hidden="true"),

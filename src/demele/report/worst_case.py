@@ -109,11 +109,7 @@ def figure(pair: Disagreements, until: int, marks: Mapping[str, int], name: Text
         )
         for line, (text, place) in enumerate(marks.items())
     ]
-    frame = [
-        h("div", side, class_="side"),
-        h("div", picture, told, class_="plane"),
-        h("div", foot, class_="foot"),
-    ]
+    frame = [h("div", side, class_="side"), h("div", picture, told, class_="plane"), h("div", foot, class_="foot")]
     return h(
         "figure",
         h("figcaption", name, ", in points"),
