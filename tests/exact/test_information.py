@@ -68,6 +68,7 @@ def test_matrix_holds_informations_in_nats_with_names() -> None:
     assert list(score.matrix.columns) == ["v1", "v2"]
 
 
+@pytest.mark.worked("mig")
 def test_mig() -> None:
     # (2 - 1) / 3 and (1 - T) / 1
     score = demele.mig(CODES, FACTORS, bins=BINS)
@@ -96,6 +97,7 @@ def test_mig_with_code_i_for_factor_i() -> None:
     assert_close(native(swapped), [-1 / 3, -1], ROUNDING)
 
 
+@pytest.mark.worked("mig_sup")
 def test_mig_sup_ranks_normalised_values() -> None:
     # 2/3 - 0; for (e, c) the informations tie at 1 bit but 1/1 - 1/3 = 2/3; T/1 - T/3
     score = demele.mig_sup(CODES, FACTORS, bins=BINS)
@@ -108,6 +110,7 @@ def test_mig_sup_of_one_factor_has_no_rival() -> None:
     assert_close(native(score), [2 / 3, 1 / 3, T / 3], ROUNDING)
 
 
+@pytest.mark.worked("modularity")
 def test_modularity() -> None:
     # factors (a, b), c, e. Code (a, b, c) informs by 2, 1, 0 bits: 1 - 1 / (2 * 4) = 7/8.
     # Code (a, c) by 1, 1, 0: 1 - 1/2 = 1/2. A constant code informs on nothing: 0.
@@ -117,6 +120,7 @@ def test_modularity() -> None:
     assert_close(score.value, (7 / 8 + 1 / 2) / 3, ROUNDING)
 
 
+@pytest.mark.worked("dcimig")
 def test_dcimig_takes_the_largest_gap_of_a_factor_not_their_sum() -> None:
     # Gaps: (a, b): 2 for v1; b: 1 for v1; (e, c) and (a and c): 0. v1 gets max(2, 1) = 2 of 3 bits, v2 none of 1.
     codes = np.column_stack([CODES, B])
@@ -125,6 +129,7 @@ def test_dcimig_takes_the_largest_gap_of_a_factor_not_their_sum() -> None:
     assert_close(native(score), [2 / 3, 0], ROUNDING)
 
 
+@pytest.mark.worked("jemmig")
 def test_jemmig() -> None:
     # v1: z_* = (a, b), H(v1, z_*) = 3: 3 - 2 + 1 = 2 bits of at most 3 + log2(4) = 5.
     # v2: z_* = (e, c), H(v2, z_*) = 2: 2 - 1 + T = 1 + T bits of at most 1 + 2 = 3.
@@ -152,6 +157,7 @@ def test_jemmig_of_codes_tied_but_for_rounding() -> None:
         assert_close(score.value, 1 - math.log(3) / math.log(63), ROUNDING)
 
 
+@pytest.mark.worked("dmig")
 def test_dmig_divides_by_what_the_factor_of_the_rival_leaves() -> None:
     # v1: own 1 + T, best other (b, c) with 1, which regularises v2: T / H(v1|v2) = T / 1.
     # v2: own 2, best other c with 1, which regularises nothing: 1 / H(v2) = 1/2.
@@ -183,12 +189,14 @@ def test_dmig_is_undefined_where_another_factor_determines_one() -> None:
     assert_exact(native(score), [np.nan, np.nan])
 
 
+@pytest.mark.worked("xmig")
 def test_xmig_looks_only_at_codes_that_regularise_nothing() -> None:
     # free is c: v1: (1 + T - 0) / 2; v2: (2 - 1) / 2
     score = demele.xmig(DEPENDENT_CODES, DEPENDENT_FACTORS, bins=BINS, reg_dim=[0, 1])
     assert_close(native(score), [(1 + T) / 2, 1 / 2], ROUNDING)
 
 
+@pytest.mark.worked("dlig")
 def test_dlig() -> None:
     # z1 = (b, a and e): I(v1) = 1 + T, I(v2) = 1: T / H(v1|v2) = T.
     # z2 = (c and e, a and b): I(v2) = 2T; I(v1) = H(a and b) = h(1/4), all of it: (2T - h(1/4)) / 1 < 0.
@@ -208,6 +216,7 @@ def test_dlig_of_tied_factors_does_not_depend_on_their_order() -> None:
         assert np.isnan(score.per_factor[0])
 
 
+@pytest.mark.worked("rmig")
 def test_rmig() -> None:
     # Means -1 and 1 by a fair bit, 2 bins with the edge at 0. A sample stays on its side with probability
     # Phi(1 / std), so I = 1 - h(Phi(1 / std)) bits: std 1 for the first code, 2 for the second.
@@ -336,6 +345,7 @@ AGAINST_ORACLE: dict[str, tuple[Callable[[Case], demele.Score], Callable[[Case],
 }
 
 
+@pytest.mark.oracle("mig", "mig_sup", "modularity", "jemmig", "dmig", "xmig", "dlig", "rmig")
 @pytest.mark.parametrize("case", CASES, ids=["5 bins", "10 bins", "2 bins"])
 @pytest.mark.parametrize("name", AGAINST_ORACLE)
 def test_agrees_with_oracle(name: str, case: Case) -> None:
@@ -345,6 +355,7 @@ def test_agrees_with_oracle(name: str, case: Case) -> None:
     assert_close(computed.value, np.mean(native(computed)), ROUNDING)
 
 
+@pytest.mark.oracle("dcimig", "jemmig")
 @pytest.mark.parametrize("case", CASES, ids=["5 bins", "10 bins", "2 bins"])
 def test_dcimig_and_raw_jemmig_agree_with_oracle(case: Case) -> None:
     score = demele.dcimig(case.codes, case.factors, bins=case.bins)

@@ -62,6 +62,7 @@ def split(n: int, *identity: str | int) -> tuple[Array, Array]:
     return np.sort(order[:n_train]), np.sort(order[n_train:])
 
 
+@pytest.mark.oracle("irs")
 def test_irs_is_theirs() -> None:
     codes, factors = small()
     codes = np.hstack([codes, np.full((len(codes), 1), 3.0)])
@@ -75,6 +76,7 @@ def test_irs_of_continuous_factors_is_theirs() -> None:
     assert_close(dlib("irs", codes, factors).value, oracle.irs(codes, cut), ROUNDING)
 
 
+@pytest.mark.oracle("sap")
 def test_sap_of_classes_is_theirs() -> None:
     codes, factors = small()
     train, test = split(len(codes), "sap", "repeat", 0, "rows", 0, 1, 2)
@@ -95,6 +97,7 @@ def test_sap_of_continuous_factors_is_theirs() -> None:
     assert demele.sap(codes, factors).value < score.value - 0.5  # in standard deviations they are perfect
 
 
+@pytest.mark.oracle("explicitness")
 def test_explicitness_is_theirs() -> None:
     codes, factors = small()
     train, test = split(len(codes), "explicitness", "repeat", 0, "rows")
@@ -104,6 +107,7 @@ def test_explicitness_is_theirs() -> None:
     assert_close(above.value, 2 * dlib("explicitness", codes, factors).value - 1, ROUNDING)
 
 
+@pytest.mark.oracle("dci_boosting_modularity", "dci_boosting_compactness", "dci_boosting_explicitness")
 def test_boosted_trees_are_theirs() -> None:
     codes, factors = small(n=450)
     columns, accuracies = [], []
@@ -129,6 +133,7 @@ def test_compactness_by_importance_is_theirs() -> None:
     assert mean_compactness(np.zeros((2, 2)), "importance") == 0.0
 
 
+@pytest.mark.oracle("z_diff", "z_min_variance")
 @pytest.mark.parametrize("unit", [1.0, 0.004])
 def test_groups_are_theirs(unit: float) -> None:
     codes, factors = small(3)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import Lasso, LassoCV
 from sklearn.model_selection import cross_val_score
@@ -52,6 +53,7 @@ def expected_z_max(codes: Array, factors: Array, *, every_combination_alike: boo
     return float((accuracy - 1 / n_factors) / (1 - 1 / n_factors))
 
 
+@pytest.mark.oracle("z_max_variance")
 def test_the_review_draws_every_combination_of_values_alike() -> None:
     """Ours draws groups as often as they have rows: small groups, whose variances are noise, have fewer votes."""
     codes, factors = noisy_codes()

@@ -92,6 +92,7 @@ def compactness(importance: Floats) -> float:
     return float(1 + (share * np.log(share)).sum() / np.log(len(importance)))
 
 
+@pytest.mark.oracle("dci_forest_compactness", "dci_forest_explicitness")
 @pytest.mark.parametrize("scenario", ["mixing 0.2", "mixing 0.5", "circles", "copies"])
 def test_forest_is_as_good_as_a_tuned_one(scenario: str) -> None:
     rng = np.random.default_rng(2)
