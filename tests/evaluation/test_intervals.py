@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from demele.core.errors import InputError
+from demele.core.options import checked_level
 from demele.evaluation.intervals import (
-    checked_level,
     exact_interval,
     normal_quantile,
     overlap_gap,

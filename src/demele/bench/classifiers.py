@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
+from demele.core.options import checked_count
 from demele.core.seeds import rng_for
 from demele.evaluation.measures.bias import BiasCounts
-from demele.labels.varied_models import checked_count, draw_eyes, draw_model, seen_predictions
+from demele.labels.varied_models import draw_eyes, draw_model, seen_predictions
 
 __all__ = ["apart", "candidate_classifier", "indicators", "select_varied"]
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError
+from demele.core.options import checked_level
 
 Floats = NDArray[np.float64]
 
@@ -235,19 +236,6 @@ def overlap_reach(low: ArrayLike, high: ArrayLike, trials: ArrayLike, *, level: 
     with np.errstate(divide="ignore", invalid="ignore"):
         k = np.clip(n / 2, low, high)
         return np.asarray(z * np.sqrt(k * (n - k) / n + z * z / 4))
-
-
-def checked_level(level: Any) -> float:
-    """Return a nominal level.
-
-    Raises
-    ------
-    InputError
-        If it is not a number strictly between 0 and 1.
-    """
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {level!r}")
-    return float(level)
 
 
 def checked_confidence(level: Any) -> float:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import read_labels
+from demele.core.options import checked_level, checked_whole
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
-from demele.evaluation.intervals import checked_level
 from demele.evaluation.resampled_scores import ResampledScores, t_interval, value_or, varies
 from demele.runtime.workers import Watched, lost_workers_told
 
@@ -96,8 +96,8 @@ def bootstrap_632(
     (50, True, 0.6)
     """
     level = checked_level(level)
-    _check_whole("seed", seed, 0)
-    _check_whole("repeats", repeats, 2)
+    checked_whole(seed, "seed", "a whole number, 0 or more", inside=lambda number: number >= 0)
+    checked_whole(repeats, "repeats", "a whole number, 2 or more", inside=lambda number: number >= 2)
     classes = _read_data(estimator, X, y)
     samples = _Bootstrap(classes, repeats, stratified, seed)
     run = _cross_validate(estimator, X, classes, samples, "accuracy", seed, n_jobs, training_scores=True)
@@ -192,7 +192,7 @@ def repeated_scores(
     (10, 32.0, 8.0, True)
     """
     level = checked_level(level)
-    _check_whole("seed", seed, 0)
+    checked_whole(seed, "seed", "a whole number, 0 or more", inside=lambda number: number >= 0)
     classes = _read_data(estimator, X, y)
     if cv is None:
         folds, repeats, stratified = value_or(folds, 10), value_or(repeats, 10), value_or(stratified, True)
@@ -350,8 +350,8 @@ def _cross_validate(
 def _folds(classes: NDArray[Any], folds: int, repeats: int, stratified: bool, seed: int) -> Any:
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-    _check_whole("folds", folds, 2)
-    _check_whole("repeats", repeats, 1)
+    checked_whole(folds, "folds", "a whole number, 2 or more", inside=lambda number: number >= 2)
+    checked_whole(repeats, "repeats", "a whole number, 1 or more", inside=lambda number: number >= 1)
     if folds > classes.size:
         raise NotEnoughData("folds", f"expected at most {classes.size}, the number of instances, got {folds}")
     if stratified:
@@ -369,11 +369,6 @@ def _folds(classes: NDArray[Any], folds: int, repeats: int, stratified: bool, se
 
 
 # The door -----------------------------------------------------------------------------------------------------------
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(name, f"expected a whole number, {least} or more, got {value!r}")
 
 
 def _read_data(estimator: Any, X: Any, y: object) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name

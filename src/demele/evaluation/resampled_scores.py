@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.options import checked_level
 from demele.core.results import Interval, Note, plain
 from demele.core.signature import Signature
-from demele.evaluation.intervals import checked_level
 from demele.evaluation.results import Verdict
 
 if TYPE_CHECKING:

@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError
-from demele.core.labelled import plain_text
-
 Floats = NDArray[np.float64]
 
 #: A model sees at most so many features, which bounds what it costs.
@@ -144,20 +141,6 @@ def seen_predictions(
         classes, counts = np.unique(labels, return_counts=True)
         return np.full(len(instances), classes[np.argmax(counts)])
     return fitted_predictions(model.estimator, training, labels, instances)
-
-
-def checked_count(value: Any, argument: str, least: int) -> int:
-    """Validate a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(argument, f"expected a whole number >= {least}, got {plain_text(value)}")
-    return int(value)
-
-
-def checked_share(value: Any, argument: str, low: float, high: float) -> float:
-    """Validate a number in (low, high]."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low < value <= high:
-        raise InputError(argument, f"expected a number in ({low:g}, {high:g}], got {plain_text(value)}")
-    return float(value)
 
 
 @lru_cache(maxsize=1)

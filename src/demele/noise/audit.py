@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
+from demele.core.options import checked_number
 from demele.core.results import Note
 from demele.core.sentences import arg
 from demele.core.table_columns import as_column
@@ -248,9 +249,7 @@ def _read_least(value: Any, design: str) -> float | None:
         return None
     if design != "weighted":
         raise InputError("least_probability", f"only for design 'weighted', got it with {design!r}; {_DESIGNS}")
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value <= 1:
-        raise InputError("least_probability", f"expected a probability in (0, 1], got {plain_text(value)}")
-    return float(value)
+    return checked_number(value, "least_probability", "a probability in (0, 1]", inside=lambda least: 0 < least <= 1)
 
 
 def count(value: Any, argument: str) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.options import checked_level
 from demele.core.results import Interval
 from demele.core.sentences import in_code, setting
 from demele.core.table_columns import check_same_order
@@ -286,10 +287,9 @@ class TransitionCounts(SquareTable):
         """
         from scipy.stats import binomtest
 
-        if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-            raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
-        found = binomtest(self.wrong, self.n).proportion_ci(float(level), method="exact")
-        return Interval(low=float(found.low), high=float(found.high), level=float(level), method="exact")
+        level = checked_level(level)
+        found = binomtest(self.wrong, self.n).proportion_ci(level, method="exact")
+        return Interval(low=float(found.low), high=float(found.high), level=level, method="exact")
 
     def to_matrix(self, *, empty: Literal["raise", "right"] = "raise") -> TransitionMatrix:
         """Return the proportions of each row; what the sample leaves uncertain is lost.

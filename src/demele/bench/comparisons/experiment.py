@@ -27,6 +27,7 @@ from demele.bench.comparisons.run import decided
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.options import checked_count
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg
@@ -37,7 +38,6 @@ from demele.evaluation.intervals import checked_confidence
 from demele.labels.cleaned.out_of_fold import dealt
 from demele.labels.made.annotators import artificial_annotators
 from demele.labels.made.noise import add_feature_noise
-from demele.labels.varied_models import checked_count
 from demele.noise.square_tables import digest
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Record, Sweep, Task

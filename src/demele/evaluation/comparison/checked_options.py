@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
+from demele.core.options import checked_count, checked_number
 from demele.core.sentences import arg, setting
 from demele.core.table_columns import as_column, check_same_order
 from demele.evaluation.comparison.methods import MethodSpec, resolved
@@ -97,8 +98,7 @@ def ask(
             f"expected an Audit, got {type(audit).__name__}; make one with Audit(rows, labels, design=...): how "
             "the rows were chosen matters",
         )
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError("seed", f"expected a whole number >= 0, got {plain_text(seed)}")
+    checked_count(seed, "seed", 0)
     if inner == "accuracy":
         if of is not None:
             raise InputError("of", f"{measure} is of all classes; leave it out, or ask for precision, recall or f1")
@@ -225,8 +225,5 @@ def _difficulty(difficulty: object, n: int) -> NDArray[np.float64] | None:
 def _prudence(prudence: Any) -> float | None:
     if prudence is None:
         return None
-    if isinstance(prudence, bool) or not isinstance(prudence, int | float | np.number) or not 0 <= prudence <= 1:
-        raise InputError(
-            "prudence", f"expected a share of the instances in [0, 1], such as 0.1, got {plain_text(prudence)}"
-        )
-    return float(prudence)
+    wanted = "a share of the instances in [0, 1], such as 0.1"
+    return checked_number(prudence, "prudence", wanted, inside=lambda share: 0 <= share <= 1)

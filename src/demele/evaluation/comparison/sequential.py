@@ -9,6 +9,7 @@ import numpy as np
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import read_labelled, read_labels
+from demele.core.options import checked_whole
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
@@ -109,15 +110,14 @@ class SequentialComparison:
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
-
         if target not in get_args(Target):
             raise InputError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
         first, second = two_names(names)
         known = read_noise(noise)
         data = read_labelled({first: established, second: candidate}, labels, classes=classes_of(known, None, classes))
         error, kind = read_expert_error(expert_error, expert_errors, k=data.k)
-        self.cap = None if cap is None else _whole(cap, "cap", least=1)
-        self.seed = _whole(seed, "seed", least=0)
+        self.cap = None if cap is None else _checked(cap, "cap", least=1)
+        self.seed = _checked(seed, "seed", least=0)
         self._question = Question(
             data=data,
             established=np.array([0]),
@@ -148,7 +148,7 @@ class SequentialComparison:
 
         Asking again without an answer returns the same rows. Empty once :attr:`done`.
         """
-        k = _whole(k, "k", least=1)
+        k = _checked(k, "k", least=1)
         if self.done:
             return np.zeros(0, dtype=np.intp)
         waiting = np.flatnonzero(self._answers[: self._limit] < 0)[:k]
@@ -403,7 +403,5 @@ class SequentialComparison:
         return key.hexdigest()
 
 
-def _whole(value: Any, argument: str, *, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(argument, f"expected a whole number of at least {least}, got {value!r}")
-    return int(value)
+def _checked(value: Any, argument: str, *, least: int) -> int:
+    return checked_whole(value, argument, f"a whole number of at least {least}", inside=lambda number: number >= least)

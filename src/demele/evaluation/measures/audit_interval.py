@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
+from demele.core.options import checked_level
 from demele.core.results import Interval
 from demele.core.sentences import in_code
-from demele.evaluation.intervals import checked_level
 from demele.evaluation.measures.audit_cells import (
     AuditTarget,
     accuracy_cells,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
+from demele.core.options import checked_level, checked_whole, is_number
 from demele.core.results import Interval, Note
-from demele.evaluation.intervals import checked_level, score_interval
+from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.bias_bounds import Moves, corner
 from demele.evaluation.question import as_value
 from demele.noise.budget import NoiseBudget
@@ -277,7 +278,14 @@ def binary_correction(
         warn_user(f"binary_correction: {message}", OutOfDomainWarning)
     interval = None
     if trials is not None:
-        low, high = score_interval(seen * _whole(trials), trials, level=level)
+        low, high = score_interval(
+            seen
+            * checked_whole(
+                trials, "trials", "the number of instances, a whole number from 1", inside=lambda number: number >= 1
+            ),
+            trials,
+            level=level,
+        )
         ends = sorted((float(end) - noise) / (1 - 2 * noise) for end in (low, high))
         interval = Interval(low=ends[0], high=ends[1], level=level, method="score", kind="corrected")
     return BinaryCorrection(
@@ -295,7 +303,7 @@ def binary_correction(
 
 
 def _share(value: Any, argument: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+    if not is_number(value):
         raise InputTypeError(argument, f"expected a number in [0, 1], got {type(value).__name__}")
     if not math.isfinite(value) or value < 0:
         raise InputError(argument, f"expected a number in [0, 1], got {value!r}")
@@ -304,9 +312,3 @@ def _share(value: Any, argument: str) -> float:
 
 def _percent(value: float) -> str:
     return f"; for {value:g}% write {value / 100:g}" if 1 < value <= 100 else ""
-
-
-def _whole(trials: Any) -> int:
-    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-        raise InputError("trials", f"expected the number of instances, a whole number from 1, got {trials!r}")
-    return int(trials)

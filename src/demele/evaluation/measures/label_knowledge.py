@@ -177,7 +177,6 @@ class _Bounded(LabelKnowledge):
     def __init__(
         self, data: Labelled, table: ConfusionCounts, noise: Any, audit: CodedAudit | None, level: float
     ) -> None:
-
         self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
         self.audit = audit
         tail = (1 - level) / 2

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.labelled import plain_text, read_labels, shown, vocabulary
+from demele.core.labelled import read_labels, shown, vocabulary
+from demele.core.options import checked_number, checked_whole
 from demele.core.results import Note, Written, plain
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
@@ -248,8 +249,7 @@ class Cleaning(Written):
         >>> Cleaning([False, True, True], score=[0.9, 0.5, 0.8]).worst(3).index.tolist()
         [2, 1, 0]
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise InputError("n", f"expected a number of labels, 1 or more, got {plain_text(n)}")
+        checked_whole(n, "n", "a number of labels, 1 or more", inside=lambda number: number >= 1)
         score = np.zeros(self.suspect.size) if self.score is None else np.nan_to_num(self.score, nan=-1.0)
         order = np.lexsort((-score, ~self.suspect))  # stable
         return self.to_frame(y).iloc[order[:n]]
@@ -389,9 +389,7 @@ def simulated_cleaning(
 
 
 def _probability(value: Any, argument: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise InputError(argument, f"expected a probability in [0, 1], got {plain_text(value)}")
-    return float(value)
+    return checked_number(value, argument, "a probability in [0, 1]", inside=lambda share: 0 <= share <= 1)
 
 
 def _read_score(score: object, n: int) -> NDArray[np.float64]:

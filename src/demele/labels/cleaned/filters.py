@@ -13,6 +13,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.extras import require
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
+from demele.core.options import checked_count, checked_number, checked_whole
 from demele.core.results import Note
 from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature
@@ -23,7 +24,6 @@ from demele.labels.cleaned.cleaning import Cleaning, label_digest
 from demele.labels.cleaned.filter_methods import Found
 from demele.labels.cleaned.out_of_fold import default_model, model_name, read_model, standardised
 from demele.labels.cleaned.probability_tables import read_probabilities, unread_probabilities
-from demele.labels.varied_models import checked_count
 
 Floats = NDArray[np.float64]
 Method = Literal["knn", "classification", "voting", "partitioning", "entropy", "confident"]
@@ -199,10 +199,9 @@ def clean(
             f"{len(table.values)}; row r of both must be the same instance",
         )
     check_same_order(y, features_or_probabilities, ("y", "features_or_probabilities"))
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise InputError(
-            "n_jobs", f"expected a number of processes, -1 for all processors, or None, got {plain_text(n_jobs)}"
-        )
+    if n_jobs is not None:
+        processes = "a number of processes, -1 for all processors, or None"
+        checked_whole(n_jobs, "n_jobs", processes, inside=lambda number: number != 0)
     task = _Task(labels, words, table, options, checked_count(seed, "seed", 0), n_jobs)
     found, settings = _run(method, task)
     return _told(method, task, found, settings, given)
@@ -397,12 +396,10 @@ def _options(method: str, given: dict[str, Any]) -> dict[str, Any]:
             told = shown([value for value in allowed if value is not None])
             raise InputError(name, f"expected one of {told} for method {method!r}, got {plain_text(options[name])}")
     if options.get("threshold") is not None:
-        limit = options["threshold"]
-        if isinstance(limit, bool) or not isinstance(limit, int | float | np.number) or not 0 < limit <= 1:
-            raise InputError(
-                "threshold", f"expected a share of the largest entropy, in (0, 1], got {plain_text(limit)}"
-            )
-        options["threshold"] = float(limit)
+        wanted = "a share of the largest entropy, in (0, 1]"
+        options["threshold"] = checked_number(
+            options["threshold"], "threshold", wanted, inside=lambda limit: 0 < limit <= 1
+        )
     return options
 
 

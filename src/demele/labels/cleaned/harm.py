@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, shown, vocabulary
+from demele.core.options import checked_level
 from demele.core.results import Interval, Note, Written, plain
 from demele.core.sentences import in_code
 from demele.core.table_columns import check_same_order
@@ -225,8 +226,7 @@ def cleaning_harm(
         raise InputTypeError(
             "cleaning", f"expected a Cleaning, got {type(cleaning).__name__}; wrap flags of suspects in Cleaning(flags)"
         )
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
+    checked_level(level)
     given = read_labels(y, "y")
     if given.size != cleaning.suspect.size:
         raise InputError("y", f"expected {cleaning.suspect.size} labels, those that were cleaned, got {given.size}")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import plain_text, shown
+from demele.core.options import checked_level, is_whole
 from demele.core.results import Interval, Note, Written, plain
 from demele.core.sentences import setting
 from demele.core.signature import Signature
@@ -276,18 +277,17 @@ def agreement(
     )
 
 
-def _check(scale: object, level: object, n_resamples: object, seed: object) -> None:
+def _check(scale: object, level: Any, n_resamples: Any, seed: Any) -> None:
     if scale not in get_args(Scale):
         raise UnknownNameError("scale", f"expected one of {shown(get_args(Scale))}, got {plain_text(scale)}")
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < float(level) < 1:
-        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
+    checked_level(level)
     for name, number in (("n_resamples", n_resamples), ("seed", seed)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+        if not is_whole(number):
             raise InputTypeError(name, f"expected a whole number, got {plain_text(number)}")
         if number < 0:
             raise InputError(name, f"expected a whole number from 0, got {number}")
     least = math.ceil(2 / (1 - float(level)) - 1e-9)
-    if isinstance(n_resamples, int | np.integer) and 0 < n_resamples < least:
+    if 0 < n_resamples < least:
         raise InputError("n_resamples", f"expected 0, or at least {least} for level {level}, got {n_resamples}")
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text, shown
+from demele.core.options import checked_level, checked_whole, is_number, is_whole
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import arg
@@ -159,7 +160,7 @@ def bayesian_consensus(
         n_samples=_whole(n_samples, "n_samples", FEWEST_DRAWS),
         n_warmup=_whole(n_warmup, "n_warmup", 0),
         n_chains=_whole(n_chains, "n_chains", 1),
-        level=_level(level),
+        level=checked_level(level),
         seed=_whole(seed, "seed", 0),
         prior_right=_positive(prior_right, "prior_right"),
         prior_other=_positive(1 / max(table.k - 1, 1) if prior_other is None else prior_other, "prior_other"),
@@ -394,7 +395,7 @@ def _signature(table: Annotations, asked: _Settings, read: ItemFeatures | None) 
 
 
 def _whole(value: Any, argument: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if not is_whole(value):
         raise InputTypeError(argument, f"expected a whole number, got {plain_text(value)}")
     if value < least:
         raise InputError(argument, f"expected {least} or more, got {value}")
@@ -402,17 +403,11 @@ def _whole(value: Any, argument: str, least: int) -> int:
 
 
 def _positive(value: Any, argument: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+    if not is_number(value):
         raise InputTypeError(argument, f"expected a number above 0, got {plain_text(value)}")
     if not 0 < value < np.inf:
         raise InputError(argument, f"expected a finite number above 0, got {plain_text(value)}")
     return float(value)
-
-
-def _level(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError("level", f"expected a number between 0 and 1, such as 0.95, got {plain_text(level)}")
-    return float(level)
 
 
 def _prior_proportions(given: Any, k: int) -> Floats:
@@ -424,6 +419,6 @@ def _prior_proportions(given: Any, k: int) -> Floats:
 
 
 def _jobs(n_jobs: Any) -> int:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError("n_jobs", f"expected a whole number other than 0 (-1: one per core), got {plain_text(n_jobs)}")
-    return int(n_jobs)
+    return checked_whole(
+        n_jobs, "n_jobs", "a whole number other than 0 (-1: one per core)", inside=lambda number: number != 0
+    )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
+from demele.core.options import checked_number, checked_whole
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__
@@ -375,11 +376,8 @@ def _m_step(model: _Model, found: Floats) -> tuple[Floats, Floats, float]:
 
 def _check(smoothing: float, max_iterations: int, tolerance: float) -> None:
     for name, value in (("smoothing", smoothing), ("tolerance", tolerance)):
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not np.isfinite(value) or value < 0:
-            raise InputError(name, f"expected a finite number of 0 or more, got {plain_text(value)}")
-    if not isinstance(max_iterations, int | np.integer) or isinstance(max_iterations, bool) or max_iterations < 1:
-        raise InputError("max_iterations", f"expected a whole number of at least 1, got {plain_text(max_iterations)}")
+        checked_number(value, name, "a finite number of 0 or more", inside=lambda number: 0 <= number < np.inf)
+    checked_whole(max_iterations, "max_iterations", "a whole number of at least 1", inside=lambda number: number >= 1)
 
 
 def _check_prior(prior: object, strength: object, smoothing: object) -> float | None:
@@ -394,7 +392,5 @@ def _check_prior(prior: object, strength: object, smoothing: object) -> float | 
         raise InputError("smoothing", f"prior='own' takes its place; drop it, or prior, got {plain_text(smoothing)}")
     if strength is None:
         return STRENGTH
-    number = isinstance(strength, int | float | np.number) and not isinstance(strength, bool)
-    if not number or not 0 < float(str(strength)) < np.inf:
-        raise InputError("strength", f"expected a finite number of pseudo-answers above 0, got {plain_text(strength)}")
-    return float(str(strength))
+    wanted = "a finite number of pseudo-answers above 0"
+    return checked_number(strength, "strength", wanted, inside=lambda number: 0 < number < np.inf)

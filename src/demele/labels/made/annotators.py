@@ -11,20 +11,14 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
+from demele.core.options import checked_count, checked_share, checked_whole
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
-from demele.labels.varied_models import (
-    checked_count,
-    checked_share,
-    draw_eyes,
-    draw_model,
-    fitted_predictions,
-    seen_predictions,
-)
+from demele.labels.varied_models import draw_eyes, draw_model, fitted_predictions, seen_predictions
 from demele.noise.square_tables import digest
 from demele.runtime.progress import Report, reporting
 from demele.runtime.work import completed
@@ -166,7 +160,8 @@ def artificial_annotators(
     apart = checked_share(step, "step", 0, highest)
     near = checked_share(tolerance, "tolerance", 0, apart / 2)
     checked_count(seed, "seed", 0)
-    _check_jobs(n_jobs)
+    processes = "a number of processes, or -1 for all processors"
+    checked_whole(n_jobs, "n_jobs", processes, inside=lambda number: number == -1 or number > 0)
     own = None if models is None else _read_models(models, seed)
     words = vocabulary(true)
     aims = _Aims(highest, apart, near)
@@ -405,13 +400,6 @@ def _seeded(items: list[tuple[Any, Any]], seed: int) -> Iterator[tuple[Any, Any]
         unset = [key for key in sorted(parameters) if key.split("__")[-1] == "random_state" and parameters[key] is None]
         draws = rng_for(seed, "annotator", "model", position)
         yield name, copy.set_params(**{key: int(draws.integers(2**31)) for key in unset})
-
-
-def _check_jobs(n_jobs: Any) -> None:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs < -1:
-        raise InputError(
-            "n_jobs", f"expected a number of processes, or -1 for all processors, got {plain_text(n_jobs)}"
-        )
 
 
 def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
