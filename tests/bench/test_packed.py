@@ -160,7 +160,7 @@ def test_candidates_and_scenarios_come_back(tmp_path: Path) -> None:
 def test_functions_are_there_by_name_and_cannot_be_called(tmp_path: Path) -> None:
     again = bench.load(varied().save(tmp_path / "a"))
     function = again.candidates[3].function
-    assert function is not None
+    assert callable(function)
     with pytest.raises(InputError, match="are not in a saved characterisation; run it again"):
         function(np.zeros((2, 2)), np.zeros((2, 2)))
     with pytest.raises(InputError, match="are not in a saved characterisation"):

@@ -2,15 +2,16 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from demele.bench.facts import is_model
 from demele.bench.scenario import Candidate, Property, group_of
 from demele.core.errors import InputError, InputTypeError
 from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.chosen import free_name
+from demele.metrics.metric import Metric, takes_rng
 
-__all__ = ["candidate", "chosen_candidates", "why_not_callable"]
+__all__ = ["candidate", "chosen_candidates", "of_metric", "why_not_callable"]
 
 _PROPERTIES: tuple[Property, ...] = ("modularity", "compactness", "explicitness")
 
@@ -82,7 +83,7 @@ def candidate(
 def why_not_callable(function: Callable[..., float]) -> str | None:
     """Return why a function cannot take codes and factors, if it tells what it takes, and cannot."""
     try:
-        inspect.signature(function).bind("codes", "factors")
+        inspect.signature(function).bind("codes", "factors", **({"rng": None} if takes_rng(function) else {}))
     except TypeError as error:
         return str(error)
     except ValueError:  # a compiled function need not say what it takes
@@ -91,12 +92,17 @@ def why_not_callable(function: Callable[..., float]) -> str | None:
 
 
 def chosen_candidates(
-    metrics: Sequence[str | Callable[..., float] | Candidate] | str | Callable[..., float] | Candidate | None,
+    metrics: Sequence[str | Callable[..., float] | Metric | Candidate]
+    | str
+    | Callable[..., float]
+    | Metric
+    | Candidate
+    | None,
 ) -> tuple[Candidate, ...]:
-    """Return candidates for names, functions and candidates, each once; None is every registered metric."""
+    """Return candidates for names, functions, metrics and candidates, each once; None is every registered metric."""
     if metrics is None:
         metrics = list(CATALOGUE)
-    if isinstance(metrics, str | Candidate) or callable(metrics):
+    if isinstance(metrics, str | Metric | Candidate) or callable(metrics):
         metrics = [metrics]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Sequence):
         raise InputTypeError("metrics", f"expected names or callables, got {type(metrics).__name__}")
@@ -128,6 +134,8 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
         return metric
     if isinstance(metric, str):
         return _registered(resolve(metric))
+    if isinstance(metric, Metric):
+        return _registered(metric.name) if CATALOGUE.find(metric.name) is metric else of_metric(metric, taken)
     if not callable(metric):
         raise InputTypeError("metrics", f"expected a name or a callable (codes, factors) -> float, got {metric!r}")
     for item in taken.values():
@@ -141,12 +149,27 @@ def _meant(metric: object, taken: Mapping[str, Candidate]) -> Candidate:
 
 def _registered(name: str) -> Candidate:
     spec = CATALOGUE[name]
+    if not spec.is_ours:
+        return of_metric(spec, ())
     return Candidate(
         name=name,
         title=spec.title,
         group=group_of(spec),
         claims=cast("tuple[Property, ...]", spec.properties),
         discretises=spec.discretises,
+    )
+
+
+def of_metric(metric: Metric, taken: Iterable[str]) -> Candidate:
+    """Return a metric that is not one of demele's: it travels whole, since other processes need not know its name."""
+    own = metric.name if CATALOGUE.find(metric.name) is metric else free_name(metric.name, [*_taken(), *taken])
+    return Candidate(
+        name=own,
+        title=metric.title,
+        group=own,
+        function=metric,
+        claims=None if not metric.properties else _checked_claims(cast("Any", metric.properties)),
+        discretises=metric.discretises,
     )
 
 

@@ -12,6 +12,7 @@ from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
 from demele.core.results import plain
 from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.metric import Metric
 
 __all__ = ["joined", "to_dictionary"]
 
@@ -97,11 +98,13 @@ def _at(curve: Mapping[str, Any], places: Sequence[int]) -> dict[str, Any]:
 
 def _metric(found: Findings, item: Candidate, row: str) -> dict[str, Any]:
     spec = CATALOGUE.get(item.name) if item.function is None else None
+    if isinstance(item.function, Metric):
+        spec = item.function
     return {
         "name": item.name,
         "title": item.title,
         "row": row,
-        "own": spec is None,
+        "own": item.function is not None,
         "family": None if spec is None else spec.family,
         "properties": item.claims,
         "definition": "" if spec is None else spec.definition,

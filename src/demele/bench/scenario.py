@@ -64,8 +64,8 @@ class Candidate:
         What pages call it.
     group : str
         Metrics of one group share one computation; a function is a group of its own.
-    function : callable, optional
-        ``(codes, factors) -> float``, for a metric that is not registered.
+    function : callable or Metric, optional
+        ``(codes, factors) -> float``, or a metric, where it is not one of demele's.
     claims : tuple of str, or None
         What it is meant to measure: modularity, compactness, explicitness. None: not said, so it is judged on all.
     discretises : bool, or None
@@ -78,19 +78,25 @@ class Candidate:
     name: str
     title: str
     group: str
-    function: Callable[..., float] | None = None
+    function: Callable[..., float] | Metric | None = None
     claims: tuple[Property, ...] | None = None
     discretises: bool | None = None
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        own = self.group if self.function is None else f"{self.group}@{fingerprint(self.function)}"
+        own = self.group
+        if isinstance(self.function, Metric):
+            own += "@" + "-".join(filter(None, (self.function.code.partition("/")[0], self.function.package)))
+        elif self.function is not None:
+            own += f"@{fingerprint(self.function)}"
         object.__setattr__(self, "key", own)
 
     @property
     def slow(self) -> bool:
-        """Whether it trains predictors, so that fewer seeds are measured; of a function nothing is known."""
-        return self.function is None and slowness(self.group) > 0
+        """Whether it trains predictors, so that fewer seeds are measured; of a plain function nothing is known."""
+        if self.function is None:
+            return slowness(self.group) > 0
+        return isinstance(self.function, Metric) and self.function.slow > 0
 
     def may_measure(self, wanted: Property) -> bool:
         """Whether the metric is judged as a measure of a property."""

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -20,8 +21,17 @@ from demele.core.reading import parsing, read_whole, real_path
 
 if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
+    from demele.metrics.metric import Metric
 
-__all__ = ["PythonFiles", "chosen_methods", "chosen_metrics", "chosen_scenarios", "folders_on_path", "named_files"]
+__all__ = [
+    "PythonFiles",
+    "chosen_methods",
+    "chosen_metrics",
+    "chosen_scenarios",
+    "folders_on_path",
+    "named_files",
+    "scored_metrics",
+]
 
 
 class PythonFiles:
@@ -100,8 +110,40 @@ def chosen_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Cand
             continue
         path = Path(file)
         module, source = files.module(path, "metrics")
-        chosen[item] = found = _candidate(_picked(module, name, path), source, taken)
+        chosen[item] = found = _candidate(_picked(module, name, path), source, taken, path)
         taken.append(found.name)
+    return list(chosen.values())
+
+
+def scored_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Metric]":
+    """Return registered names as they are, and functions and metrics of files as metrics.
+
+    Parameters
+    ----------
+    items : sequence of str
+        Registered names, and ``FILE.py::name``: a function ``(codes, factors) -> float`` or a :class:`demele.Metric`.
+    files : PythonFiles
+        Those that were run already.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError, FormatError
+        As :func:`chosen_metrics`.
+    """
+    from demele.metrics.catalogue import resolve
+
+    chosen: dict[str, str | Metric] = {}
+    for item in items:
+        file, mark, name = item.rpartition("::")
+        if mark:
+            module, source = files.module(Path(file), "metrics")
+            chosen[item] = _metric(_picked(module, name, Path(file)), name, Path(file), source)
+            continue
+        try:
+            resolve(item)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{error}{_meant_of_file(item, 'function', files, _functions)}") from error
+        chosen[item] = item
     return list(chosen.values())
 
 
@@ -192,34 +234,64 @@ class _FromFile:
         self.source = source
         self.__name__ = name
 
-    def __call__(self, *arguments: Any) -> Any:
-        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
-            return self.function(*arguments)
-
-
-class _MethodOfFile(_FromFile):
-    """A comparison method of a file: says what it takes, and what its code is, as itself."""
-
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
             return self.function(*arguments, **more)
 
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self.function)
 
+
+class _OfMetric:
+    """A function of a file's metric, which is called, and fingerprinted, as itself."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.__annotations__ = getattr(function, "__annotations__", {})
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        with contextlib.redirect_stdout(sys.stderr):  # only results go to stdout
+            return vars(self)["__wrapped__"](*arguments, **more)
+
+
+def _metric(found: Any, name: str, path: Path, source: str) -> "Metric":
+    """Return a metric of a file, whose functions are told apart from others of their name by the code of the file."""
+    from dataclasses import replace
+
+    from demele.metrics.metric import as_metric
+
+    metric = as_metric(found, name)
+    metric.check_call()
+    wrapped: dict[int, _OfMetric] = {}
+
+    def quiet(function: Callable[..., Any] | None) -> Any:
+        return None if function is None else wrapped.setdefault(id(function), _OfMetric(function))
+
+    readings = tuple(replace(one, formula=quiet(one.formula), fit=quiet(one.fit)) for one in metric.readings)
+    return replace(metric, call=quiet(metric.call), readings=readings, package=f"{path.name}-{source}")
+
+
+class _MethodOfFile(_FromFile):
+    """A comparison method of a file: says what its code is, as itself."""
+
     def __repr__(self) -> str:
         return f"{self.__name__} of code {self.source}"
 
 
-def _candidate(found: Any, source: str, taken: Sequence[str]) -> "Candidate":
+def _candidate(found: Any, source: str, taken: Sequence[str], path: Path) -> "Candidate":
     from dataclasses import replace
 
     from demele import bench
+    from demele.bench.candidates import of_metric
     from demele.metrics.chosen import free_name
+    from demele.metrics.metric import Metric
+
+    if isinstance(found, Metric):
+        return of_metric(_metric(found, found.name, path, source), taken)
 
     if isinstance(found, bench.Candidate):
-        if found.function is None:
+        if found.function is None or isinstance(found.function, Metric):
             return found
         return replace(found, function=_FromFile(found.function, found.name, source))
     name = free_name(found, taken)
@@ -249,9 +321,10 @@ def _picked_scenario(module: ModuleType, name: str, path: Path) -> "Scenario":
 def _picked(module: ModuleType, name: str, path: Path) -> Any:
     from demele import bench
     from demele.bench.candidates import why_not_callable
+    from demele.metrics.metric import Metric
 
     found = _found(module, name, path, "function", _functions, argument="metrics")
-    if isinstance(found, bench.Candidate):
+    if isinstance(found, bench.Candidate | Metric):
         return found
     if not callable(found):
         raise InputTypeError(
@@ -289,7 +362,8 @@ def _functions(module: ModuleType) -> list[str]:
     return [
         name
         for name, item in vars(module).items()
-        if inspect.isfunction(item) and item.__module__ == module.__name__ and not name.startswith("_")
+        if not name.startswith("_")
+        and ((inspect.isfunction(item) and item.__module__ == module.__name__) or type(item).__name__ == "Metric")
     ]
 
 

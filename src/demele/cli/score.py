@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli import score_sparse
 from demele.cli.catalogue import specs
+from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
 from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.targets import check_writable
@@ -48,6 +49,7 @@ examples:
   demele score data.csv::z1,z2,z3 data.csv::shape,size --bootstrap 200
   demele score run/::z1,z2,z3 run/::shape,size --jobs 2
   demele score run.npz::codes run.npz::factors --metrics mig,dci_forest_modularity,irs
+  demele score codes.csv factors.csv --metrics mig,mine.py::my_metric
   demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
   demele score --demo --report demo.html
   demele score --replay "mig(bins=EqualWidth(bins=10), seed=0)" codes.npy factors.csv
@@ -79,7 +81,10 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
     what = parser.add_argument_group("what is computed")
     what.add_argument(
-        "--metrics", type=_names, metavar="A,B", help="names, see demele metrics (default: all that apply)"
+        "--metrics",
+        type=_names,
+        metavar="A,B",
+        help="names, see demele metrics, and FILE.py::NAME (default: all that apply)",
     )
     what.add_argument("--protocol", metavar="P", help="named settings (default: review2022)")
     what.add_argument(
@@ -134,7 +139,15 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    _check(arguments)
+    paths = named_files(arguments.metrics or ())
+    _check(arguments, paths)
+    with folders_on_path(paths):
+        if arguments.metrics is not None:
+            arguments.metrics = scored_metrics(arguments.metrics, PythonFiles())
+        _score(arguments)
+
+
+def _score(arguments: argparse.Namespace) -> None:
     if arguments.codes is not None and holds_sparse(arguments.codes):
         if arguments.replay is not None:
             raise InputError("--replay: is for dense codes; the signature of sparse ones is the call that repeats them")
@@ -154,7 +167,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
         title = "Four representations of handwritten digits" if arguments.demo else None
         dictionaries = [item.to_dict() for item in evaluations]
-        write_report(dictionaries, arguments.report, title=title, specs=specs())
+        write_report(dictionaries, arguments.report, title=title, specs=_specs(arguments))
     _write_evaluations(evaluations, kind, arguments)
     if arguments.report is not None and not arguments.quiet:
         log(f"demele: report written to {arguments.report}")
@@ -190,11 +203,11 @@ def _is_metric(name: str) -> bool:
     return True
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
     given = (arguments.codes, arguments.factors, arguments.codes_std, arguments.code_names)
-    files = [text for text in given if text is not None]
+    tables = [text for text in given if text is not None]
     if arguments.demo:
-        if files or arguments.replay is not None:
+        if tables or arguments.replay is not None:
             raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
         if arguments.name is not None:
             raise InputError("--name: the representations of --demo have their names; leave it out")
@@ -207,20 +220,16 @@ def _check(arguments: argparse.Namespace) -> None:
         repeated = [name for name in _IN_SIGNATURE if getattr(arguments, name) is not None]
         if repeated:
             raise InputError(f"--{repeated[0].replace('_', '-')}: with --replay, the signature decides; leave it out")
-    inputs = [split_name(text)[0] for text in files]
+    inputs = [*files, *(split_name(text)[0] for text in tables)]
     targets = [path for path in (arguments.report, arguments.output) if path is not None]
     if len(targets) == 2 and real_path(targets[0]) == real_path(targets[1]):
         raise InputError("--output: the same file as --report; write to another one")
     for path in targets:
         check_writable(path, force=arguments.force, inputs=inputs)
-    if arguments.metrics is not None or arguments.protocol is not None:
-        from demele.metrics.catalogue import resolve
+    if arguments.protocol is not None:
         from demele.metrics.protocols import protocol
 
-        for name in arguments.metrics or ():
-            resolve(name)
-        if arguments.protocol is not None:
-            protocol(arguments.protocol)
+        protocol(arguments.protocol)
 
 
 # Computing -------------------------------------------------------------------------------------------------------
@@ -403,9 +412,15 @@ def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> No
 def _table(dictionaries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
     from demele.report.terminal.scores import scores_table
 
-    families: Mapping[str, str] = {name: spec["family"] for name, spec in specs().items()}
+    families: Mapping[str, str] = {name: spec["family"] for name, spec in _specs(arguments).items()}
     words = partial(in_options, replayed=arguments.replay is not None)
     return scores_table(dictionaries, families, details=arguments.details, output=arguments.output, words=words)
+
+
+def _specs(arguments: argparse.Namespace) -> Mapping[str, Any]:
+    """Return what is known of the registered metrics, and of those of files."""
+    own = [item for item in arguments.metrics or () if not isinstance(item, str) and not item.is_plain]
+    return {**specs(), **{metric.name: metric.facts() for metric in own}}
 
 
 # Arguments -------------------------------------------------------------------------------------------------------

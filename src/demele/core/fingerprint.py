@@ -13,18 +13,18 @@ import numpy as np
 __all__ = ["fingerprint"]
 
 
-def fingerprint(function: Callable[..., Any]) -> str:
-    """Return a short text that changes with the code of a function, its constants, its defaults and what it holds.
+def fingerprint(*functions: Callable[..., Any]) -> str:
+    """Return a short text that changes with the code of functions, their constants, their defaults and what they hold.
 
-    It holds the variables of an enclosing function, the arguments of a partial, the state of an object. What the
-    function calls is not followed. The text is the same in every process of one version of Python.
+    They hold the variables of an enclosing function, the arguments of a partial, the state of an object. What the
+    functions call is not followed. The text is the same in every process of one version of Python.
 
     Examples
     --------
     >>> fingerprint(lambda codes, factors: 1.0) == fingerprint(lambda codes, factors: 2.0)
     False
     """
-    return _digest(_told(function, frozenset()).encode())
+    return _digest("".join(_told(function, frozenset()) for function in functions).encode())
 
 
 def _told(value: Any, around: frozenset[int]) -> str:

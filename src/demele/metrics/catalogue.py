@@ -9,7 +9,7 @@ import importlib.metadata
 import pkgutil
 from collections.abc import Iterator, Mapping
 
-from demele.core.errors import DemeleWarning, InputError, UnknownNameError, warn_user
+from demele.core.errors import DemeleWarning, InputError, UnknownNameError, shortened, warn_user
 from demele.core.names import suggestion
 from demele.metrics.metric import Metric, as_metric
 
@@ -52,8 +52,12 @@ class _Catalogue(Mapping[str, Metric]):
                 raise InputError("register", f"{name!r} is a name of {other!r} already; give yours another")
         self._others[metric.name] = metric
 
+    def known(self) -> tuple[Metric, ...]:
+        """Return what is registered so far; packages are not asked."""
+        return (*self.ours().values(), *self._others.values())
+
     def _named(self, name: str) -> Metric | None:
-        for metric in (*self.ours().values(), *self._others.values()):
+        for metric in self.known():
             if name in (metric.name, *metric.aliases):
                 return metric
         return None
@@ -178,11 +182,15 @@ def describe(name: str) -> Metric:
     return CATALOGUE[resolve(name)]
 
 
-def resolve(name: str, *, argument: str = "metrics") -> str:
-    """Return the registered name for a name or an alias."""
+def resolve(name: str, *, argument: str = "metrics", made_by: Mapping[str, str] | None = None) -> str:
+    """Return the registered name for a name or an alias; ``made_by`` is what stored results say of its code."""
     if not isinstance(name, str):
         raise UnknownNameError(argument, f"expected a name or a callable, got {name!r}")
     found = CATALOGUE.find(name)
+    if found is None and made_by and (made_by.get("from") or made_by.get("code")):
+        home = f"came from {made_by['from']}" if made_by.get("from") else "was a function of somebody's own"
+        message = f"no metric is called {name!r} here; it {home}: install that package, or demele.register its Metric"
+        raise UnknownNameError(argument, shortened(message))
     if found is None:
         raise UnknownNameError(argument, f"no metric is called {name!r}{suggestion(name, CATALOGUE)}")
     return found.name

@@ -29,9 +29,10 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metri
         if isinstance(item, str):
             metric: Metric = CATALOGUE[resolve(item)]
         elif isinstance(item, Metric):
-            metric = item
+            known = CATALOGUE.get(item.name, item)
+            metric = known if known.call is item.call else item
         elif callable(item):
-            metric = _ours(item) or as_metric(item)
+            metric = _known(item) or as_metric(item)
         else:
             resolve(item)  # says what was expected
         if any(
@@ -46,9 +47,9 @@ def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metri
     return chosen
 
 
-def _ours(function: Callable[..., Any]) -> Metric | None:
-    """Return the metric of one of our own functions, so that it is run with everything that a name brings."""
-    return next((metric for metric in CATALOGUE.ours().values() if metric.call is function), None)
+def _known(function: Callable[..., Any]) -> Metric | None:
+    """Return the registered metric of a function, so that it is run with everything that a name brings."""
+    return next((metric for metric in CATALOGUE.known() if metric.call is function), None)
 
 
 def free_name(metric: object, taken: Sequence[str]) -> str:

@@ -1,17 +1,20 @@
 """What is true of a metric, in one object beside its mathematics: name, claims, ways to the number, guards, source."""
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError, NotEnoughData
+from demele.core.fingerprint import fingerprint
 from demele.core.results import Note
-from demele.metrics.options import Option, options_of
+from demele.metrics.options import RANDOM, Option, options_of
 
 Array = NDArray[np.float64]
 #: Returns the generator of a named part of the work.
@@ -171,7 +174,7 @@ class Metric:
     best : float
         The value of a perfect representation.
     stochastic : bool
-        Whether the seed changes the number.
+        Whether the seed changes the number; a function of two arrays that takes ``rng`` is.
     needs_codes, needs_factors : int
         Fewest codes and (not constant) factors for which it is defined.
     source, definition : str
@@ -236,6 +239,8 @@ class Metric:
         for name, default in (("title", self.name), ("shares", self.name), ("readings", (of_arrays(self.call),))):
             if not getattr(self, name):
                 object.__setattr__(self, name, default)
+        if any(one.state == "arrays" and takes_rng(one.formula) for one in self.readings):
+            object.__setattr__(self, "stochastic", True)
 
     def __repr__(self) -> str:
         return f"Metric({', '.join(f'{name}={value!r}' for name, value in self.facts().items())})"
@@ -270,6 +275,26 @@ class Metric:
         """Whether it wraps a function of which nothing more is known."""
         return self.guards is _UNDECIDED
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of demele's, which the version of demele says all of."""
+        return str(getattr(self.call, "__module__", "")).partition(".")[0] == "demele"
+
+    @property
+    def code(self) -> str:
+        """Fingerprint of its functions, and the version of Python that it holds for."""
+        functions = [self.call]
+        for reading in self.readings:
+            functions += [one for one in (reading.formula, reading.fit) if one is not None and one not in functions]
+        return f"{fingerprint(*map(_bare, functions))}/py{sys.version_info.major}.{sys.version_info.minor}"
+
+    @property
+    def provenance(self) -> Mapping[str, str]:
+        """What a signature says of a metric that is not of demele: its code, and the package that it is from."""
+        if self.is_ours:
+            return {}
+        return {"code": self.code} | ({"from": self.package} if self.package else {})
+
     def facts(self) -> dict[str, Any]:
         """Return what a page says of the metric, as plain values."""
         names = (
@@ -278,6 +303,27 @@ class Metric:
         )
         return {name: getattr(self, name) for name in names.split()}
 
+    def check_call(self) -> None:
+        """Refuse functions of two arrays that cannot be called with codes and factors.
+
+        Raises
+        ------
+        InputTypeError
+        """
+        for reading in self.readings:
+            if reading.state == "arrays":
+                self._check_arrays(reading.formula)
+
+    def _check_arrays(self, function: Callable[..., Any]) -> None:
+        random = {RANDOM: None} if takes_rng(function) else {}
+        try:
+            inspect.signature(function).bind("codes", "factors", **dict.fromkeys(self.options), **random)
+        except ValueError:  # a compiled function need not say what it takes
+            return
+        except TypeError as error:
+            message = f"{self.name}: {_name(function)} cannot be called with (codes, factors): {error}"
+            raise InputTypeError(message) from error
+
     def check(self) -> None:
         """Refuse what would fail only at the call: options without checks, parameters of formulas that nothing gives.
 
@@ -285,6 +331,7 @@ class Metric:
         ------
         InputTypeError
         """
+        self.check_call()
         known = {*self.option_table, *(item.rstrip("?") for item in self.side), *GIVEN}
         for reading in self.readings:
             if reading.state == "arrays":
@@ -292,14 +339,31 @@ class Metric:
             for function in (reading.formula, reading.fit):
                 for wanted in () if function is None else wanted_by(function):
                     if wanted not in known:
-                        name = getattr(function, "__name__", "a formula")
                         raise InputTypeError(
-                            f"{self.name}: {name} wants {wanted!r}, which is no option, side input or state"
+                            f"{self.name}: {_name(function)} wants {wanted!r}, which is no option, side input or state"
                         )
         if self.guards.outliers == "undecided":
             raise InputTypeError(
                 f"{self.name}: guards are undecided; say whether outliers and bins move it, and its fewest rows"
             )
+
+
+def _name(function: Callable[..., Any] | None) -> str:
+    return str(getattr(function, "__name__", "a formula"))
+
+
+def _bare(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function itself that an object stands around, as for the command line."""
+    inner = function if isinstance(function, FunctionType) else getattr(function, "__wrapped__", function)
+    return inner if callable(inner) else function
+
+
+def takes_rng(function: Callable[..., Any]) -> bool:
+    """Whether a function of two arrays has a parameter ``rng``, and so is given random numbers."""
+    try:
+        return RANDOM in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a compiled function need not say what it takes
+        return False
 
 
 #: The name under which versions before knew what a metric declares about itself.
@@ -322,7 +386,9 @@ def as_metric(item: object, name: str = "", *, package: str = "") -> Metric:
     return Metric(own, item, guards=_UNDECIDED)
 
 
-def called(function: Callable[..., Any], name: str, codes: Array, factors: Array, options: Mapping[str, Any]) -> Native:
+def called(
+    function: Callable[..., Any], name: str, codes: Array, factors: Array, options: Mapping[str, Any], streams: Streams
+) -> Native:
     """Call a metric of plain arrays; a failure of its writer's is a reason why there is no number, not a crash.
 
     Raises
@@ -330,8 +396,9 @@ def called(function: Callable[..., Any], name: str, codes: Array, factors: Array
     NotEnoughData
         With what it raised, or returned in place of a real number.
     """
+    random = {RANDOM: streams()} if takes_rng(function) else {}
     try:
-        found = function(codes, factors, **options)
+        found = function(codes, factors, **options, **random)
         native = found if isinstance(found, Native) else None
         value = found if native is None else native.value
         # float() would read a text, and drop the imaginary part of a complex number of NumPy

@@ -145,6 +145,8 @@ def as_binning(bins: object) -> Binning:
     raise InputTypeError("bins", f"expected a number, a Binning or edges, got {bins!r}")
 
 
+#: The parameter of a function of arrays that is given random numbers, and no option.
+RANDOM = "rng"
 #: A whole number, at least 1.
 Count = Annotated[int, at_least(1)]
 #: A number above 0.
@@ -190,7 +192,9 @@ def options_of(function: Callable[..., Any]) -> Mapping[str, Option]:
         If one has no default, or nothing in its annotation says what it may be.
     """
     parameters = [
-        one for one in inspect.signature(function).parameters.values() if one.kind is inspect.Parameter.KEYWORD_ONLY
+        one
+        for one in inspect.signature(function).parameters.values()
+        if one.kind is inspect.Parameter.KEYWORD_ONLY and one.name != RANDOM
     ]
     if not parameters:
         return {}

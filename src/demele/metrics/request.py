@@ -47,7 +47,7 @@ class Request:
     @property
     def provenance(self) -> Mapping[str, str]:
         """What a signature says of a metric that is not of demele."""
-        return {"from": self.metric.package} if self.metric.package else {}
+        return self.metric.provenance
 
     def read(self, table: InformationTable) -> Native:
         """Return the metric of an information table.

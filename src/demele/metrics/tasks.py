@@ -173,7 +173,7 @@ def _natives(task: Task, data: Data) -> dict[str, Native]:
     natives = {}
     for name, reading in task.readings.items():
         if reading.state == "arrays":
-            natives[name] = called(reading.formula, name, *data.arrays(), task.options)
+            natives[name] = called(reading.formula, name, *data.arrays(), task.options, streams)
             continue
         if reading.fit not in fitted and reading.fit is not None:
             fitted[reading.fit] = reading.fit(data, **bound(reading.fit, task.options, task.side, streams))

@@ -1,11 +1,14 @@
 """A number made again from its signature."""
 
+from collections.abc import Mapping
+
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.inputs import read_pair
 from demele.core.results import Score
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.metric import Metric
 from demele.metrics.options import restored
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.outofcore.evaluation import SAMPLE
@@ -32,7 +35,15 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
     Raises
     ------
     InputError
-        If the text is not a signature, or the data have another number of rows.
+        If the text is not a signature, the data have another number of rows, or the metric is not one of demele's and
+        its code is another now.
+    UnknownNameError
+        If its metric is not known here; with the package that it is from.
+
+    Warns
+    -----
+    DemeleWarning
+        If another version of demele made it, or of Python or the package, where the metric is not one of demele's.
 
     Examples
     --------
@@ -57,7 +68,8 @@ def replay(signature: str | Signature, codes: object, factors: object, *, codes_
 
         again: Score = getattr(irs_general, parsed.metric)(codes, factors, **arguments, **run)
         return again
-    spec = CATALOGUE[resolve(parsed.metric)]
+    spec = CATALOGUE[resolve(parsed.metric, made_by=parsed.context)]
+    _same_code(parsed, spec)
     reg_dim = arguments.pop("reg_dim", None)
     key = spec.name
     evaluation = evaluate(
@@ -86,6 +98,35 @@ def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     made = parsed.context.get("demele", __version__)
     if made != __version__:
         warn_user(f"signature: made by demele {made}, replayed by {__version__}; numbers may differ", DemeleWarning)
+
+
+def _same_code(parsed: Signature, metric: Metric) -> None:
+    """Refuse a metric of other code than the signature's; warn where that cannot be told."""
+    made, here = ({key: said.get(key, "") for key in ("code", "from")} for said in (parsed.context, metric.provenance))
+    if made == here:
+        return
+    (code, _, python), (code_here, _, python_here) = (said["code"].partition("/") for said in (made, here))
+    if made["code"] and here["code"] and python != python_here:
+        message = (
+            f"made under {python}, replayed under {python_here}, where the code of {metric.name} cannot be compared; "
+            "numbers may differ"
+        )
+        warn_user(f"signature: {message}", DemeleWarning)
+    elif code != code_here:
+        raise InputError(
+            "signature",
+            f"it was made by {_told(metric.name, made)}, and the metric of that name here is {_told('', here)}; "
+            "register the function that made it, see demele.register",
+        )
+    else:
+        message = f"made by {made['from'] or 'a function'}, replayed by {here['from'] or 'a function'} of the same code"
+        warn_user(f"signature: {message}; what it calls may differ", DemeleWarning)
+
+
+def _told(name: str, said: Mapping[str, str]) -> str:
+    if not said["code"]:
+        return f"{name} of demele".strip()
+    return f"{name} of code {said['code']}".strip() + (f" from {said['from']}" if said["from"] else "")
 
 
 _RUN_KEYS = ("seed", "repeats", "bootstrap", "level", "chance", "missing", "kinds")

@@ -107,7 +107,10 @@ class Accumulator:
         chosen = chosen_metrics(metrics)
         names = tuple(chosen)
         if any(CATALOGUE.find(name) is not metric for name, metric in chosen.items()):
-            raise InputTypeError("metrics", "expected registered names; functions of your own are for demele.evaluate")
+            raise InputTypeError(
+                "metrics",
+                "expected registered names; make a Metric of your own function and register it, see demele.register",
+            )
         if frame is not None and not isinstance(frame, Frame):
             raise InputTypeError("frame", f"expected a Frame, got {type(frame).__name__}; make one with Frame.of(...)")
         if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 4:
@@ -328,6 +331,8 @@ class Accumulator:
         ------
         FormatError
             If they are not the bytes of an accumulator, or damaged.
+        UnknownNameError
+            If a metric is not known here; with the package or file that it came from.
         """
         from demele.streaming.serial import from_bytes
 

@@ -26,6 +26,7 @@ from demele.core.errors import (
 from demele.core.reading import check_characters, check_nesting, parsing
 from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Edges, EqualFrequency, EqualWidth
+from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.streaming.accumulator import Accumulator
 from demele.streaming.frame import Frame
 from demele.streaming.sample import SampleState, _Part, row_keys
@@ -71,7 +72,8 @@ def to_bytes(accumulator: Accumulator) -> bytes:
     settings = {name: _encoded(getattr(own, name)) for name in Settings.__slots__}
     frame = None if accumulator.frame is None else accumulator.frame.to_dict()
     about = {"settings": settings, "stream": accumulator._stream, "frame": frame, **_packed_state(accumulator, pack)}
-    return pack.written(about)
+    others = {name: dict(CATALOGUE[name].provenance) for name in own.names if not CATALOGUE[name].is_ours}
+    return pack.written({**about, "made_by": others} if others else about)
 
 
 def from_bytes(data: bytes) -> Accumulator:
@@ -89,8 +91,14 @@ def from_bytes(data: bytes) -> Accumulator:
     ------
     FormatError
         If they are not an accumulator's bytes, or are damaged.
+    UnknownNameError
+        If a metric is not known here; with the package or file that it came from.
     """
     about, pack = _opened(data)
+    with _refusing():
+        made_by = {str(name): dict(said) for name, said in about.get("made_by", {}).items()}
+    for name, said in made_by.items():
+        resolve(name, made_by=said)
     with _refusing():
         given = {name: _decoded(about["settings"][name]) for name in Settings.__slots__}
         names, single = given.pop("names"), given.pop("single")
