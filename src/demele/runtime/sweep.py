@@ -100,9 +100,10 @@ class Sweep:
         self.n_jobs = n_jobs
         self.executor = executor
         self._stopped = False
-        self._ending = contextlib.ExitStack()
-        self.records = self._ending.enter_context(Store(store, identity))
-        self._report = self._ending.enter_context(reporting(progress))
+        with contextlib.ExitStack() as opened:
+            self.records = opened.enter_context(Store(store, identity))
+            self._report = opened.enter_context(reporting(progress))
+            self._ending = opened.pop_all()
 
     def __enter__(self) -> "Sweep":
         return self
