@@ -21,7 +21,7 @@ from demele.bench.candidates import chosen_candidates
 from demele.bench.criteria import REVIEW_CRITERIA
 from demele.bench.curves import Curve
 from demele.bench.expectations import STEP, Expectation, NotAbove, Same
-from demele.bench.facts import OWN_SETTINGS
+from demele.bench.facts import own_settings
 from demele.bench.published import PRINTED_SCORES, PRINTED_VERDICTS, agrees
 from demele.bench.run import drawn
 from demele.bench.scenarios import scenario
@@ -504,7 +504,7 @@ def claim_of_irs() -> Iterator[Row]:
 
 def settings_of_irs() -> Iterator[Row]:
     """IRS with lower quantiles in place of the largest deviation."""
-    quantiles = dict(zip(scenario("settings").severities, OWN_SETTINGS["irs"][1], strict=True))
+    quantiles = dict(zip(scenario("settings").severities, own_settings()["irs"][1], strict=True))
     found: dict[float, list[float]] = {severity: [] for severity in quantiles}
     for severity, quantile in quantiles.items():
         for seed in range(SEEDS):
