@@ -188,7 +188,7 @@
     const content = [conclusion, element("dl", { class: "facts" }, ...facts.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)])),
       ...rest, element("p", { class: "more" }, "All curves: ", ...cards)];
     // Conclusion, question and rule stand before the curves, the numbers after them.
-    const after = content.findIndex((node) => node.classList && (node.classList.contains("part") || node.classList.contains("more")));
+    const after = content.findIndex((node) => node.classList && (node.classList.contains("scroll") || node.classList.contains("more")));
     const cut = after < 0 ? content.length : after;
     const frame = element("div", { class: `panels${figures.length > 1 ? "" : " wide"}` }, ...figures.map((item) => item.whole));
     const cell = all(".verdicts a.cell").find((link) => link.hash === `#${place.id}`);
@@ -226,6 +226,7 @@
     if (event.key === "ArrowRight") move(1);
   });
   panel.addEventListener("close", () => {
+    if (panel.open) return; // opened again before this was told
     body.replaceChildren();
     if (placeOf(location.hash)) history.replaceState(null, "", location.pathname + location.search);
   });
