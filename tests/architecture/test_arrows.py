@@ -48,7 +48,6 @@ GROUND = {"demele.evaluation": ("demele.evaluation.measures", "demele.evaluation
 #: Arrows that point up today, or close a circle of files, and why they still stand. This list only gets shorter.
 STILL_UP: dict[tuple[str, str], str] = {}
 STILL_CIRCULAR = {
-    ("demele.streaming.serial", "demele.streaming.accumulator"): "an accumulator writes itself as bytes",
     ("demele.adapters.torchmetrics", "demele.adapters.torch_metric"): "the module gathers what it is imported by",
     ("demele.adapters.torchmetrics", "demele.adapters.torch_latte"): "likewise",
 }

@@ -95,17 +95,17 @@ def assert_equal(group: str, framed: bool, actual: list[float], expected: list[f
 
 def held(accumulator: demele.Accumulator) -> dict[str, Any]:
     """What an accumulator holds, in full."""
-    state: dict[str, Any] = {"n": accumulator.n, "columns": accumulator._columns}
-    for rule, counts in accumulator._counts.items():
+    state: dict[str, Any] = {"n": accumulator.n, "columns": accumulator._held.columns}
+    for rule, counts in accumulator._held.counts.items():
         settled = counts.settled()
         tables = [] if settled.counted is None else [*settled.counted.tables, *settled.counted.factor_tables.values()]
         state[repr(rule)] = [counts.n, counts.clipped, [table.tolist() for table in tables]]
     state["sums"] = {
         metric: {name: one.tolist() for name, one in sums.arrays().items()}
-        for metric, sums in accumulator._sums.items()
+        for metric, sums in accumulator._held.sums.items()
     }
-    if accumulator._sample is not None:
-        sample = accumulator._sample
+    if accumulator._held.sample is not None:
+        sample = accumulator._held.sample
         state["streams"] = sample.streams
         state["rows"] = [column.tolist() for column in sample.rows()] if sample.parts else []
     return state
@@ -243,7 +243,7 @@ def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]
     if not rows.size:
         return
     at_once = demele.Accumulator(INFORMATION, frame=FRAME).update(CODES.iloc[rows], FACTORS.iloc[rows])
-    for mine, theirs in zip(merged._counts.values(), at_once._counts.values(), strict=True):
+    for mine, theirs in zip(merged._held.counts.values(), at_once._held.counts.values(), strict=True):
         counted, expected = mine.settled().counted, theirs.settled().counted
         assert counted is not None
         assert expected is not None
@@ -252,7 +252,7 @@ def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]
         assert counted.factor_tables.keys() == expected.factor_tables.keys()
         for pair, table in counted.factor_tables.items():
             assert_exact(table, expected.factor_tables[pair])
-    sample = merged._sample
+    sample = merged._held.sample
     assert sample is not None
     kept = sample.rows()
     assert len(kept[0]) == min(bound, rows.size) == sample.n_kept

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demele
-from demele.streaming.serial import MAGIC, _checksum, state_to_bytes, with_state
+from demele.streaming.archive import MAGIC, checksum
+from demele.streaming.serial import state_to_bytes, with_state
 
 RNG = np.random.default_rng(0)
 FACTORS = np.column_stack([RNG.random(300), RNG.random(300), RNG.integers(0, 4, 300)])
@@ -114,7 +115,7 @@ def forged(data: bytes, change: Any) -> bytes:
     change(header)
     text = json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text + body[end:]
-    return MAGIC + _checksum(body) + body
+    return MAGIC + checksum(body) + body
 
 
 def first_rows(header: dict[str, Any]) -> Any:

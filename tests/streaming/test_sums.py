@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import demele
 from demele.core.errors import FormatError, IncompatibleState, InputError, NotEnoughData, UndefinedFactorWarning
+from demele.streaming.archive import MAGIC, checksum
 from demele.streaming.frame import Frame
-from demele.streaming.serial import MAGIC, _checksum
 from demele.streaming.source import accumulated_metrics
 from demele.streaming.sums import ExtremeState, MomentState, merged
 from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
@@ -221,7 +221,7 @@ def test_a_value_needs_a_factor_that_varies() -> None:
 
 
 def summed(metrics: Any, **keywords: Any) -> list[str]:
-    return list(demele.Accumulator(metrics, **keywords)._sums)
+    return list(demele.Accumulator(metrics, **keywords)._held.sums)
 
 
 def test_a_frame_with_continuous_factors_is_needed() -> None:
@@ -330,7 +330,7 @@ def test_states_of_other_frames_do_not_merge() -> None:
 
 def test_empty_is_the_identity() -> None:
     full = fed(framed(CODES, FACTORS), CODES, FACTORS)
-    for state in full._sums.values():
+    for state in full._held.sums.values():
         for both in (merged(state, state.cleared()), merged(state.cleared(), state)):
             for name, array in state.arrays().items():
                 assert_exact(both.arrays()[name], array)
@@ -339,7 +339,7 @@ def test_empty_is_the_identity() -> None:
 
 def test_variances_of_codes() -> None:
     far = CODES * 0.125 + 1e6
-    state = fed(framed(far, FACTORS), far, FACTORS)._sums["sap"]
+    state = fed(framed(far, FACTORS), far, FACTORS)._held.sums["sap"]
     assert isinstance(state, MomentState)
     assert_close(state.code_variances(), (CODES * 0.125).var(axis=0), ROUNDING)
 
@@ -373,7 +373,7 @@ def forged(data: bytes, metric: str, name: str, change: Any) -> bytes:
     about.update(dtype=values.dtype.str, shape=list(values.shape), size=len(data))
     text = json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text + arrays
-    return MAGIC + _checksum(body) + body
+    return MAGIC + checksum(body) + body
 
 
 def first(value: float) -> Any:
@@ -420,4 +420,4 @@ def test_sums_of_other_metrics_are_refused() -> None:
     text = json.dumps(header).encode()
     body = len(text).to_bytes(8, "little") + text + body[end:]
     with pytest.raises(FormatError, match="the parts of this state are not those of its settings"):
-        demele.Accumulator.from_bytes(MAGIC + _checksum(body) + body)
+        demele.Accumulator.from_bytes(MAGIC + checksum(body) + body)

@@ -193,13 +193,13 @@ def per_attribute_of_bundle(evaluation: Evaluation) -> dict[str, Array]:
 
 def code_variances(accumulator: Accumulator) -> Array | None:
     """Return the variances of the codes over the rows that an accumulator sums or keeps; None where it does neither."""
-    sums = accumulator._sums.get("sap")
+    sums = accumulator._held.sums.get("sap")
     if isinstance(sums, MomentState) and sums.n:
         return sums.code_variances()
-    kept = accumulator._sample
-    if kept is None or kept.n == 0 or accumulator._columns is None:
+    kept = accumulator._held.sample
+    if kept is None or kept.n == 0 or accumulator._held.columns is None:
         return None
-    columns = kept.rows()[: len(accumulator._columns[0])]
+    columns = kept.rows()[: len(accumulator._held.columns[0])]
     return np.array([np.var(np.asarray(column, dtype=np.float64)) for column in columns])
 
 

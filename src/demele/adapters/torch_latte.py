@@ -66,7 +66,7 @@ class _SourceMetric(TorchMetric):
         )
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        columns = self._accumulator._columns
+        columns = self._accumulator._held.columns
         return () if columns is None else (len(columns[1]),)
 
 

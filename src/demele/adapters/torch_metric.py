@@ -169,8 +169,7 @@ class TorchMetric(Metric):
             raise TorchMetricsUserError("the metric is synced; call unsync() before update()")
         accumulator = self._accumulator
         if self._by_rank and accumulator._stream != (rank := _rank()):
-            accumulator = accumulator._copy()
-            accumulator._stream = rank
+            accumulator = accumulator._in_stream(rank)
         self._accumulator = accumulator.update(z, a, codes_std)
 
     def compute(self) -> Any:
@@ -234,7 +233,7 @@ class TorchMetric(Metric):
         return found[self._accumulator.metrics[0]] if self._single else found
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        columns, frame = self._accumulator._columns, self._accumulator.frame
+        columns, frame = self._accumulator._held.columns, self._accumulator.frame
         if not self._native:
             return ()
         names = columns if frame is None else (frame.codes, frame.factors)

@@ -11,7 +11,7 @@ from demele.core.errors import IncompatibleState, InputError, InputTypeError, No
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.seeds import checked_seed
-from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.catalogue import CATALOGUE, resolve
 from demele.metrics.chosen import asked_of, chosen_metrics, given_options
 from demele.metrics.metric import Metric, Reading
 from demele.metrics.options import Run, as_binning
@@ -20,8 +20,10 @@ from demele.metrics.protocols import protocol as protocol_named
 from demele.metrics.request import Asked
 from demele.metrics.run import computed, evaluation, scores_of
 from demele.metrics.source import InMemory, Subject
-from demele.streaming.batches import Names, Rows, mixed, read_deviations, read_rows
+from demele.streaming.archive import Archive, Arrays, decoded, encoded, opened, refusing
+from demele.streaming.batches import Names, Rows, read_deviations, read_rows
 from demele.streaming.frame import Frame
+from demele.streaming.held import Held, packed, unpacked
 from demele.streaming.sample import SampleState, as_tables, of_sample
 from demele.streaming.settings import Settings, comparable, difference, listed
 from demele.streaming.source import (
@@ -31,11 +33,10 @@ from demele.streaming.source import (
     sums_for,
 )
 from demele.streaming.states import CountState
-from demele.streaming.sums import Sums, merged
+from demele.streaming.sums import Sums
 
 if TYPE_CHECKING:
     from demele.estimation.discretise import Binning
-
 
 #: Rows that sampled metrics keep, unless told otherwise.
 BOUND = 100_000
@@ -84,7 +85,7 @@ class Accumulator:
     True
     """
 
-    __slots__ = ("_asked", "_columns", "_counts", "_frame", "_readings", "_sample", "_settings", "_stream", "_sums")
+    __slots__ = ("_asked", "_frame", "_held", "_readings", "_settings", "_stream")
 
     def __init__(
         self,
@@ -138,26 +139,24 @@ class Accumulator:
         )
         self._frame = frame
         self._stream = str(stream)
-        self._columns: Names | None = None
         self._asked = self._with_options()
         self._readings: dict[str, Reading] = {}
         if frame is not None:
             source = Counted(frame)
             found = {one.name: source.way_to(one.metric, one.options) for one in self._asked}
             self._readings = {name: reading for name, reading in found.items() if reading is not None}
-        options = {one.name: one.options for one in self._asked}
-        tables = [name for name, reading in self._readings.items() if reading.state == "table"]
-        self._counts: dict[Binning, CountState] = (
-            {}
-            if frame is None
-            else {options[name]["bins"]: CountState(frame.bins(options[name]["bins"])) for name in tables}
-        )
-        self._sums: dict[str, Sums] = {
-            name: sums_for(reading.state, options[name], frame)
-            for name, reading in self._readings.items()
-            if frame is not None and reading.state != "table"
-        }
-        self._sample = SampleState(int(bound), self._settings.seed) if self._sampled_names() else None
+        counts: dict[Binning, CountState] = {}
+        sums: dict[str, Sums] = {}
+        for one in self._asked:
+            if frame is None or one.name not in self._readings:
+                continue
+            state = self._readings[one.name].state
+            if state != "table":
+                sums[one.name] = sums_for(state, one.options, frame)
+            elif one.options["bins"] not in counts:
+                counts[one.options["bins"]] = CountState(frame.bins(one.options["bins"]))
+        sampled = len(self._readings) < len(self._asked)
+        self._held = Held(counts, sums, SampleState(int(bound), self._settings.seed) if sampled else None)
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -181,18 +180,15 @@ class Accumulator:
         InputError, InputTypeError
             For a batch with other columns, or values that are refused; this accumulator stays as it was.
         """
-        found = self._copy()
-        rows = None
+        held, rows = self._held, None
         if self._frame is not None:
             rows = self._frame.read(codes, factors, outside=self._settings.outside)
-            found._counts = {rule: state.update(rows) for rule, state in self._counts.items()}
-            found._sums = {name: state.update(rows) for name, state in self._sums.items()}
-        if self._sample is not None:
+            held = held.counted(rows)
+        if held.sample is not None:
             columns, names = self._sampled_columns(rows, codes, factors, codes_std)
             if columns:
-                found._columns = names
-                found._sample = self._sample.update(columns, self._stream)
-        return found
+                held = replace(held, columns=names, sample=held.sample.update(columns, self._stream))
+        return self._with(held)
 
     def merge(self, other: "Accumulator") -> "Accumulator":
         """Return an accumulator that holds the rows of both; neither changes.
@@ -209,37 +205,16 @@ class Accumulator:
             raise IncompatibleState(f"the two accumulators differ in {told}; give both the same arguments")
         if (self._frame is None) != (other._frame is None) or (self._frame is not None and self._frame != other._frame):
             raise IncompatibleState("the two accumulators have other frames: other columns, ranges or levels")
-        if self._columns is not None and other._columns is not None and self._columns != other._columns:
-            raise IncompatibleState(f"the two hold other columns: {self._columns} and {other._columns}")
-        mine, theirs = self._factor_columns(), other._factor_columns()
-        if mine and theirs and self._columns is not None:
-            for name, one, another in zip(self._columns[1], mine, theirs, strict=True):
-                if mixed(one, another):
-                    raise IncompatibleState(f"the two hold numbers and text in the factor {name!r}; give both the same")
-        found = self._copy()
-        found._columns = self._columns or other._columns
-        found._counts = {rule: state.merge(other._counts[rule]) for rule, state in self._counts.items()}
-        found._sums = {name: merged(state, other._sums[name]) for name, state in self._sums.items()}
-        if self._sample is not None and other._sample is not None:
-            found._sample = self._sample.merge(other._sample)
-        return found
+        return self._with(self._held.merge(other._held))
 
     def reset(self) -> "Accumulator":
         """Return the same accumulator without rows: the identity of :meth:`merge`."""
-        found = self._copy()
-        found._columns = None
-        found._counts = {rule: CountState(state.binned) for rule, state in self._counts.items()}
-        found._sums = {name: state.cleared() for name, state in self._sums.items()}
-        if self._sample is not None:
-            found._sample = SampleState(self._sample.bound, self._sample.seed)
-        return found
+        return self._with(self._held.cleared())
 
     @property
     def n(self) -> int:
         """Rows seen."""
-        if self._sample is not None:
-            return self._sample.n
-        return next(iter((*self._counts.values(), *self._sums.values()))).n
+        return self._held.n
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -253,8 +228,8 @@ class Accumulator:
 
     def __repr__(self) -> str:
         counted = ", ".join(name for name, one in self._readings.items() if one.state == "table") or "nothing"
-        summed = f", summed: {', '.join(self._sums)}" if self._sums else ""
-        kept = "" if self._sample is None else f", {self._sample.n_kept} rows kept"
+        summed = f", summed: {', '.join(self._held.sums)}" if self._held.sums else ""
+        kept = "" if self._held.sample is None else f", {self._held.sample.n_kept} rows kept"
         return f"Accumulator({', '.join(self._settings.names)}; n={self.n}, counted: {counted}{summed}{kept})"
 
     # Values ---------------------------------------------------------------------------------------------------------
@@ -311,9 +286,12 @@ class Accumulator:
         >>> demele.Accumulator.from_bytes(written).n
         2
         """
-        from demele.streaming.serial import to_bytes
-
-        return to_bytes(self)
+        archive = Archive()
+        settings = {name: encoded(getattr(self._settings, name)) for name in Settings.__slots__}
+        frame = None if self._frame is None else self._frame.to_dict()
+        about = {"settings": settings, "stream": self._stream, "frame": frame, **packed(self._held, archive)}
+        others = {name: dict(CATALOGUE[name].provenance) for name in self.metrics if not CATALOGUE[name].is_ours}
+        return archive.written({**about, "made_by": others} if others else about)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Accumulator":
@@ -334,17 +312,37 @@ class Accumulator:
         UnknownNameError
             If a metric is not known here; with the package or file that it came from.
         """
-        from demele.streaming.serial import from_bytes
-
-        return from_bytes(data)
+        about, arrays = opened(data)
+        with refusing():
+            made_by = {str(name): dict(said) for name, said in about.get("made_by", {}).items()}
+        for name, said in made_by.items():
+            resolve(name, made_by=said)
+        with refusing():
+            given = {name: decoded(about["settings"][name]) for name in Settings.__slots__}
+            names, single = given.pop("names"), given.pop("single")
+            given["options"] = dict(given["options"])
+            frame = None if about["frame"] is None else Frame.from_dict(about["frame"])
+            empty = cls(names[0] if single else names, frame=frame, stream=about["stream"], **given)
+            return empty._holding(about, arrays)
 
     # Inside -----------------------------------------------------------------------------------------------------------
 
-    def _copy(self) -> "Accumulator":
+    def _with(self, held: Held) -> "Accumulator":
         found = object.__new__(Accumulator)
         for name in self.__slots__:
             object.__setattr__(found, name, getattr(self, name))
+        found._held = held
         return found
+
+    def _in_stream(self, stream: str) -> "Accumulator":
+        found = self._with(self._held)
+        found._stream = stream
+        return found
+
+    def _holding(self, about: Mapping[str, Any], arrays: Arrays) -> "Accumulator":
+        """Return the same accumulator with the rows of an archive in place of its own."""
+        deviations = any(one.metric.needs_codes_std for one in self._asked)
+        return self._with(unpacked(self._held.cleared(), about, arrays, deviations=deviations))
 
     def _with_options(self) -> list[Asked]:
         """Return the metrics with all their options."""
@@ -366,8 +364,8 @@ class Accumulator:
             names, columns, n = read_rows(
                 codes,
                 factors,
-                names=self._columns,
-                before=self._factor_columns(),
+                names=self._held.columns,
+                before=self._held.factor_columns,
                 kinds=settings.kinds,
                 missing=settings.missing,
             )
@@ -377,23 +375,18 @@ class Accumulator:
             columns += read_deviations(codes_std, names[0], n)
         return tuple(columns), names
 
-    def _factor_columns(self) -> tuple[NDArray[Any], ...]:
-        """Return the factors' columns of some rows kept; none, if there are no rows."""
-        if self._sample is None or self._columns is None or not self._sample.parts:
-            return ()
-        d, m = (len(names) for names in self._columns)
-        return self._sample.parts[0].columns[d : d + m]
-
     def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Seen:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
         options = {one.name: one.options for one in self._asked}
         sums = [
             (options[name]["bins"] if self._readings[name].state == "extremes" else None, state)
-            for name, state in self._sums.items()
+            for name, state in self._held.sums.items()
         ]
-        source = Counted(frame, self._counts, sums)
-        self._counts = source.counts  # the same rows, counted: a next call need not count them again
+        source = Counted(frame, self._held.counts, sums)
+        self._held = replace(
+            self._held, counts=source.counts
+        )  # the same rows, counted: a next call need not count them again
         # sums first: what both say of a column that does not vary is said in their words
         asked = sorted((one for one in self._asked if one.name in self._readings), key=self._is_counted)
         run = Run(seed=settings.seed, missing=settings.missing)
@@ -408,10 +401,10 @@ class Accumulator:
 
     def _of_sample(self, asked: Sequence[Asked], found: dict[str, Score], left_out: dict[str, LeftOut]) -> Evaluation:
         """Evaluate metrics on the rows kept."""
-        if self._sample is None or self._columns is None:
+        sample, names, settings = self._held.sample, self._held.columns, self._settings
+        if sample is None or names is None:
             raise ValueError("sampled metrics have rows")
-        settings = self._settings
-        codes, factors, std = as_tables(self._sample.rows(), self._columns, self._frame)
+        codes, factors, std = as_tables(sample.rows(), names, self._frame)
         subject = Subject.of(*read_pair(codes, factors, kinds=settings.kinds, missing=settings.missing))
         about = evaluation(
             asked,
@@ -423,11 +416,7 @@ class Accumulator:
             named=settings.single,
         )
         left_out |= {one.metric: one for one in about.left_out}
-        kept, n = self._sample.n_kept, self._sample.n
+        kept, n = sample.n_kept, sample.n
         how, context = f"bound={settings.bound}", {"sample_of": str(n)}
         found |= {score.metric: of_sample(score, kept, n, how, context) for score in about}
         return about
-
-    def _sampled_names(self) -> list[str]:
-        """Return the metrics that are computed from the rows kept."""
-        return [one.name for one in self._asked if one.name not in self._readings]
