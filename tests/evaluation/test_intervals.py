@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
-from demele.core.options import checked_level
 from demele.evaluation.intervals import (
     exact_interval,
     normal_quantile,

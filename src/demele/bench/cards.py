@@ -11,7 +11,7 @@ from demele.bench.expectations import Same
 from demele.bench.findings import Findings
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.verdicts import judged
-from demele.core.results import plain
+from demele.core.written import plain
 
 __all__ = ["card_of"]
 

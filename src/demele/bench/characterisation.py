@@ -12,7 +12,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.names import suggestion
 from demele.core.outputs import write_whole
 from demele.core.publish import publish
-from demele.core.results import as_json
+from demele.core.written import as_json
 
 if TYPE_CHECKING:
     import pandas as pd

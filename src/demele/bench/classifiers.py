@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices
-from demele.core.options import checked_count
 from demele.core.seeds import rng_for
 from demele.evaluation.measures.bias import BiasCounts
 from demele.labels.varied_models import draw_eyes, draw_model, seen_predictions

@@ -10,7 +10,7 @@ from demele.bench.published import PRINTED_SCORES, agreement, agrees, printed_ve
 from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.bench.verdicts import Verdict
-from demele.core.results import plain
+from demele.core.written import plain
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
 

@@ -287,7 +287,7 @@ def _content(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from demele.core.results import plain
+    from demele.core.written import plain
 
     exact = kind in ("uniform", "class") and not arguments.approximate
     content: dict[str, Any] = plain(

@@ -208,7 +208,7 @@ def _write(arguments: argparse.Namespace, found: "Cleaning", given: Any) -> None
 
 
 def _text(arguments: argparse.Namespace, found: "Cleaning", harm: "Harm", given: Any) -> str:
-    from demele.core.results import plain
+    from demele.core.written import plain
 
     suspects = _suspects(found, given)
     kind = format_of(arguments.format, None)

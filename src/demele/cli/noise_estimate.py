@@ -364,7 +364,8 @@ def _counted(arguments: argparse.Namespace, warn: Warn) -> "tuple[TransitionCoun
     from dataclasses import asdict
 
     from demele.core.labelled import read_labels
-    from demele.core.results import Note, plain
+    from demele.core.results import Note
+    from demele.core.written import plain
     from demele.evaluation.intervals import exact_interval
     from demele.labels import estimate_transition
 

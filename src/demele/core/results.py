@@ -1,20 +1,19 @@
 """What the public functions return: values with their details, frozen, never rounded."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError
-from demele.core.outputs import write_whole
 from demele.core.publish import publish
 from demele.core.sentences import sentence
 from demele.core.signature import Signature
+from demele.core.written import Written, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -322,32 +321,6 @@ class LeftOut:
         object.__setattr__(self, "reason", sentence(self.reason))
 
 
-class Written:
-    """What is written of a result: its ``to_dict``, as JSON."""
-
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        raise NotImplementedError
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything to a JSON file (and return its text)."""
-        return as_json(self.to_dict(), path)
-
-
-class Published(Written):
-    """What is also written as a page, of the name ``_page`` among those of :mod:`demele.core.publish`."""
-
-    __slots__ = ()
-    _page: ClassVar[str]
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page."""
-        written: Path = publish(self._page, self.to_dict(), path)
-        return written
-
-
 class ScoresByName:
     """What several scores of one representation share: found by name, gone through, counted."""
 
@@ -423,31 +396,6 @@ class Evaluation(Written, ScoresByName):
         lines += [f"  {score!r}" for score in self.scores]
         lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
         return "\n".join(lines)
-
-
-def as_json(data: Mapping[str, Any], path: str | Path | None = None) -> str:
-    """Write what a result's ``to_dict`` gives to a JSON file, if one is named, and return its text."""
-    text = json.dumps(data, indent=1, allow_nan=False)
-    if path is not None:
-        write_whole(path, text + "\n")
-    return text
-
-
-def plain(value: Any) -> Any:
-    """Turn NumPy values, tuples and NaN into what JSON can hold."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return repr(value)
 
 
 def _fields(item: object, names: str) -> dict[str, Any]:

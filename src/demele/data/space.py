@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import given_kinds
-from demele.core.results import Written
 from demele.core.table_columns import as_column
+from demele.core.written import Written
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError
-from demele.core.options import checked_level
 
 Floats = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_level, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import read_labels
-from demele.core.options import checked_level, checked_whole
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
-from demele.core.options import checked_level
-from demele.core.results import Interval, Note, Written, plain
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
 from demele.core.version import __version__
+from demele.core.written import Written, plain
 from demele.evaluation.intervals import score_interval
 from demele.labels.joined.voting import majority_vote
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.options import checked_level
-from demele.core.results import Interval, Note, plain
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.written import plain
 from demele.evaluation.results import Verdict
 
 if TYPE_CHECKING:

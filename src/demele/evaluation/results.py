@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from demele.core.results import Interval, Note, Published, plain
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.written import Published, plain
 
 Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
 Verdict = Literal["established", "candidate", "undecided"]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
-from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName, as_json, plain
+from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
+from demele.core.written import as_json, plain
 
 if TYPE_CHECKING:
     import pandas as pd

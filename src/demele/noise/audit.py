@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels
-from demele.core.options import checked_number
 from demele.core.results import Note
 from demele.core.sentences import arg
 from demele.core.table_columns import as_column

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import plain_text, read_labels, refuse_unjudged, shown, vocabulary
-from demele.core.options import checked_level
 from demele.core.results import Interval
 from demele.core.sentences import in_code, setting
 from demele.core.table_columns import check_same_order

@@ -24,10 +24,10 @@ from demele.bench.comparisons.compared import (
 from demele.bench.comparisons.contenders import chosen_contenders
 from demele.bench.comparisons.result import MethodComparison
 from demele.bench.comparisons.run import decided
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
-from demele.core.options import checked_count
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg

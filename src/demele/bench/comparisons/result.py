@@ -13,7 +13,8 @@ from demele.bench.comparisons.setting import REFERENCES, Decided, Flags, ordered
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.publish import publish
-from demele.core.results import Note, Published, plain
+from demele.core.results import Note
+from demele.core.written import Published, plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
-from demele.core.options import checked_count, checked_number
 from demele.core.sentences import arg, setting
 from demele.core.table_columns import as_column, check_same_order
 from demele.evaluation.comparison.methods import MethodSpec, resolved

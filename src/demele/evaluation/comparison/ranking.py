@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import shown
-from demele.core.results import Note, Published, plain
+from demele.core.results import Note
 from demele.core.signature import Signature
+from demele.core.written import Published, plain
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.question import Outcomes, Question

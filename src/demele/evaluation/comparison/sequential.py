@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import read_labelled, read_labels
-from demele.core.options import checked_whole
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
-from demele.core.results import Note, Published, plain
+from demele.core.results import Note
 from demele.core.signature import Signature
+from demele.core.written import Published, plain
 from demele.evaluation.measures.confusion import ConfusionCounts
 from demele.evaluation.results import Estimate
 

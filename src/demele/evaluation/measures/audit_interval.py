@@ -6,9 +6,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled
-from demele.core.options import checked_level
 from demele.core.results import Interval
 from demele.core.sentences import in_code
 from demele.evaluation.measures.audit_cells import (

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
-from demele.core.results import Note, Written, plain
+from demele.core.results import Note
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
+from demele.core.written import Written, plain
 from demele.evaluation.measures.confusion import ratio
 from demele.evaluation.question import coded_like
 

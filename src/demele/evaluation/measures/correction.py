@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from demele.core.checked_numbers import checked_level, checked_whole, is_number
 from demele.core.errors import InputError, InputTypeError, OutOfDomainWarning, warn_user
-from demele.core.options import checked_level, checked_whole, is_number
 from demele.core.results import Interval, Note
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.bias_bounds import Moves, corner

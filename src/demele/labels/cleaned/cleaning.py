@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import read_labels, shown, vocabulary
-from demele.core.options import checked_number, checked_whole
-from demele.core.results import Note, Written, plain
+from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
+from demele.core.written import Written, plain
 from demele.noise.square_tables import digest
 
 if TYPE_CHECKING:

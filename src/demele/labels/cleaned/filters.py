@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count, checked_number, checked_whole
 from demele.core.columns import Codes
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.extras import require
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown, vocabulary
-from demele.core.options import checked_count, checked_number, checked_whole
 from demele.core.results import Note
 from demele.core.sentences import arg, give, setting
 from demele.core.signature import Signature

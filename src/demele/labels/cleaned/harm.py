@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, shown, vocabulary
-from demele.core.options import checked_level
-from demele.core.results import Interval, Note, Written, plain
+from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
 from demele.core.table_columns import check_same_order
+from demele.core.written import Written, plain
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 
 if TYPE_CHECKING:

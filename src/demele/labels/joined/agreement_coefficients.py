@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_level, is_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
 from demele.core.labelled import plain_text, shown
-from demele.core.options import checked_level, is_whole
-from demele.core.results import Interval, Note, Written, plain
+from demele.core.results import Interval, Note
 from demele.core.sentences import setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
+from demele.core.written import Written, plain
 from demele.labels.joined.agreement_pairs import FirstAnswers, cohen_kappas, first_answers, with_rest
 from demele.labels.joined.agreement_sums import COEFFICIENTS, Scale, Sums, resampled_intervals, vote_rows
 from demele.labels.joined.annotations import Annotations, read_annotations

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
-from demele.core.results import Interval, Note, Written, plain
+from demele.core.results import Interval, Note
 from demele.core.signature import Signature
+from demele.core.written import Written, plain
 from demele.noise.transition import TransitionMatrix
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_level, checked_whole, is_number, is_whole
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text, shown
-from demele.core.options import checked_level, checked_whole, is_number, is_whole
 from demele.core.results import Interval, Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import arg

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_number, checked_whole
 from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.labelled import plain_text
-from demele.core.options import checked_number, checked_whole
 from demele.core.sentences import in_code
 from demele.core.signature import Signature
 from demele.core.version import __version__

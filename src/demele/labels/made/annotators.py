@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.checked_numbers import checked_count, checked_share, checked_whole
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
-from demele.core.options import checked_count, checked_share, checked_whole
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.sentences import in_code

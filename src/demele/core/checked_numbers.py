@@ -1,4 +1,4 @@
-"""Options as a user gave them: read, or refused with what was expected and what came."""
+"""Numbers that a user gave as options: read, or refused with what was expected and what came."""
 
 from collections.abc import Callable
 from typing import Any
