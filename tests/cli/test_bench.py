@@ -636,7 +636,7 @@ def test_show_writes_what_was_saved_and_its_page(demele: Program, own: Path) -> 
     assert json.loads(again.out)["curves"] == json.loads(made.out)["curves"]
     page = (own / "mine.html").read_text(encoding="utf-8")
     assert "What does best_correlation measure?" in page
-    assert 'id="evidence-best_correlation-coherent_modularity"' in page
+    assert 'href="#evidence-best_correlation-coherent_modularity"' in page
     assert "report written to mine.html" in again.err
 
 

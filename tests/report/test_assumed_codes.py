@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from demele.report.scores import overview, verdict
+from demele.report.scores import overview
+from demele.report.scores_verdict import verdict
 from demele.report.scores_view import Catalogue, View
 
 _SPECS: dict[str, dict[str, Any]] = {
