@@ -157,77 +157,67 @@ class Scenario:
         if not self.name or not isinstance(self.name, str):
             raise InputError("scenario", f"expected a name, got {self.name!r}")
         if not callable(self.draw):
-            raise InputTypeError(f"scenario {self.name!r}: draw is not a function of (rng, severity, n_samples)")
+            raise self._refused("draw is not a function of (rng, severity, n_samples)", InputTypeError)
         if self.declines is not None and not callable(self.declines):
-            raise InputTypeError(f"scenario {self.name!r}: declines is not a function of (candidate)")
+            raise self._refused("declines is not a function of (candidate)", InputTypeError)
         if self.kind not in get_args(Kind):
-            raise InputError(f"scenario {self.name!r}: kind: expected {', '.join(get_args(Kind))}, got {self.kind!r}")
+            raise self._refused(f"kind: expected {', '.join(get_args(Kind))}, got {self.kind!r}")
         try:
             severities = () if isinstance(self.severities, str) else tuple(float(item) for item in self.severities)
         except (TypeError, ValueError):
-            raise InputTypeError(f"scenario {self.name!r}: expected severities, got {self.severities!r}") from None
+            raise self._refused(f"expected severities, got {self.severities!r}", InputTypeError) from None
         object.__setattr__(self, "severities", severities)
         if not severities:
-            raise InputError(f"scenario {self.name!r}: expected at least one severity, got none")
+            raise self._refused("expected at least one severity, got none")
         if not np.isfinite(severities).all():
-            raise InputError(f"scenario {self.name!r}: expected finite severities, got {severities}")
-        if len(set(self.severities)) < len(self.severities):
-            raise InputError(f"scenario {self.name!r}: a severity is given twice: {self.severities}")
-        if self.labels and len(self.labels) != len(self.severities):
-            raise InputError(
-                f"scenario {self.name!r}: expected a label for each of {len(self.severities)} severities, "
-                f"got {len(self.labels)}"
-            )
+            raise self._refused(f"expected finite severities, got {severities}")
+        if len(set(severities)) < len(severities):
+            raise self._refused(f"a severity is given twice: {severities}")
+        if self.labels and len(self.labels) != len(severities):
+            raise self._refused(f"expected a label for each of {len(severities)} severities, got {len(self.labels)}")
         if isinstance(self.labels, str) or not all(isinstance(item, str) for item in self.labels):
-            raise InputTypeError(f"scenario {self.name!r}: expected labels that are text, got {self.labels!r}")
+            raise self._refused(f"expected labels that are text, got {self.labels!r}", InputTypeError)
         self._check_wanted()
         told = fingerprint(self.draw)
         object.__setattr__(self, "draw_fingerprint", f"{told}-paired" if self.paired else told)
 
+    def _refused(self, problem: str, kind: type[InputError] = InputError) -> InputError:
+        return kind(f"scenario {self.name!r}: {problem}")
+
     def _check_wanted(self) -> None:
         """Refuse expectations that cannot be asked of this sweep, before anything is computed."""
         if not isinstance(self.wanted, Mapping):
-            raise InputTypeError(
-                f"scenario {self.name!r}: wanted: expected a mapping of property to expectations, got {self.wanted!r}"
+            raise self._refused(
+                f"wanted: expected a mapping of property to expectations, got {self.wanted!r}", InputTypeError
             )
-        labels = [self.label(place) for place in range(len(self.severities))]
         for wanted, expectations in self.wanted.items():
             if wanted not in ("modularity", "compactness", "explicitness", "any"):
-                raise InputError(
-                    f"scenario {self.name!r}: wanted: expected modularity, compactness, explicitness or any, "
-                    f"got {wanted!r}"
-                )
+                raise self._refused(f"wanted: expected modularity, compactness, explicitness or any, got {wanted!r}")
             if not isinstance(expectations, tuple | list):
-                raise InputTypeError(
-                    f"scenario {self.name!r}: wanted[{wanted!r}]: expected a tuple of expectations, such as "
-                    f"(bench.Holds(0.1),), got {expectations!r}"
-                )
+                such = f"a tuple of expectations, such as (bench.Holds(0.1),), got {expectations!r}"
+                raise self._refused(f"wanted[{wanted!r}]: expected {such}", InputTypeError)
             for expectation in expectations:
                 if not callable(getattr(expectation, "contrasts", None)):
-                    raise InputTypeError(
-                        f"scenario {self.name!r}: wanted[{wanted!r}]: expected expectations, such as bench.Holds(0.1), "
-                        f"got {expectation!r}"
-                    )
-                try:
-                    contrasts = expectation.contrasts(self.severities, labels)
-                except InputError as error:
-                    raise InputError(f"scenario {self.name!r}: wanted: {expectation!r}: {error}") from error
-                except ValueError as error:  # of tuple.index: no such severity
-                    raise InputError(
-                        f"scenario {self.name!r}: wanted: {expectation!r} names a severity that is not in "
-                        f"{self.severities}"
-                    ) from error
-                except TypeError as error:  # minus a text
-                    raise InputTypeError(
-                        f"scenario {self.name!r}: wanted: {expectation!r}: expected numbers: {error}"
-                    ) from error
-                bounds = [item.bound for item in contrasts]
-                if not all(isinstance(item, int | float | np.number) and np.isfinite(item) for item in bounds):
-                    raise InputError(f"scenario {self.name!r}: wanted: {expectation!r}: expected finite numbers")
-                if not contrasts and len(self.severities) > 1:
-                    raise InputError(
-                        f"scenario {self.name!r}: wanted: {expectation!r} asks nothing of {self.severities}"
-                    )
+                    such = f"expectations, such as bench.Holds(0.1), got {expectation!r}"
+                    raise self._refused(f"wanted[{wanted!r}]: expected {such}", InputTypeError)
+                self._check_expectation(expectation)
+
+    def _check_expectation(self, expectation: Expectation) -> None:
+        labels = [self.label(place) for place in range(len(self.severities))]
+        try:
+            contrasts = expectation.contrasts(self.severities, labels)
+        except InputError as error:
+            raise self._refused(f"wanted: {expectation!r}: {error}") from error
+        except ValueError as error:  # of tuple.index: no such severity
+            where = f"a severity that is not in {self.severities}"
+            raise self._refused(f"wanted: {expectation!r} names {where}") from error
+        except TypeError as error:  # minus a text
+            raise self._refused(f"wanted: {expectation!r}: expected numbers: {error}", InputTypeError) from error
+        bounds = [item.bound for item in contrasts]
+        if not all(isinstance(item, int | float | np.number) and np.isfinite(item) for item in bounds):
+            raise self._refused(f"wanted: {expectation!r}: expected finite numbers")
+        if not contrasts and len(self.severities) > 1:
+            raise self._refused(f"wanted: {expectation!r} asks nothing of {self.severities}")
 
     def label(self, position: int) -> str:
         """Return what the severity at a position is called."""
