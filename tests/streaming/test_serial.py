@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import demele
 from demele.streaming.archive import MAGIC, checksum
-from demele.streaming.serial import state_to_bytes, with_state
+from demele.streaming.state_bytes import state_to_bytes, with_state
 
 RNG = np.random.default_rng(0)
 FACTORS = np.column_stack([RNG.random(300), RNG.random(300), RNG.integers(0, 4, 300)])

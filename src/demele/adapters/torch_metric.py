@@ -15,7 +15,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.streaming.accumulator import BOUND, Accumulator
 from demele.streaming.frame import Frame
-from demele.streaming.serial import state_to_bytes, with_state
+from demele.streaming.state_bytes import state_to_bytes, with_state
 
 if TYPE_CHECKING:
     import torch

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import (
-    FEW_LEVELS,
     MAX_LEVELS_OF_WHOLE_FLOATS,
-    ROWS_PER_INTEGER_LABEL,
-    ROWS_PER_STORED_LABEL,
+    are_classes,
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
@@ -287,11 +285,9 @@ def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
             refuse_written_numbers(seen.levels, None, name)
             refuse_names_of_rows(len(seen.levels), seen.n_annotated, name, seen.levels[0])
         return "categorical"
-    if seen.form == "real" or seen.distinct is None or seen.distinct.size > MAX_LEVELS_OF_WHOLE_FLOATS:
+    if seen.form == "real" or seen.distinct is None:
         return "continuous"
-    n_levels = seen.distinct.size
-    rows_per_level = ROWS_PER_INTEGER_LABEL if seen.integer else ROWS_PER_STORED_LABEL
-    labels = n_levels <= FEW_LEVELS or seen.n_annotated >= rows_per_level * n_levels
+    labels = are_classes(seen.distinct.size, seen.n_annotated, integer=seen.integer)
     return "categorical" if labels else "continuous"
 
 

@@ -28,7 +28,7 @@ from demele.streaming.sample import SampleState, as_tables, of_sample
 from demele.streaming.settings import Settings, comparable, difference, listed
 from demele.streaming.source import (
     Counted,
-    Seen,
+    Described,
     check_with_frame,
     sums_for,
 )
@@ -375,7 +375,7 @@ class Accumulator:
             columns += read_deviations(codes_std, names[0], n)
         return tuple(columns), names
 
-    def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Seen:
+    def _of_all(self, frame: Frame, found: dict[str, Score], left_out: dict[str, LeftOut]) -> Described:
         """Add the scores that are read off counts and sums, and return what they say of the rows."""
         settings = self._settings
         options = {one.name: one.options for one in self._asked}

@@ -33,7 +33,7 @@ MUCH = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Described:
     """What results say of the rows so far, of which there are states only.
 
     Attributes
@@ -200,19 +200,19 @@ class Counted(Source):
         _warn_of_constants(subject, self._warned)
         return subject
 
-    def seen(self, state: str, options: Mapping[str, Any]) -> "Seen":
+    def seen(self, state: str, options: Mapping[str, Any]) -> "Described":
         """Return what results say of the rows: the factors that vary are those under the metric's own bins."""
         if state != "table":
             sums = self.sums_of(state, options)
             annotated = [int(one) for one in sums.annotated]
-            return Seen(self.frame, sums.n, annotated, sums.clipped, sums.varying)
+            return Described(self.frame, sums.n, annotated, sums.clipped, sums.varying)
         counts = self._counted(options["bins"])
         own = self.counts[options["bins"]]
         annotated = [0] * len(self.frame.columns) if own.annotated is None else [int(one) for one in own.annotated]
         pairs = zip(_reached(counts).tolist(), counts.code_bins.tolist(), strict=True)
-        return Seen(self.frame, own.n, annotated, own.clipped, _varying(counts), tuple(pairs))
+        return Described(self.frame, own.n, annotated, own.clipped, _varying(counts), tuple(pairs))
 
-    def about(self) -> "Seen":
+    def about(self) -> "Described":
         """Return what an evaluation says of the rows, under the first of the rules."""
         if self.counts:
             return replace(self.seen("table", {"bins": next(iter(self.counts))}), bins=())
