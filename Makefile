@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo test test-fast test-oldest test-oldest-short lint format types docs bench fuzz clean
+.PHONY: demo test test-all test-fast test-oldest test-oldest-short lint format types docs bench fuzz clean
 
 # Says what is missing on the machine, before half an environment is made that the next call would trust.
 define check_python
@@ -32,10 +32,13 @@ demo: $(VENV)/.demo  ## Score bundled codes, rank bundled language models; write
 	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
 	$(BIN)/demele compare --demo --format table --report demele-compare.html --force
 
-test: lint types docs test-fast  ## Everything that CI runs
+test: lint types docs test-all  ## Everything that CI runs
 
-test-fast: $(VENV)/.dev  ## The test suite alone
+test-all: $(VENV)/.dev  ## The whole test suite
 	$(BIN)/python -m pytest -n 2
+
+test-fast: $(VENV)/.dev  ## The tests without those that start browsers, other interpreters and clusters, or simulate for long
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 # The wheels of these releases are for Python 3.11.
 $(OLDEST)/bin/python:
