@@ -81,13 +81,13 @@ COMMANDS: Mapping[str, Command] = {
     "compare-ask": Command(
         "compare data.csv::one data.csv::two data.csv::label --ask ask.csv", ("ask.csv",), kept=("ask.csv",)
     ),
-    "audit": Command("audit data.csv::label --size 200 --output audit.csv", ("audit.csv",)),
-    "noise-add-csv": Command("noise add data.csv::label --rate 0.05,0.1 --output n.csv", ("n.csv",)),
-    "noise-add-npz": Command("noise add data.csv::label --rate 0.05,0.1 --output n.npz", ("n.npz",)),
-    "noise-add-parquet": Command("noise add data.csv::label --rate 0.05 --output n.parquet", ("n.parquet",)),
-    "noise-add-json": Command("noise add data.csv::label --rate 0.05 --output n.json", ("n.json",)),
+    "audit": Command("audit data.csv::label --rows 200 --output audit.csv", ("audit.csv",)),
+    "noise-add-csv": Command("noise add data.csv::label --noise-rate 0.05,0.1 --output n.csv", ("n.csv",)),
+    "noise-add-npz": Command("noise add data.csv::label --noise-rate 0.05,0.1 --output n.npz", ("n.npz",)),
+    "noise-add-parquet": Command("noise add data.csv::label --noise-rate 0.05 --output n.parquet", ("n.parquet",)),
+    "noise-add-json": Command("noise add data.csv::label --noise-rate 0.05 --output n.json", ("n.json",)),
     "noise-add-features": Command(
-        "noise add data.csv::label --rate 0.05 --features codes.npy --annotators 3 --output n.tsv "
+        "noise add data.csv::label --noise-rate 0.05 --features codes.npy --annotators 3 --output n.tsv "
         "--save-annotations who.csv",
         ("n.tsv", "who.csv"),
     ),
@@ -96,15 +96,16 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "noise-clean": Command("noise clean data.csv::label codes.npy --output k.csv --suspects w.csv", ("k.csv", "w.csv")),
     "bench-metrics": Command(
-        "bench metrics --metrics mig --scenarios mixing --seeds 2 --samples 200 --output b.json --report b.html "
+        "bench metrics --metrics mig --scenarios mixing --seeds 2 --rows 200 --output b.json --report b.html "
         "--save b.json.gz --store b.jsonl",
         ("b.json", "b.html", "b.json.gz", "b.jsonl"),
         kept=("b.jsonl",),
     ),
     "bench-show": Command("bench show saved.json.gz --output b.csv --report b.html", ("b.csv", "b.html")),
     "bench-comparisons": Command(
-        "bench comparisons --predictions data.csv::one,two,three --labels data.csv::label --noise uniform "
-        "--rates 0.05 --methods classic,prudent-v1 --output x.json --report x.html --store x.jsonl --pictures drawn",
+        "bench comparisons --predictions data.csv::one,two,three --true-labels data.csv::label --noise uniform "
+        "--noise-rate 0.05 --methods classic,prudent-v1 --output x.json --report x.html --store x.jsonl "
+        "--pictures drawn",
         ("x.json", "x.html", "x.jsonl", "drawn/curves.png", "drawn/curves.svg"),
         kept=("x.jsonl",),
     ),

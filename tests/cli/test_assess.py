@@ -58,7 +58,7 @@ def test_classes_that_labels_do_not_have(demele: Program, labels_folder: Path, j
     refused = demele("assess", "silent.csv::old", "silent.csv::label")
     assert refused.status == 2
     assert "none of the 4 classes 0, 1, 2, 3: -1, first at row" in refused.err
-    assert refused.err.endswith("if they are classes, give --classes=-1,0,1,2,3\n")
+    assert refused.err.endswith("if they are classes, give all classes with --classes=-1,0,1,2,3\n")
     told = demele("assess", "silent.csv::old", "silent.csv::label", "--classes", "-1,0,1,2,3")
     assert told.status == 2
     assert "one that begins with - is written --classes=-..." in told.err

@@ -81,7 +81,7 @@ ends = replace(bench.scenario("mixing"), severities=(0.0, 0.5))
 taken = replace(fading, name="mixing")
 """
 #: Small enough for a test: rows, seeds, and no progress.
-TINY = ("--samples", 200, "--seeds", 2)
+TINY = ("--rows", 200, "--seeds", 2)
 MIXING = ("bench", "metrics", "--scenarios", "mixing", *TINY)
 OWN = ("--metrics", "mine.py::best_correlation", "--alone")
 
@@ -208,7 +208,7 @@ def test_usual_choices(own: Path, demele: Program, monkeypatch: pytest.MonkeyPat
     for arguments in (
         (),
         ("--quick",),
-        ("--quick", "--samples", 300, "--seeds", "added=2", "--slow-seeds", "source=1", "--scenarios", "noise"),
+        ("--quick", "--rows", 300, "--seeds", "added=2", "--slow-seeds", "source=1", "--scenarios", "noise"),
         ("--seeds", "source=30", "--slow-seeds", 3, "--quiet"),
     ):
         assert demele("bench", "metrics", *arguments).status == 0
@@ -250,10 +250,10 @@ def test_the_same_command_goes_on_where_it_stopped(demele: Program, own: Path, m
     (own / "mine.py").write_text(_MINE.replace("LIMIT = 1.0", "LIMIT = 0.5"), encoding="utf-8")
     changed = demele(*MIXING, *OWN, "--store", rows)
     assert max(json.loads(changed.out)["curves"][0]["mean"]) == 0.5
-    refused = demele(*MIXING, *OWN, "--store", rows, "--samples", 300)
+    refused = demele(*MIXING, *OWN, "--store", rows, "--rows", 300)
     assert refused.status == 2
     assert "--store: " in refused.err
-    assert "was made with --samples = 200, this run has 300" in refused.err
+    assert "was made with --rows = 200, this run has 300" in refused.err
     assert "records of this run" not in refused.err
 
 
@@ -565,11 +565,11 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--seeds", "0"), "error: --seeds: expected at least 1, got 0"),
         (("--slow-seeds", "0"), "error: --slow-seeds: expected at least 1, got 0"),
         (("--slow-seeds", "source=0"), "error: --slow-seeds['source']: expected at least 1, got 0"),
-        (("--samples", "3"), "error: --samples: expected at least 100, got 3"),
-        (("--samples", "x"), "argument --samples: invalid int value: 'x'"),
-        (("--sample", "300"), "unrecognized arguments: --sample 300; did you mean --samples?"),
+        (("--rows", "3"), "error: --rows: expected at least 100, got 3"),
+        (("--rows", "x"), "argument --rows: invalid int value: 'x'"),
+        (("--row", "300"), "unrecognized arguments: --row 300; did you mean --rows?"),
         (("--protocol", "robsut"), "error: --protocol: none is called 'robsut'; did you mean 'robust'?"),
-        (("--level", "95"), "error: --level: expected a number between 0 and 1, got 95.0"),
+        (("--level", "95"), "error: --level: expected a number between 0 and 1, such as 0.95, got 95"),
         (("--jobs", "0"), "error: --jobs: expected a number of processes"),
         (("--report", "there.html"), "there.html: exists already; --force replaces it"),
         (("--save", "there.html"), "there.html: exists already; --force replaces it"),
@@ -655,7 +655,7 @@ def test_show_without_a_file_shows_the_published_metrics(demele: Program, own: P
     [
         (["nothere.json.gz"], "FILE: cannot read nothere.json.gz: No such file or directory"),
         (["mine.py"], "FILE: mine.py is not a saved characterisation"),
-        (["--report", "mine.py"], "mine.py: exists already"),
+        (["--output", "mine.py"], "mine.py: exists already"),
         (["--metrics", "mig"], "unrecognized arguments: --metrics"),
     ],
 )

@@ -52,7 +52,7 @@ def odd(established, candidate, labels):
 data = [1, 2]
 """
 #: A run of classifiers that are there: small enough for a test.
-GIVEN = ("bench", "comparisons", "--predictions", "data.csv::old,new,twin", "--labels", "data.csv::true")
+GIVEN = ("bench", "comparisons", "--predictions", "data.csv::old,new,twin", "--true-labels", "data.csv::true")
 #: The whole experiment, as small as it gets.
 TINY = ("--classifiers", 4, "--candidates", 8, "--annotators", 12, "--folds", 3)
 
@@ -97,7 +97,7 @@ def _as_json(found: bench.MethodComparison) -> Any:
 def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataFrame) -> None:
     methods = ["classic", "prudent-v2(prudence=0.2)", "cleaned(s=0.6, e=0.1, c=0.5)", "audited(labels=100)"]
     run = demele(
-        *(*GIVEN, "--rates", "0.05,0.1", "--methods", ",".join(methods), "--measures", "accuracy,recall:2"),
+        *(*GIVEN, "--noise-rate", "0.05,0.1", "--methods", ",".join(methods), "--measures", "accuracy,recall:2"),
         *("--level", 0.9, "--seed", 3, "--title", "Mine", "--annotations", "data.csv::old,new,label"),
     )
     assert run.status == 0, run.err
@@ -114,8 +114,8 @@ def test_the_numbers_of_the_library(demele: Program, own: Path, judged: pd.DataF
 
 def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: pd.DataFrame) -> None:
     run = demele(
-        *("bench", "comparisons", "--predictions", "names.csv::old,new,twin", "--labels", "names.csv::true"),
-        *("--rates", "0.1", "--methods", "classic", "--noise", "uniform", "--measures", "precision:cat,f1:owl"),
+        *("bench", "comparisons", "--predictions", "names.csv::old,new,twin", "--true-labels", "names.csv::true"),
+        *("--noise-rate", "0.1", "--methods", "classic", "--noise", "uniform", "--measures", "precision:cat,f1:owl"),
         *("--classes", "cat,dog,owl,yak,gnu"),
     )
     assert run.status == 0, run.err
@@ -129,7 +129,7 @@ def test_uniform_noise_on_names_of_classes(demele: Program, own: Path, judged: p
 
 
 def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
-    asked = ("--rates", "0.05", "--methods", "classic,prudent-v1", "--format", "csv")
+    asked = ("--noise-rate", "0.05", "--methods", "classic,prudent-v1", "--format", "csv")
     run = demele("bench", "comparisons", "--label-set", "geirhos_16class_rotation", *asked)
     networks = label_set("geirhos_16class_rotation")
     expected = bench.compare_methods(
@@ -141,8 +141,8 @@ def test_networks_that_come_with_demele(demele: Program, own: Path) -> None:
 
 def test_the_whole_experiment_on_your_data(demele: Program, own: Path) -> None:
     run = demele(
-        *("bench", "comparisons", "--features", "described.csv", "--labels", "described.csv::animal", *TINY),
-        *("--rates", "0.05", "--methods", "classic,bounded", "--measures", "accuracy,recall:dog", "--seed", 1),
+        *("bench", "comparisons", "--features", "described.csv", "--true-labels", "described.csv::animal", *TINY),
+        *("--noise-rate", "0.05", "--methods", "classic,bounded", "--measures", "accuracy,recall:dog", "--seed", 1),
     )
     assert run.status == 0, run.err
     assert "column animal was left out of the features: it is given as described.csv::animal" in run.err
@@ -201,7 +201,7 @@ def test_what_is_asked_of_the_library_by_default(
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.DataFrame) -> None:
     names = "classic,mine.py::bolder,mine.py::asker,mine.py::classic"
-    run = demele(*GIVEN, "--rates", "0.05", "--methods", names, "--jobs", jobs)
+    run = demele(*GIVEN, "--noise-rate", "0.05", "--methods", names, "--jobs", jobs)
     assert run.status == 0, run.err
     content = json.loads(run.out)  # what the function prints is not among the results
     assert [method["name"] for method in content["methods"]] == ["classic", "bolder", "asker", "classic 2"]
@@ -217,7 +217,7 @@ def test_a_method_of_a_file(jobs: int, demele: Program, own: Path, judged: pd.Da
 
 
 def test_a_changed_file_decides_anew(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--rates", "0.05", "--methods", "mine.py::bolder", "--store", "rows.jsonl")
+    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "mine.py::bolder", "--store", "rows.jsonl")
     first = demele(*asked)
     again = demele(*asked)
     assert "chatter" in first.err
@@ -247,23 +247,23 @@ def test_commas_in_parentheses(text: str, parts: list[str]) -> None:
 
 def test_tables_for_eyes(demele: Program, own: Path) -> None:
     asked = (*GIVEN, "--methods", "classic,prudent-v1,audited", "--measures", "accuracy,recall:2", "--format", "table")
-    out = demele(*asked, "--rates", "0.05,0.1").out
+    out = demele(*asked, "--noise-rate", "0.05,0.1").out
     assert "3 classifiers, 6 ordered pairs, 600 instances of 4 classes" in out
     titles = [line.partition(" (")[0] for line in out.splitlines() if "the comparison on true labels keeps" in line]
     assert titles == ["accuracy, noise 5%", "accuracy, noise 10%", "recall of 2, noise 5%", "recall of 2, noise 10%"]
     assert "0.00, 66.82" in out  # what the source printed, at 5% only
     assert "source: type I, type II of Benjelloun" in out
     assert "note: The classifiers themselves made the noise" in out
-    at = demele(*asked, "--rates", "0.05,0.1", "--at", "0.1").out
+    at = demele(*asked, "--noise-rate", "0.05,0.1", "--at", "0.1").out
     assert "noise 5%" not in at
     assert "66.82" not in at
     assert "other noise rates, with --at R or --format csv: 0.05" in at
-    many = demele(*GIVEN, "--methods", "classic,prudent-v1", "--rates", "0.01,0.06", "--measures", "accuracy").out
+    many = demele(*GIVEN, "--methods", "classic,prudent-v1", "--noise-rate", "0.01,0.06", "--measures", "accuracy").out
     assert many.startswith("{")
 
 
 def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.DataFrame) -> None:
-    asked = (*GIVEN, "--methods", "classic,label-free", "--rates", "0.1")
+    asked = (*GIVEN, "--methods", "classic,label-free", "--noise-rate", "0.1")
     expected = bench.compare_methods(
         _models(judged), judged["true"], [0.1], ["classic", "label-free"], reference="paired"
     )
@@ -283,13 +283,13 @@ def test_what_verdicts_are_held_against(demele: Program, own: Path, judged: pd.D
 
 def test_one_rate_where_all_would_be_too_many(demele: Program, own: Path) -> None:
     cleanings = ",".join(f"cleaned(s=0.6,e={share / 100})" for share in range(1, 32))
-    run = demele(*GIVEN, "--rates", "0.01,0.04", "--methods", cleanings, "--format", "table")
+    run = demele(*GIVEN, "--noise-rate", "0.01,0.04", "--methods", cleanings, "--format", "table")
     assert "accuracy, noise 4%" in run.out
     assert "accuracy, noise 1%" not in run.out
 
 
 def test_files_of_results(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--rates", "0.05", "--methods", "classic,prudent-v1")
+    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "classic,prudent-v1")
     run = demele(*asked, "--output", "found.csv", "--report", "page.html", "--pictures", "pictures")
     assert (run.status, run.out) == (0, "")
     assert run.err.splitlines() == [
@@ -319,9 +319,9 @@ def test_the_methods_are_listed(demele: Program, own: Path) -> None:
 
 def test_lines_of_progress(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.0)
-    err = demele(*GIVEN, "--rates", "0.05", "--methods", "classic,prudent-v1").err.splitlines()
+    err = demele(*GIVEN, "--noise-rate", "0.05", "--methods", "classic,prudent-v1").err.splitlines()
     assert err[-2:] == ["demele: 50%, classic at 0.05 noise", "demele: 100%, prudent-v1 at 0.05 noise"]
-    assert demele(*GIVEN, "--rates", "0.05", "--methods", "classic", "--quiet").err == ""
+    assert demele(*GIVEN, "--noise-rate", "0.05", "--methods", "classic", "--quiet").err == ""
 
 
 def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,7 +340,7 @@ def test_an_interrupted_run_says_what_it_kept(demele: Program, own: Path, monkey
 
 # Mistakes --------------------------------------------------------------------------------------------------------
 
-LABELS = ("--labels", "true.npy")
+LABELS = ("--true-labels", "true.npy")
 MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
 
 
@@ -349,22 +349,28 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
     [
         (("--predictions", "none.csv", *LABELS), "none.csv: No such file or directory"),
         (("--predictions", "data.csv::old,nwe", *LABELS), "holds no column called 'nwe'; did you mean 'new'?"),
-        (("--predictions", "data.csv::old,new"), "--labels: expected the labels of the rows of --predictions"),
-        (("--features", "described.csv::x,y"), "--labels: expected the labels of the rows of --features"),
-        (LABELS, "--labels: they need --features or --predictions beside them"),
-        (("--label-set", "mmlu_redux", *LABELS), "--labels: --label-set brings its own"),
+        (("--predictions", "data.csv::old,new"), "--true-labels: expected the labels of the rows of --predictions"),
+        (("--features", "described.csv::x,y"), "--true-labels: expected the labels of the rows of --features"),
+        (LABELS, "--true-labels: they need --features or --predictions beside them"),
+        (("--label-set", "mmlu_redux", *LABELS), "--true-labels: --label-set brings its own"),
         (("--label-set", "mmlu"), "--label-set: expected one of 'mmlu_redux'"),
         (("--label-set", "label_errors_mnist"), "--label-set: expected the predictions of at least 2"),
         (("--features", "described.csv::x", *MODELS), "--predictions: --features is given too; one of them"),
         (("--label-set", "mmlu_redux", "--features", "f.npy"), "--label-set: --features is given too; one of them"),
         (("--predictions", "old.npy", *LABELS), "--predictions: expected the predictions of at least 2 models, got 1"),
-        (("--predictions", "brief.csv", *LABELS), "old and --labels: expected the same number of rows, got 10 and 600"),
-        (("--predictions", "data.csv::old,new", "--labels", "one.npy"), "give --classes=0,1,2,3"),
+        (
+            ("--predictions", "brief.csv", *LABELS),
+            "old and --true-labels: expected the same number of rows, got 10 and 600",
+        ),
+        (("--predictions", "data.csv::old,new", "--true-labels", "one.npy"), "give all classes with --classes=0,1,2,3"),
         (("--predictions", "names.csv::old,new", *LABELS), "class integers and names cannot be matched"),
-        ((*MODELS, "--classes", "0,1"), "--labels: "),
-        (("--features", "described.csv::x,y", *LABELS), "--features and --labels: expected the same number of rows"),
+        ((*MODELS, "--classes", "0,1"), "--true-labels: "),
+        (
+            ("--features", "described.csv::x,y", *LABELS),
+            "--features and --true-labels: expected the same number of rows",
+        ),
         (("--features", "described.csv", *LABELS), "described.csv: expected columns of numbers, got words in animal"),
-        (("--features", "described.csv::x", "--labels", "one.npy"), "--labels: expected at least 2 classes"),
+        (("--features", "described.csv::x", "--true-labels", "one.npy"), "--true-labels: expected at least 2 classes"),
         ((*MODELS, "--folds", "3"), "--folds: is for the whole experiment, which trains its classifiers"),
         ((*MODELS, "--classifiers", "3"), "--classifiers: is for the whole experiment"),
         (("--noise", "uniform"), "--noise: is for --predictions or --label-set"),
@@ -376,18 +382,21 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
         ),
         ((*MODELS, "--annotations", "brief.csv"), "--annotations: expected 600 labels of each annotator"),
         (
-            (*MODELS, "--rates", "5%"),
-            "argument --rates: expected a share of the labels, such as 0.05, got '5%'; for 5%",
+            (*MODELS, "--noise-rate", "5%"),
+            "argument --noise-rate: expected a share of the labels, such as 0.05, got '5%'; for 5%",
         ),
-        ((*MODELS, "--rates", "5"), "--rates: expected shares of the labels in [0, 1), got 5.0; for 5% write 0.05"),
-        ((*MODELS, "--rates", "0.01,1"), "--rates: expected shares of the labels in [0, 1), got 1.0"),
-        ((*MODELS, "--rates", ","), "argument --rates: expected shares of the labels"),
         (
-            (*MODELS, "--rates", "0.9", "--annotations", "data.csv::old,new"),
-            "--rates: 0.9 of 600 instances would be 540 wrong labels",
+            (*MODELS, "--noise-rate", "5"),
+            "--noise-rate: expected shares of the labels in [0, 1), got 5.0; for 5% write 0.05",
         ),
-        ((*MODELS, "--rates", "0.9"), "the highest reachable rate is"),
-        ((*MODELS, "--rates", "0.1", "--at", "0.2"), "--at: expected one of the noise rates 0.1, got 0.2"),
+        ((*MODELS, "--noise-rate", "0.01,1"), "--noise-rate: expected shares of the labels in [0, 1), got 1.0"),
+        ((*MODELS, "--noise-rate", ","), "argument --noise-rate: expected shares of the labels"),
+        (
+            (*MODELS, "--noise-rate", "0.9", "--annotations", "data.csv::old,new"),
+            "--noise-rate: 0.9 of 600 instances would be 540 wrong labels",
+        ),
+        ((*MODELS, "--noise-rate", "0.9"), "the highest reachable rate is"),
+        ((*MODELS, "--noise-rate", "0.1", "--at", "0.2"), "--at: expected one of the noise rates 0.1, got 0.2"),
         ((*MODELS, "--at", "0.3"), "--at: expected one of the noise rates 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, got 0.3"),
         ((*MODELS, "--quick", "--at", "0.2"), "--at: expected one of the noise rates 0.05, 0.1, got 0.2"),
         ((*MODELS, "--methods", ","), "argument --methods: expected names, separated by commas"),
@@ -437,7 +446,7 @@ MODELS = ("--predictions", "data.csv::old,new,twin", *LABELS)
         ((*MODELS, "--pictures", "there.html"), "--pictures: there.html: expected a folder, got a file"),
         ((*MODELS, "--pictures", "no/pictures"), "--pictures: no/pictures: there is no folder no; make it first"),
         ((*MODELS, "--pictures", "x", "--output", "x"), "--pictures: x is read or written by the same command"),
-        ((*MODELS, "--rate", "0.1"), "unrecognized arguments: --rate 0.1; did you mean --rates?"),
+        ((*MODELS, "--rate", "0.1"), "unrecognized arguments: --rate 0.1; did you mean --noise-rate?"),
     ],
 )
 def test_a_mistake_is_one_clear_line_before_any_computing(
@@ -468,13 +477,13 @@ def test_a_mistake_is_one_clear_line_before_any_computing(
     ],
 )
 def test_a_method_that_fails(name: str, message: str, demele: Program, own: Path) -> None:
-    run = demele(*GIVEN, "--rates", "0.05", "--methods", f"mine.py::{name}", "--quiet")
+    run = demele(*GIVEN, "--noise-rate", "0.05", "--methods", f"mine.py::{name}", "--quiet")
     assert (run.status, run.out) == (2, "")
     assert message in run.err
 
 
 def test_the_store_of_another_run(demele: Program, own: Path) -> None:
-    asked = (*GIVEN, "--rates", "0.05", "--methods", "classic", "--store", "rows.jsonl", "--quiet")
+    asked = (*GIVEN, "--noise-rate", "0.05", "--methods", "classic", "--store", "rows.jsonl", "--quiet")
     assert demele(*asked).status == 0
     run = demele(*asked, "--seed", 5)
     assert run.status == 2

@@ -264,7 +264,7 @@ def test_more_classes_than_labels_have(demele: Program, labels_folder: Path, jud
     for arguments in (pair, several, (*pair, "--ask", "answers.csv")):
         refused = demele("compare", *arguments)
         assert refused.status == 2
-        assert refused.err.endswith("if they are classes, give --classes=cat,dog,none,owl,yak\n")
+        assert refused.err.endswith("if they are classes, give all classes with --classes=cat,dog,none,owl,yak\n")
         assert not Path("answers.csv").exists()
     found = json.loads(demele("compare", *pair, "--classes", "cat,dog,none,owl,yak").out)
     assert found["candidate"]["successes"] == int((names["new"] == names["label"]).sum())
@@ -670,7 +670,7 @@ def test_a_proved_verdict_and_an_interval_that_decides_nothing(
 ) -> None:
     truth = judged["true"].to_numpy()
     assert (
-        demele("audit", "data.csv::label", "--size", 120, "--doubt", "data.csv::old,new", "--output", "w.csv").status
+        demele("audit", "data.csv::label", "--rows", 120, "--doubt", "data.csv::old,new", "--output", "w.csv").status
         == 0
     )
     drawn = pd.read_csv("w.csv", dtype={"probability": str, "least_probability": str})  # as they are written

@@ -362,7 +362,16 @@ def test_what_is_no_cleaning_is_refused(
         ["compare", "data.csv::old", "nested.json", "data.csv::label"],
         ["compare", "nested.json", "data.csv::old", "data.csv::label"],
         ["compare", "models.json", "data.csv::label"],
-        ["bench", "comparisons", "--predictions", "models.json", "--labels", "data.csv::label", "--methods", "classic"],
+        [
+            "bench",
+            "comparisons",
+            "--predictions",
+            "models.json",
+            "--true-labels",
+            "data.csv::label",
+            "--methods",
+            "classic",
+        ],
     ],
     ids=" ".join,
 )

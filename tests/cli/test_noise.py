@@ -80,7 +80,7 @@ def features_folder(labels_folder: Path, judged: pd.DataFrame) -> Path:
 
 
 def test_uniform_noise_is_that_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele("noise", "add", "data.csv::true", "--rate", 0.05, "--seed", 4, "--output", "noisy.csv")
+    run = demele("noise", "add", "data.csv::true", "--noise-rate", 0.05, "--seed", 4, "--output", "noisy.csv")
     assert (run.status, run.err) == (0, "demele: labels written to noisy.csv\n")
     made = labels.add_uniform_noise(judged["true"], 0.05, seed=4)
     frame = pd.read_csv("noisy.csv")
@@ -97,7 +97,7 @@ def test_uniform_noise_is_that_of_the_library(demele: Program, labels_folder: Pa
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "json", "npz"])
 def test_several_rates_are_nested_in_every_kind_of_file(suffix: str, demele: Program, labels_folder: Path) -> None:
     path = f"noisy.{suffix}"
-    content = _json(demele, "add", "names.csv::true", "--rate", "0.05,0.2,0.05", "--output", path, "--quiet")
+    content = _json(demele, "add", "names.csv::true", "--noise-rate", "0.05,0.2,0.05", "--output", path, "--quiet")
     assert content["nested"] is True
     assert [version["wrong"] for version in content["versions"]] == [30, 120]
     few, many, true = (
@@ -112,7 +112,7 @@ def test_several_rates_are_nested_in_every_kind_of_file(suffix: str, demele: Pro
 
 
 def test_noise_per_class(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    run = demele("noise", "add", "data.csv::true", "--rate", 0.1, "--symmetric", "--seed", 2, "--format", "csv")
+    run = demele("noise", "add", "data.csv::true", "--noise-rate", 0.1, "--symmetric", "--seed", 2, "--format", "csv")
     matrix = labels.symmetric_transition(4, 0.1)
     expected = labels.add_class_noise(judged["true"], matrix, exact=True, seed=2)
     assert_exact(pd.read_csv(io.StringIO(run.out)), expected.to_frame())
@@ -127,14 +127,16 @@ def test_noise_per_class(demele: Program, labels_folder: Path, judged: pd.DataFr
 
 
 def test_approximate_noise_varies(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    content = _json(demele, "add", "true.npy", "--rate", 0.1, "--approximate", "--kind", "uniform")
+    content = _json(demele, "add", "true.npy", "--noise-rate", 0.1, "--approximate", "--kind", "uniform")
     expected = labels.add_uniform_noise(judged["true"], 0.1, exact=False, seed=0)
     assert content["versions"][0]["wrong"] == int(expected.mislabelled.sum()) != 60
     assert content["exact"] is False
 
 
 def test_noise_of_annotators(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    content = _json(demele, "add", "names.csv::true", "--rate", "0.1,0.2", "--annotations", "names.csv::old,new,twin")
+    content = _json(
+        demele, "add", "names.csv::true", "--noise-rate", "0.1,0.2", "--annotations", "names.csv::old,new,twin"
+    )
     answers = {name: WORDS[judged[name]] for name in ("old", "new", "twin")}
     for version, rate in zip(content["versions"], (0.1, 0.2), strict=True):
         expected = labels.add_feature_noise(WORDS[judged["true"]], answers, rate)
@@ -144,7 +146,7 @@ def test_noise_of_annotators(demele: Program, labels_folder: Path, judged: pd.Da
 
 
 def test_annotators_are_trained_and_kept(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
-    asked = ("add", "described.csv::true", "--rate", "0.05", "--seed", 1)
+    asked = ("add", "described.csv::true", "--noise-rate", "0.05", "--seed", 1)
     run = demele(
         *("noise", *asked, "--features", "described.csv::x,y", "--annotators", 9, "--jobs", 1),
         *("--save-annotations", "annotators.csv", "--format", "json"),
@@ -162,14 +164,14 @@ def test_annotators_are_trained_and_kept(demele: Program, features_folder: Path,
 
 def test_features_that_hold_the_labels(demele: Program, features_folder: Path) -> None:
     run = demele(
-        "noise", "add", "described.csv::true", "--rate", "0.02", "--features", "described.csv", "--annotators", 3
+        "noise", "add", "described.csv::true", "--noise-rate", "0.02", "--features", "described.csv", "--annotators", 3
     )
     assert run.status == 0, run.err
     assert "column true was left out of the features: it is given as described.csv::true" in run.err
 
 
 def test_the_predictions_of_a_model(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    content = _json(demele, "add", "data.csv::true", "--rate", "0.1,0.3", "--predictions", "data.csv::old,new")
+    content = _json(demele, "add", "data.csv::true", "--noise-rate", "0.1,0.3", "--predictions", "data.csv::old,new")
     assert [version["source"] for version in content["versions"]] == ["new", "old"]
     errors = [float((judged[name] != judged["true"]).mean()) for name in ("new", "old")]
     assert_close([version["rate"] for version in content["versions"]], errors, ROUNDING)
@@ -179,57 +181,57 @@ def test_the_predictions_of_a_model(demele: Program, labels_folder: Path, judged
 
 
 def test_more_classes_than_occur(demele: Program, labels_folder: Path) -> None:
-    (version,) = _json(demele, "add", "true.npy", "--rate", 0.5, "--classes", "0,1,2,3,4")["versions"]
+    (version,) = _json(demele, "add", "true.npy", "--noise-rate", 0.5, "--classes", "0,1,2,3,4")["versions"]
     assert version["classes"] == [0, 1, 2, 3, 4]
     assert sum(row[4] for row in version["counts"]) > 0
 
 
 def test_what_was_made_for_eyes(demele: Program, labels_folder: Path) -> None:
-    run = demele("noise", "add", "names.csv::true", "--rate", "0.05,0.1", "--format", "table")
+    run = demele("noise", "add", "names.csv::true", "--noise-rate", "0.05,0.1", "--format", "table")
     assert run.err == "demele: the noisy labels are not kept; --output FILE writes them\n"
     out = run.out
     assert "Uniform noise: 600 labels" in out
     assert "10.00%      10.00%            60" in out
     assert "nested: labels that are wrong at a lower rate" in " ".join(out.split())
-    out = demele("noise", "add", "true.npy", "--rate", "0.1", "--approximate", "--format", "table").out
+    out = demele("noise", "add", "true.npy", "--noise-rate", "0.1", "--approximate", "--format", "table").out
     assert "approximate: each label was drawn by itself" in out
-    named = ("--annotations", "data.csv::old,new,twin", "--rate", "0.1", "--format", "table")
+    named = ("--annotations", "data.csv::old,new,twin", "--noise-rate", "0.1", "--format", "table")
     assert "highest" in demele("noise", "add", "true.npy", *named).out
-    named = ("--predictions", "data.csv::old,new", "--rate", "0.1", "--format", "table")
+    named = ("--predictions", "data.csv::old,new", "--noise-rate", "0.1", "--format", "table")
     assert "The predictions of a model as labels" in demele("noise", "add", "true.npy", *named).out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("none.npy", "--rate", "0.1"), "none.npy: No such file or directory"),
-        (("data.csv", "--rate", "0.1"), "data.csv: holds 5 columns"),
-        (("data.csv::tru", "--rate", "0.1"), "holds no column called 'tru'; did you mean 'true'?"),
-        (("true.npy",), "--rate: expected the share of labels to make wrong, such as --rate 0.05"),
+        (("none.npy", "--noise-rate", "0.1"), "none.npy: No such file or directory"),
+        (("data.csv", "--noise-rate", "0.1"), "data.csv: holds 5 columns"),
+        (("data.csv::tru", "--noise-rate", "0.1"), "holds no column called 'tru'; did you mean 'true'?"),
+        (("true.npy",), "--noise-rate: expected the share of labels to make wrong, such as --noise-rate 0.05"),
         (
-            ("true.npy", "--rate", "5%"),
-            "argument --rate: expected a share of the labels, such as 0.05, got '5%'; for 5%",
+            ("true.npy", "--noise-rate", "5%"),
+            "argument --noise-rate: expected a share of the labels, such as 0.05, got '5%'; for 5%",
         ),
         (
-            ("true.npy", "--rate", "5"),
-            "--rate: expected a share of the instances in [0, 1], got 5.0; for 5% write 0.05",
+            ("true.npy", "--noise-rate", "5"),
+            "--noise-rate: expected a share of the instances in [0, 1], got 5.0; for 5% write 0.05",
         ),
-        (("true.npy", "--rate", ","), "argument --rate: expected shares of the labels"),
-        (("true.npy", "--rate", "-0.1"), "--rate: expected a share of the instances in [0, 1], got -0.1"),
+        (("true.npy", "--noise-rate", ","), "argument --noise-rate: expected shares of the labels"),
+        (("true.npy", "--noise-rate", "-0.1"), "--noise-rate: expected a share of the instances in [0, 1], got -0.1"),
         (
-            ("true.npy", "--rate", "0.9", "--annotations", "data.csv::old,new"),
+            ("true.npy", "--noise-rate", "0.9", "--annotations", "data.csv::old,new"),
             "are wrong for at least one annotator with legitimacy; the highest reachable rate is 0.3",
         ),
         (
-            ("one.npy", "--rate", "0.1"),
+            ("one.npy", "--noise-rate", "0.1"),
             "LABELS: expected at least 2 classes, got only 1; give all classes with --classes",
         ),
-        (("one.npy", "--rate", "0.1", "--symmetric"), "--classes: expected at least 2 classes"),
-        (("true.npy", "--rate", "0.1", "--classes", "0,1"), "values are none of the 2 classes 0, 1: 2, 3"),
-        (("true.npy", "--kind", "class", "--rate", "0.1"), "--kind class: needs --transition or --symmetric"),
-        (("true.npy", "--kind", "feature", "--rate", "0.1"), "--kind feature: needs --annotations or --features"),
+        (("one.npy", "--noise-rate", "0.1", "--symmetric"), "--classes: expected at least 2 classes"),
+        (("true.npy", "--noise-rate", "0.1", "--classes", "0,1"), "values are none of the 2 classes 0, 1: 2, 3"),
+        (("true.npy", "--kind", "class", "--noise-rate", "0.1"), "--kind class: needs --transition or --symmetric"),
+        (("true.npy", "--kind", "feature", "--noise-rate", "0.1"), "--kind feature: needs --annotations or --features"),
         (
-            ("true.npy", "--kind", "model", "--symmetric", "--rate", "0.1"),
+            ("true.npy", "--kind", "model", "--symmetric", "--noise-rate", "0.1"),
             "--kind model: --symmetric makes noise of the kind class",
         ),
         (("true.npy", "--kind", "other"), "argument --kind: invalid choice: 'other'"),
@@ -237,7 +239,10 @@ def test_what_was_made_for_eyes(demele: Program, labels_folder: Path) -> None:
             ("true.npy", "--symmetric", "--predictions", "old.npy"),
             "--predictions: --symmetric is given too; one of them makes the noise",
         ),
-        (("true.npy", "--transition", "t.csv", "--rate", "0.1"), "--rate: --transition says how many labels are wrong"),
+        (
+            ("true.npy", "--transition", "t.csv", "--noise-rate", "0.1"),
+            "--noise-rate: --transition says how many labels are wrong",
+        ),
         (("true.npy", "--transition", "t.csv", "--classes", "0,1"), "--classes: --transition names its classes"),
         (("true.npy", "--transition", "t.csv"), "t.csv: its classes 0, 1 lack 2 that LABELS has: 2, 3"),
         (("true.npy", "--transition", "none.csv"), "none.csv: No such file or directory"),
@@ -248,47 +253,60 @@ def test_what_was_made_for_eyes(demele: Program, labels_folder: Path) -> None:
         (("true.npy", "--predictions", "old.npy", "--classes", "0,1"), "--classes: the kind model has its own"),
         (
             ("true.npy", "--predictions", "data.csv::old,new"),
-            "--rate: expected the rate wanted, to choose one of 2 models",
+            "--noise-rate: expected the rate wanted, to choose one of 2 models",
         ),
         (
-            ("true.npy", "--rate", "0.1", "--annotators", "5"),
+            ("true.npy", "--noise-rate", "0.1", "--annotators", "5"),
             "--annotators: is for annotators that are trained on --features",
         ),
-        (("true.npy", "--rate", "0.1", "--jobs", "2"), "--jobs: is for annotators that are trained on --features"),
-        (("true.npy", "--rate", "0.1", "--save-annotations", "a.csv"), "--save-annotations: is for annotators"),
         (
-            ("true.npy", "--rate", "0.1", "--features", "names.csv"),
+            ("true.npy", "--noise-rate", "0.1", "--jobs", "2"),
+            "--jobs: is for annotators that are trained on --features",
+        ),
+        (("true.npy", "--noise-rate", "0.1", "--save-annotations", "a.csv"), "--save-annotations: is for annotators"),
+        (
+            ("true.npy", "--noise-rate", "0.1", "--features", "names.csv"),
             "names.csv: expected columns of numbers, got words in old",
         ),
-        (("true.npy", "--rate", "0.1", "--features", "short.npy"), "--features and LABELS"),
+        (("true.npy", "--noise-rate", "0.1", "--features", "short.npy"), "--features and LABELS"),
         (
-            ("true.npy", "--rate", "0.1", "--features", "data.csv::old,new", "--annotators", "0"),
+            ("true.npy", "--noise-rate", "0.1", "--features", "data.csv::old,new", "--annotators", "0"),
             "--annotators: expected a whole number",
         ),
         (
-            ("data.csv::true", "--rate", "0.1", "--features", "data.csv::true,old"),
+            ("data.csv::true", "--noise-rate", "0.1", "--features", "data.csv::true,old"),
             "data.csv::true,old: true is given among the features and as data.csv::true",
         ),
-        (("true.npy", "--rate", "0.1", "--annotations", "short.csv"), "short.csv: column old: 5 missing values"),
-        (("true.npy", "--rate", "0.1", "--annotations", "brief.csv"), "expected 600 labels of each annotator"),
-        (("true.npy", "--rate", "0.1", "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
-        (("true.npy", "--rate", "0.1", "--output", "true.csv"), "true.csv: exists already; --force replaces it"),
+        (("true.npy", "--noise-rate", "0.1", "--annotations", "short.csv"), "short.csv: column old: 5 missing values"),
+        (("true.npy", "--noise-rate", "0.1", "--annotations", "brief.csv"), "expected 600 labels of each annotator"),
+        (("true.npy", "--noise-rate", "0.1", "--seed", "-1"), "--seed: expected a whole number from 0, got -1"),
+        (("true.npy", "--noise-rate", "0.1", "--output", "true.csv"), "true.csv: exists already; --force replaces it"),
         (
-            ("true.npy", "--rate", "0.1", "--output", "true.npy"),
+            ("true.npy", "--noise-rate", "0.1", "--output", "true.npy"),
             "true.npy: expected a file called .csv, .tsv, .parquet",
         ),
-        (("data.csv::true", "--rate", "0.1", "--output", "data.csv"), "data.csv: it is read by the same command"),
-        (("true.npy", "--rate", "0.1", "--output", "no/a.csv"), "there is no folder no; make it first"),
-        (("true.npy", "--rate", "0.1", "--output", "a"), "--output: a: expected a file called .csv"),
+        (("data.csv::true", "--noise-rate", "0.1", "--output", "data.csv"), "data.csv: it is read by the same command"),
+        (("true.npy", "--noise-rate", "0.1", "--output", "no/a.csv"), "there is no folder no; make it first"),
+        (("true.npy", "--noise-rate", "0.1", "--output", "a"), "--output: a: expected a file called .csv"),
         (
-            ("true.npy", "--rate", "0.1", "--output", "a.csv", "--format", "csv"),
+            ("true.npy", "--noise-rate", "0.1", "--output", "a.csv", "--format", "csv"),
             "--format csv: writes the labels to stdout, and --output to a file",
         ),
         (
-            ("true.npy", "--rate", ".1", "--features", "old.npy", "--output", "a.csv", "--save-annotations", "./a.csv"),
+            (
+                "true.npy",
+                "--noise-rate",
+                ".1",
+                "--features",
+                "old.npy",
+                "--output",
+                "a.csv",
+                "--save-annotations",
+                "./a.csv",
+            ),
             "--save-annotations: the same file as --output; write to another one",
         ),
-        (("true.npy", "--rates", "0.1"), "unrecognized arguments: --rates 0.1; did you mean --rate?"),
+        (("true.npy", "--rates", "0.1"), "unrecognized arguments: --rates 0.1; did you mean --noise-rate?"),
     ],
 )
 def test_noise_that_cannot_be_made(
@@ -315,7 +333,7 @@ def _refused(demele: Program, action: str, arguments: tuple[str, ...], message: 
 
 def test_a_file_is_replaced_if_asked(demele: Program, labels_folder: Path) -> None:
     Path("noisy.csv").write_text("old", encoding="utf-8")
-    assert demele("noise", "add", "true.npy", "--rate", 0.1, "--output", "noisy.csv", "--force").status == 0
+    assert demele("noise", "add", "true.npy", "--noise-rate", 0.1, "--output", "noisy.csv", "--force").status == 0
     assert len(pd.read_csv("noisy.csv")) == 600
 
 
@@ -509,7 +527,7 @@ def test_the_demonstration(demele: Program, tmp_path: Path) -> None:
 
 
 def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
-    asked = ("estimate", "--true", "data.csv::true", "--given", "data.csv::label", "--level", 0.9)
+    asked = ("estimate", "--true-labels", "data.csv::true", "--given", "data.csv::label", "--level", 0.9)
     content = _json(demele, *asked, "--save-transition", "noise.csv")
     counts = labels.estimate_transition(judged["true"], judged["label"])
     assert_exact(content["counts"], counts.counts)
@@ -523,7 +541,7 @@ def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.Dat
     # the other commands read what was written
     run = demele("assess", "data.csv::old", "data.csv::label", "--transition", "noise.csv")
     assert (run.status, json.loads(run.out)["assumptions"] != []) == (0, True)
-    arrays = _json(demele, "estimate", "--true", "data.npz::true", "--given", "data.npz::label", "--level", 0.9)
+    arrays = _json(demele, "estimate", "--true-labels", "data.npz::true", "--given", "data.npz::label", "--level", 0.9)
     assert arrays == content
     out = demele("noise", *asked, "--format", "csv").out
     assert_exact(pd.read_csv(io.StringIO(out)).iloc[:, 1:], counts.counts)
@@ -535,11 +553,11 @@ def test_counts_of_a_sample(demele: Program, labels_folder: Path, judged: pd.Dat
 def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: Path) -> None:
     extra = ("--doubt", "data.csv::old,new,twin")
     for design, given in (("uniform", ()), ("weighted", extra)):
-        demele("audit", "data.csv::label", "--size", 40, *given, "--output", f"{design}.csv", "--quiet")
+        demele("audit", "data.csv::label", "--rows", 40, *given, "--output", f"{design}.csv", "--quiet")
         frame = pd.read_csv(f"{design}.csv")
         frame["true_label"] = frame["given_label"]
         frame.to_csv(f"{design}.csv", index=False)
-        asked = ("--true", f"{design}.csv::true_label", "--given", f"{design}.csv::given_label")
+        asked = ("--true-labels", f"{design}.csv::true_label", "--given", f"{design}.csv::given_label")
         run = demele("noise", "estimate", *asked)
         assert run.status == (0 if design == "uniform" else 2)
     assert "the rows of weighted.csv were drawn weighted, not uniformly" in run.err
@@ -548,16 +566,26 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "ANSWERS: expected one of ANSWERS, --true FILE with --given FILE, and --demo"),
+        ((), "ANSWERS: expected one of ANSWERS, --true-labels FILE with --given FILE, and --demo"),
         (("crowd.csv", "--demo"), "expected one of them"),
-        (("crowd.csv", "--true", "gold.csv", "--given", "gold.csv"), "expected one of them"),
-        (("--true", "gold.csv::label"), "--given: expected the labels that were given to the rows of --true"),
-        (("--true", "gold.csv::label", "--given", "gold.csv::label", "--gold", "gold.csv"), "--gold: is for answers"),
-        (("--true", "gold.csv::label", "--given", "column.csv", "--wide"), "--wide: is for answers of annotators"),
-        (("--true", "gold.csv::label", "--given", "short.csv"), "--true and --given: expected the same number of rows"),
+        (("crowd.csv", "--true-labels", "gold.csv", "--given", "gold.csv"), "expected one of them"),
+        (("--true-labels", "gold.csv::label"), "--given: expected the labels that were given to the rows of --true"),
         (
-            ("--true", "maybe.csv::label", "--given", "maybe.csv::label"),
-            "--true and --given: expected at least 2 classes, got only 'maybe'; give all classes with --classes=A,B",
+            ("--true-labels", "gold.csv::label", "--given", "gold.csv::label", "--gold", "gold.csv"),
+            "--gold: is for answers",
+        ),
+        (
+            ("--true-labels", "gold.csv::label", "--given", "column.csv", "--wide"),
+            "--wide: is for answers of annotators",
+        ),
+        (
+            ("--true-labels", "gold.csv::label", "--given", "short.csv"),
+            "--true-labels and --given: expected the same number of rows",
+        ),
+        (
+            ("--true-labels", "maybe.csv::label", "--given", "maybe.csv::label"),
+            "--true-labels and --given: expected at least 2 classes, got only 'maybe'; "
+            "give all classes with --classes=A,B",
         ),
         (("--demo", "--given", "gold.csv"), "--given: is for a file of answers, and --demo brings its own"),
         (("none.csv",), "none.csv: No such file or directory"),
@@ -639,7 +667,7 @@ def test_minus_1_is_told_and_how_to_leave_it_out(demele: Program, crowd: pd.Data
     (note,) = (one for one in _json(demele, "estimate", "holes.npy", "--wide")["notes"] if "-1" in one["message"])
     assert note["code"] == "negative-class"
     shown = " ".join(demele("noise", "estimate", "holes.npy", "--wide", "--format", "table").out.split())
-    assert "give --missing -1 (with --wide)" in shown
+    assert "give --missing -1 (of a table with a column per annotator)" in shown
     assert "-1 is among" not in demele("noise", "estimate", "holes.npy", "--wide", "--missing", "-1").out
 
 
@@ -730,7 +758,9 @@ def test_features_that_are_probabilities_are_read_as_in_the_library(
 
 
 def test_harm_with_true_labels(demele: Program, features_folder: Path, judged: pd.DataFrame) -> None:
-    content = _json(demele, "clean", "data.csv::label", "features.npy", "--true", "data.csv::true", "--level", 0.9)
+    content = _json(
+        demele, "clean", "data.csv::label", "features.npy", "--true-labels", "data.csv::true", "--level", 0.9
+    )
     found = labels.clean(judged["label"], np.load("features.npy"))
     harm = labels.cleaning_harm(found, judged["label"], judged["true"], level=0.9)
     assert content["harm"] == json.loads(json.dumps(harm.to_dict()))
@@ -763,7 +793,7 @@ def test_labels_after_the_cleaning(demele: Program, features_folder: Path, judge
 
 
 def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
-    base = ("noise", "clean", "names.csv::label", "described.csv::x,y", "--true", "names.csv::true")
+    base = ("noise", "clean", "names.csv::label", "described.csv::x,y", "--true-labels", "names.csv::true")
     frame = pd.read_csv(io.StringIO(demele(*base, "--format", "csv").out))
     assert list(frame) == ["row", "given", "suggested", "score"]
     out = demele(*base, "--format", "table").out
@@ -800,16 +830,17 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         (
             ("label.npy", "percent.npy", "--method", "entropy"),
             "FEATURES: every row adds up to 100, not to 1; if these are probabilities in percent, divide them by 100; "
-            "if these are features, --kind features",
+            "if these are features, give --kind features",
         ),
         (
             ("label.npy", "probabilities.npy", "--method", "entropy", "--folds", "3"),
-            "--folds: nothing is trained, since FEATURES was read as probabilities; drop --folds, or --kind features",
+            "--folds: nothing is trained, since FEATURES was read as probabilities; "
+            "drop --folds, or give --kind features",
         ),
         (
-            ("label.npy", "features.npy", "--true", "unjudged.csv"),
-            "--true: 1 of 600 values are -1, first at row 0, which is none of the given labels; if it stands for rows "
-            "that nobody judged, leave these rows out of all files",
+            ("label.npy", "features.npy", "--true-labels", "unjudged.csv"),
+            "--true-labels: 1 of 600 values are -1, first at row 0, which is none of the given labels; if it stands "
+            "for rows that nobody judged, leave these rows out of all files",
         ),
         (
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--classes", "0,1,2,3,4"),
@@ -829,7 +860,10 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         (("label.npy", "names.csv"), "names.csv: expected columns of numbers, got words"),
         (("label.npy", "holes.npy"), "FEATURES: "),
         (("one.npy", "features.npy"), "LABELS: expected labels of at least 2 classes, got only 1"),
-        (("label.npy", "features.npy", "--true", "short.csv"), "LABELS and --true: expected the same number of rows"),
+        (
+            ("label.npy", "features.npy", "--true-labels", "short.csv"),
+            "LABELS and --true-labels: expected the same number of rows",
+        ),
         (
             ("label.npy", "features.npy", "--level", "0"),
             "--level: expected a number between 0 and 1, such as 0.95, got 0",

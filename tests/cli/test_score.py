@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 import demele as library
-from demele.core.errors import FragileScoreWarning
+from demele.core.errors import FragileScoreWarning, warn_user
+from demele.core.sentences import give
 from tests.cli.conftest import Program
 from tests.tolerances import assert_exact
 
@@ -174,7 +175,7 @@ def test_force_replaces(demele: Program, folder: Path) -> None:
             "unrecognized arguments: --metric mig; did you mean --metrics?",
         ),
         (("codes.npy", "factors.csv", "--seed", "x"), "argument --seed: invalid int value: 'x'"),
-        (("codes.npy", "factors.csv", "--metrics", ","), "expected names, such as mig,irs"),
+        (("codes.npy", "factors.csv", "--metrics", ","), "expected names, separated by commas"),
         (("codes.npy", "factors.csv", "--kinds", "shape=x,size"), "expected NAME=KIND,NAME=KIND"),
         (("codes.npy", "factors.csv", "--kinds", "shape=ordinal"), "expected 'continuous' or 'categorical'"),
         (("codes.npy", "factors.csv", "--bins", "many"), "bins: expected a number"),
@@ -226,7 +227,7 @@ def test_warnings_and_notes_are_told_in_options(demele: Program, folder: Path, m
     whole = library.evaluate
 
     def warning(*arguments: Any, **options: Any) -> Any:
-        warnings.warn("pass kinds={'age': 'continuous'} if so", FragileScoreWarning, stacklevel=1)
+        warn_user(f"{give(kinds={'age': 'continuous'})} if so", FragileScoreWarning)
         return whole(*arguments, **options)
 
     monkeypatch.setattr(library, "evaluate", warning)

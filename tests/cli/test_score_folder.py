@@ -36,7 +36,7 @@ def test_a_folder_is_scored_as_one_table(demele: Program, parts: Path, table: pd
 
 
 def test_a_sample_is_said(demele: Program, parts: Path, table: pd.DataFrame) -> None:
-    run = demele("score", "run::z1,z2,z3", "run::shape,size", *METRICS, "--sample", 60, "--quiet")
+    run = demele("score", "run::z1,z2,z3", "run::shape,size", *METRICS, "--rows", 60, "--quiet")
     scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
     assert scores["mig"]["n"] == len(table)
     assert scores["irs"]["n"] == 60
@@ -55,7 +55,7 @@ def test_large_files_are_read_a_piece_at_a_time(
     table.to_parquet(folder / "large.parquet")
     monkeypatch.setattr(pieces, "LARGEST_MAPPED", 100)
     for file in ("large.npy", "large.parquet::z1,z2,z3"):
-        run = demele("score", file, "large.parquet::size", "--metrics", "jemmig,irs", "--sample", 50, "--quiet")
+        run = demele("score", file, "large.parquet::size", "--metrics", "jemmig,irs", "--rows", 50, "--quiet")
         scores = {score["metric"]: score for score in json.loads(run.out)["scores"]}
         assert scores["jemmig"]["value"] == library.jemmig(codes, table[["size"]]).value
         assert scores["irs"]["n"] == 50
@@ -67,7 +67,7 @@ def test_large_files_are_read_a_piece_at_a_time(
         (("run::z1,z9", "run::shape"), "holds no column called 'z9'"),
         (("run::z1,z2", "run::shape", "--bootstrap", 10), "bootstrap: resamples are drawn from all rows"),
         (("run::z1,z2", "run::shape", "--chance", 10), "chance: all rows are permuted"),
-        (("run::z1,z2", "run::shape", "--sample", 2), "sample: expected a number of rows of at least 4, got 2"),
+        (("run::z1,z2", "run::shape", "--rows", 2), "--rows: expected a number of rows of at least 4, got 2"),
         (("runn::z1", "run::shape"), "runn: there is no such file or folder"),
         (("run::z1", "runn"), "runn: there is no such file or folder"),
         (("empty", "run::shape"), "holds no file called *.parquet"),

@@ -57,7 +57,7 @@ def test_a_table_names_the_best_code(demele: Program, sparse_folder: Path) -> No
     [
         (("codes.npz", "factors.csv", "--bootstrap", 10), "--bootstrap: is for dense codes"),
         (("codes.npz", "factors.csv", "--reg-dim", "0,1"), "--reg-dim: is for dense codes"),
-        (("codes.npz", "factors.csv", "--sample", 100), "--sample: is for dense codes"),
+        (("codes.npz", "factors.csv", "--rows", 100), "--rows: is for dense codes"),
         (("codes.npz", "factors.csv", "--replay", "mig(seed=0)"), "--replay: is for dense codes"),
         (("codes.npz", "factors.csv", "--metrics", "irs"), "metrics: irs is not computed of sparse codes"),
         (("codes.npz::data", "factors.csv"), "holds one sparse matrix; leave out '::data'"),

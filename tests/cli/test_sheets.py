@@ -62,7 +62,7 @@ def test_audit_sheets_come_back_with_their_classes(
     monkeypatch.chdir(tmp_path)
     labels = np.array(["=cat", "-dog", "owl"])[np.arange(60) % 3]
     pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
-    run = demele("audit", "labels.csv::label", "--size", 40, "--output", "audit.csv")
+    run = demele("audit", "labels.csv::label", "--rows", 40, "--output", "audit.csv")
     assert run.status == 0, run.err
     sheet = pd.read_csv("audit.csv", keep_default_na=False)
     assert set(sheet["given_label"]) == {"'=cat", "'-dog", "owl"}
@@ -81,7 +81,7 @@ def test_labels_written_are_read_back(demele: Program, tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     labels = np.array(["=cat", "-dog"] * 30)
     pd.DataFrame({"label": labels}).to_csv("labels.csv", index=False)
-    run = demele("noise", "add", "labels.csv::label", "--rate", 0.1, "--output", "noisy.csv")
+    run = demele("noise", "add", "labels.csv::label", "--noise-rate", 0.1, "--output", "noisy.csv")
     assert run.status == 0, run.err
     assert "\n=" not in Path("noisy.csv").read_text()
     read = read_table("noisy.csv::true", warn=lambda _: None)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from demele.cli.words import in_options
 from demele.report.terminal.scores import _best, scores_table
 from tests.report.sample_evaluation import SPECS, sample_evaluation, sample_evaluations
 
@@ -60,7 +59,7 @@ def test_marks_and_reasons() -> None:
 
 def test_messages_are_told_in_the_words_of_the_reader() -> None:
     assert "  rmig: it needs the standard deviations of the codes: give --codes-std FILE" in _lines(
-        "betavae", words=in_options
+        "betavae", words=lambda text: text.replace("codes_std", "--codes-std FILE")
     )
 
 

@@ -1,56 +1,108 @@
-"""Messages of the library in the words of the command line."""
+"""Messages of the library in the options of the program."""
+
+import argparse
+from pathlib import Path
 
 import pytest
 
-from demele.cli.words import in_options
+from demele.cli.main import _parser
+from demele.cli.options import check_shared, told_by
+from demele.core.errors import FormatError, InputError
+from demele.core.sentences import arg, give, in_code, sentence, setting
 
-_MISSING = (
-    "factors: 2 missing annotations, first at row 3; drop those rows, or pass missing='omit' to score each factor"
-)
-_KIND = "factor 'my age' was read as categorical; pass kinds={'my age': 'continuous'} if it holds a quantity"
-_ORDER = "in the order of the columns; name others with reg_dim; for 2 of 3 factors another code informs more"
+
+def _arguments(line: str) -> argparse.Namespace:
+    found: argparse.Namespace = _parser().parse_args(line.split())
+    return found
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("line", "message", "told"),
     [
-        (_MISSING, _MISSING.replace("missing='omit'", "--missing omit")),
-        (_KIND, _KIND.replace("pass kinds={'my age': 'continuous'}", "give --kinds 'my age=continuous'")),
-        (_ORDER, _ORDER.replace("reg_dim", "--reg-dim")),
-        ("give kinds={'a': 'categorical', 'b': 'continuous'}", "give --kinds a=categorical,b=continuous"),
-        ("codes_std: rmig needs them; pass codes_std", "--codes-std: rmig needs them; give --codes-std FILE"),
+        ("score c f", f"or pass {setting(missing='omit')}", "or pass --missing omit"),
+        ("score c f", give(kinds={"my age": "continuous"}), "give --kinds 'my age=continuous'"),
+        ("score c f", give(kinds={"a": "x", "b": "y"}), "give --kinds a=x,b=y"),
+        ("score c f", f"name others with {arg('reg_dim')}", "name others with --reg-dim"),
+        ("score c f", give("codes_std", codes_std=...), "give --codes-std FILE"),
+        ("score c f", setting("evaluate(..., chance=20)", chance=20), "--chance 20"),
+        ("score c f", give(max_bytes=5 << 30), "give --max-size 5G"),
+        ("score c f", f"{arg('n_jobs')}, {arg('sample')}, {arg('codes')}", "--jobs, --rows, codes"),
+        ("assess p l", f"give {setting(classes=[...])}", "give --classes=A,B,..."),
+        ("assess p l", f"needs {setting(noise=...)}", "needs --noise-rate R or --transition FILE"),
+        ("assess p l", f"{arg('labels')} and {arg('audit.labels')}", "LABELS and --audit, column true_label"),
+        ("assess p l --noise-rate 0", f"leave out {arg('noise')}", "leave out --noise-rate"),
+        ("assess p l --transition t", f"leave out {arg('noise')}", "leave out --transition"),
         (
-            "score as well; demele.evaluate(..., chance=20) gives the level",
-            "score as well; --chance 20 gives the level",
+            "compare a b l",
+            f"add {setting(method='reference')}, {setting(noise=0)}",
+            "add --method reference, --noise-rate 0",
         ),
-        ("n_jobs: expected a number of processes, got 0", "--jobs: expected a number of processes, got 0"),
+        ("noise clean l f", arg("features_or_probabilities"), "FEATURES"),
+        ("noise clean l --probabilities p", arg("features_or_probabilities"), "--probabilities"),
+        ("bench comparisons", arg("true_labels"), "--true-labels"),
+        ("bench comparisons --label-set s", arg("true_labels"), "--label-set"),
+        ("bench metrics", f"{arg('n_samples')} {in_code('x.T', otherwise='turn')}", "--rows turn"),
+        ("metrics", f"{arg('nothing')} {setting(of=3)}", "nothing of=3"),
     ],
 )
-def test_arguments_become_options(message: str, told: str) -> None:
-    assert in_options(message) == told
+def test_arguments_become_options(line: str, message: str, told: str) -> None:
+    assert told_by(_arguments(line))(sentence(message)) == told
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        "reg_dim.csv: is empty",
-        "runs/codes_std: expected a file",
-        "factors: column 'reg_dim' has one value",
-        "signature: 'xmig(reg_dim=(1, 0), fill_reg_dim=True)' is not a call",
-        "kinds={broken} is no dictionary",
-        "--codes-std: expected --reg-dim and --jobs",
-    ],
+    "message", ["reg_dim.csv: is empty", "runs/codes_std: expected a file", "factors: column 'reg_dim' has one value"]
 )
 def test_names_that_are_no_arguments_stay(message: str) -> None:
-    assert in_options(message) == message
+    say = told_by(_arguments("score c f"))
+    assert say(sentence(message)) == message
+    assert say(FormatError(Path("reg_dim"), "is empty")) == "reg_dim: is empty"
 
 
 def test_nobody_is_told_to_give_what_a_signature_decides() -> None:
-    assert in_options(_MISSING, replayed=True) == (
-        "factors: 2 missing annotations, first at row 3; the data differ from those of the signature"
+    arguments = _arguments("score --replay mig() c f")
+    arguments.decided = {"missing", "kinds", "reg_dim"}
+    say = told_by(arguments)
+    gaps = InputError("factors", f"2 gaps; drop those rows, or pass {setting(missing='omit')} to score")
+    assert say(gaps) == "factors: 2 gaps; the data differ from those of the signature"
+    kinds = f"factor 'age' was read as categorical; {give(kinds={'age': 'continuous'})} if it holds a quantity"
+    assert say(sentence(kinds)) == "factor 'age' was read as categorical"
+    order = f"by order; name others with {arg('reg_dim')}; for 2 of 3 factors another code informs more"
+    assert say(sentence(order)) == "by order; for 2 of 3 factors another code informs more"
+    assert (
+        say(sentence(f"rmig needs them; {give('codes_std', codes_std=...)}"))
+        == "rmig needs them; give --codes-std FILE"
     )
-    assert in_options(_KIND, replayed=True) == "factor 'my age' was read as categorical"
-    assert in_options(_ORDER, replayed=True) == (
-        "in the order of the columns; for 2 of 3 factors another code informs more"
-    )
-    assert in_options("rmig needs them; pass codes_std", replayed=True) == "rmig needs them; give --codes-std FILE"
+    assert say(InputError("reg_dim", "odd")) == "--reg-dim: odd"
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "new"),
+    [
+        ("score c f --sample 10", "rows", "--rows"),
+        ("audit l --size 10", "rows", "--rows"),
+        ("noise add l --rate 0.1", "noise_rate", "--noise-rate"),
+        ("noise clean l f --true t", "true_labels", "--true-labels"),
+        ("noise estimate --true t --given g", "true_labels", "--true-labels"),
+        ("bench metrics --samples 100", "rows", "--rows"),
+        ("bench comparisons --labels l", "true_labels", "--true-labels"),
+        ("bench comparisons --rates 0.1", "noise_rate", "--noise-rate"),
+    ],
+)
+def test_old_names_go_on_working_and_say_what_they_are_now(
+    line: str, name: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = next(word for word in line.split() if word.startswith("--") and word != "--given")
+    assert getattr(_arguments(line), name) == getattr(_arguments(line.replace(old, new)), name) is not None
+    check_shared(_arguments(line))
+    assert capsys.readouterr().err == f"demele: warning: {old} is now called {new}; the old name will go\n"
+    check_shared(_arguments(f"{line} --quiet"))
+    assert capsys.readouterr().err == ""
+
+
+def test_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        _parser().parse_args(["bench", "comparisons", "--help"])
+    shown = capsys.readouterr().out
+    assert "--true-labels" in shown
+    assert "--labels" not in shown
+    assert "--rates" not in shown

@@ -53,7 +53,7 @@ ROLES: dict[str, list[str]] = {
     "codes": ["score F factors.csv --metrics mig", "score F::z1,z2 factors.csv --metrics mig,sap",
               "noise clean labels.csv F",
               "noise add labels.csv --features F --rate 0.04 --annotators 3",
-              "bench comparisons --features F --labels labels.csv --rates 0.04 --methods classic --classifiers 2 --candidates 2"
+              "bench comparisons --features F --true-labels labels.csv --noise-rate 0.04 --methods classic --classifiers 2 --candidates 2"
               " --annotators 3"],
     "deviations": ["score codes.npy factors.csv --metrics rmig --codes-std F"],
     "factors": ["score codes.npy F --metrics mig", "score codes.npy F::shape --metrics mig",
@@ -70,7 +70,7 @@ ROLES: dict[str, list[str]] = {
                 "assess old.csv labels.csv --classes 0,1 --true-labels F"],
     "models": ["compare F labels.csv", "audit labels.csv --size 3 --doubt F", "noise add labels.csv --predictions F --rate 0.1",
                "noise add labels.csv --annotations F --rate 0.1",
-               "bench comparisons --predictions F --labels labels.csv --rates 0.1 --methods classic --noise uniform"],
+               "bench comparisons --predictions F --true-labels labels.csv --noise-rate 0.1 --methods classic --noise uniform"],
     "flags": ["compare old.csv new.csv labels.csv --method cleaned --suspects F --noise-rate 0.1"],
     "numbers": ["compare old.csv new.csv labels.csv --method prudent-v2 --difficulty F --noise-rate 0.1"],
     "probabilities": ["noise clean labels.csv --probabilities F --method confident",

@@ -119,12 +119,12 @@ HEAVY: dict[str, Callable[[], Input]] = {
     "accumulator of many levels": _forged_levels,
     "store of empty lists": lambda: Input(
         "heavy", "store",
-        ("bench", "metrics", "--metrics", "mig", "--scenarios", "mixing", "--seeds", "1", "--samples", "100", "--store", "input", "--quiet"),
+        ("bench", "metrics", "--metrics", "mig", "--scenarios", "mixing", "--seeds", "1", "--rows", "100", "--store", "input", "--quiet"),
         {"input": makers.store_bytes() + b'{"key": ["x"], "a": [' + b"[]," * (8 * _MIB) + b"[]]}\n"},
     ),
     "python of one sum": lambda: Input(
         "heavy", "python",
-        ("bench", "metrics", "--metrics", "input.py::mine", "--scenarios", "mixing", "--seeds", "1", "--samples", "100", "--quiet"),
+        ("bench", "metrics", "--metrics", "input.py::mine", "--scenarios", "mixing", "--seeds", "1", "--rows", "100", "--quiet"),
         {"input.py": b"x = " + b"+".join([b"1"] * 400_000)},
     ),
     "signature of one sum": lambda: Input(

@@ -16,6 +16,7 @@ from demele.bench.scenario import Candidate, Scenario
 from demele.bench.scenarios import SCENARIOS
 from demele.core.errors import FormatError, InputError, quoted, shortened
 from demele.core.reading import check_nesting, check_unpacked, parsing
+from demele.core.sentences import arg
 
 __all__ = ["median_seconds", "packed", "unpacked"]
 
@@ -68,9 +69,9 @@ def unpacked(content: bytes, name: str, kind: type[Found]) -> Found:
     FormatError
         If it is something else; ``name`` is what the message calls it.
     """
-    with parsing(f"path: {name} is not a saved characterisation"):
+    with parsing(f"{arg('path')}: {name} is not a saved characterisation"):
         text = _decompressed(content, name)
-        check_nesting(f"path: {name}", text)
+        check_nesting(f"{arg('path')}: {name}", text)
         found = json.loads(text)
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FormatError("path", f"{name} is not a saved characterisation")
@@ -113,7 +114,7 @@ def _decompressed(content: bytes, name: str) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
         while piece := file.read(1 << 24):
             size += len(piece)
-            check_unpacked(f"path: {name}", size, stored=len(content))
+            check_unpacked(f"{arg('path')}: {name}", size, stored=len(content))
             pieces.append(piece)
     return b"".join(pieces)
 

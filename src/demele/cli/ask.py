@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demele.cli.options import option, refuse
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
 from demele.files.audit_files import TRUE, Answers, answers_text
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from demele.evaluation import SequentialComparison
 
-__all__ = ["add_ask", "asked_labels", "checked_ask"]
+__all__ = ["add_ask", "asked_labels", "check_ask"]
 
 #: Column of the file that says which comparison asks.
 _COMPARISON = "comparison"
@@ -24,22 +25,22 @@ _COMPARISON = "comparison"
 _BATCH = 20
 
 
-def add_ask(parser: "argparse._ArgumentGroup") -> None:
+def add_ask(group: "argparse._ArgumentGroup") -> None:
     """Add the options that ask for labels."""
-    parser.add_argument(
+    option(
+        group,
         "--ask",
         type=Path,
         metavar="FILE",
         help="sequential: write here which rows an expert should label next, and read the answers on the next run",
     )
-    parser.add_argument("--batch", type=int, metavar="K", help=f"rows that --ask writes at a time (default: {_BATCH})")
+    option(group, "--batch", type=int, metavar="K", help=f"rows that --ask writes at a time (default: {_BATCH})")
 
 
-def checked_ask(arguments: argparse.Namespace) -> None:
+def check_ask(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be asked for one label at a time, and options that have no part in it."""
     if arguments.ask is None:
-        if arguments.batch is not None:
-            raise InputError("--batch: is for --ask")
+        refuse(arguments, ("batch",), "is for --ask")
         return
     if len(arguments.files) != 3:
         raise InputError("--ask: is for one established classifier and one candidate")
@@ -49,9 +50,8 @@ def checked_ask(arguments: argparse.Namespace) -> None:
         raise InputError(f"--measure: labels are asked one at a time for accuracy, got {arguments.measure}")
     if arguments.audit is not None:
         raise InputError("--audit: --ask keeps the expert's answers itself; leave one of them out")
-    for name in ("of", "true_labels", "difficulty", "prudence", "suspects", "reference", "exact", "errors"):
-        if getattr(arguments, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')}: has no part in --ask; leave it out")
+    others = ("of", "true_labels", "difficulty", "prudence", "suspects", "reference", "exact", "errors")
+    refuse(arguments, others, "has no part in --ask; leave it out")
     if arguments.batch is not None and arguments.batch < 1:
         raise InputError(f"--batch: expected a number of rows from 1, got {arguments.batch}")
     if arguments.ask.suffix.lower() not in (".csv", ".tsv"):

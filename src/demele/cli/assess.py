@@ -1,31 +1,13 @@
 """``demele assess``: one classifier, and labels that may be wrong."""
 
 import argparse
-import json
 from typing import Any
 
-from demele.cli.label_options import (
-    add_knowledge,
-    add_output,
-    checked_knowledge,
-    checked_targets,
-    option_words,
-    tell_notes,
-    told_as,
-    warned,
-)
-from demele.cli.output import emit, format_of, log, warnings_in_one_line
-from demele.files.audit_files import read_audit
-from demele.files.label_files import (
-    classes_named,
-    column,
-    in_one_vocabulary,
-    name_of,
-    read_transition,
-    suggesting_classes,
-)
-from demele.files.named import split_name
-from demele.files.sheets import csv_text
+from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
+from demele.cli.options import command, given, option, told_by
+from demele.cli.output import as_text, emit, format_of, say_written, tell_notes, warned, warnings_in_one_line
+from demele.cli.targets import check_targets
+from demele.files.label_files import column, in_one_vocabulary, name_of, suggesting_classes
 
 __all__ = ["add_command"]
 
@@ -41,7 +23,7 @@ examples:
   demele assess data.csv::predicted data.csv::label
   demele assess predicted.npy labels.npy --noise-rate 0.03 --report report.html
   demele assess data.csv::predicted data.csv::label --transition mistaken.csv
-  demele audit data.csv::label --size 200 --output audit.csv     (an expert fills in the column true_label)
+  demele audit data.csv::label --rows 200 --output audit.csv     (an expert fills in the column true_label)
   demele assess data.csv::predicted data.csv::label --audit audit.csv
 
 Results go to stdout (a table on a terminal, JSON otherwise), warnings to stderr.
@@ -51,64 +33,49 @@ Exit status: 0 done, 2 a mistake in the arguments or the data.
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele assess`` to the commands."""
-    parser = commands.add_parser(
+    parser = command(
+        commands,
         "assess",
+        _run,
         help="measure a classifier on labels that may be wrong",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        examples=_EXAMPLES,
+        called=CALLED,
     )
     parser.add_argument("predictions", metavar="PREDICTIONS", help="the predicted class of each row")
     parser.add_argument("labels", metavar="LABELS", help="the given label of each row")
     add_knowledge(parser)
-    parser.add_argument("--level", type=float, metavar="L", help="nominal coverage of the intervals (default: 0.95)")
-    add_output(parser.add_argument_group("output"))
-    parser.set_defaults(run=_run, told_as=told_as)
+    option(parser, "--level")
+    option(parser.add_argument_group("output"), "--format", "--output", "--report", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     from demele import evaluation
     from demele.core.labelled import read_labels
+    from demele.report.terminal.labels import assessment_table
 
-    read = [arguments.predictions, arguments.labels, arguments.transition, arguments.audit, arguments.true_labels]
-    checked_targets(arguments, [split_name(text)[0] for text in read if text is not None])
-    checked_knowledge(arguments)
-    warn, words = warned(arguments.quiet), option_words(arguments)
+    files = [getattr(arguments, name) for name in ("predictions", "labels", "transition", "audit", "true_labels")]
+    check_targets(arguments, ("report", "output"), files=files)
+    check_knowledge(arguments)
+    warn, words = warned(arguments.quiet), told_by(arguments)
     if arguments.predictions in (arguments.labels, arguments.true_labels):
         warn(f"{arguments.predictions} is given as PREDICTIONS and as labels: judged against itself")
-    columns = {
-        name: column(getattr(arguments, name), warn)
-        for name in ("predictions", "labels", "true_labels")
-        if getattr(arguments, name) is not None
-    }
-    columns = in_one_vocabulary(columns)
-    given = read_labels(columns["labels"], "labels")
-    known: dict[str, Any] = {"true_labels": columns.get("true_labels"), "noise": arguments.noise_rate}
-    if arguments.transition is not None:
-        known["noise"] = read_transition(arguments.transition, given, warn)
-    if arguments.audit is not None:
-        known["audit"] = read_audit(arguments.audit, arguments.audit_design, given, warn)
-    if arguments.classes is not None:
-        known["classes"] = classes_named(arguments.classes, given)
-    for name in ("level", "expert_error", "expert_errors"):
-        if getattr(arguments, name) is not None:
-            known[name] = getattr(arguments, name)
+    read = given(arguments, "predictions", "labels", "true_labels")
+    columns = in_one_vocabulary({name: column(text, warn) for name, text in read.items()})
+    known = read_knowledge(arguments, read_labels(columns["labels"], "labels"), warn)
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
-        assessment = evaluation.assess(columns["predictions"], columns["labels"], **known)
+        assessment = evaluation.assess(**columns, **known)
     kind = format_of(arguments.format, arguments.output)
     if kind == "csv":
-        text = csv_text(assessment.to_frame())
         tell_notes(assessment.notes, warn, words)
-    elif kind == "json":
-        text = json.dumps(assessment.to_dict(), indent=1, allow_nan=False)
-    else:
-        from demele.report.terminal.labels import assessment_table
-
-        name = name_of(arguments.predictions)
-        text = assessment_table(assessment.to_dict(), name=name, output=arguments.output, words=words)
+    name = name_of(arguments.predictions)
+    text = as_text(
+        kind,
+        table=lambda: assessment_table(assessment.to_dict(), name=name, output=arguments.output, words=words),
+        data=assessment.to_dict,
+        frame=assessment.to_frame,
+    )
     if arguments.report is not None:
         assessment.to_html(arguments.report)
     emit(text, arguments.output)
-    if arguments.report is not None and not arguments.quiet:
-        log(f"demele: report written to {arguments.report}")
+    say_written(arguments, report="report written to")

@@ -2,20 +2,21 @@
 
 import argparse
 import contextlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli import bench_comparisons
 from demele.cli.functions import PythonFiles, chosen_metrics, chosen_scenarios, folders_on_path, named_files
-from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.options import command, given, names_in, option, told_by
+from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_targets
 from demele.core.reading import parsing
-from demele.files.sheets import csv_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from demele.bench import Characterisation, Scenario
 
 __all__ = ["add_command"]
@@ -38,9 +39,6 @@ Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted.
 """
 #: What the ten criteria of the review need.
 _SCENARIOS = ("source", "settings")
-#: What the library calls them, as words anywhere in a message; and arguments that begin one.
-_OPTIONS = {"n_samples": "--samples", "slow_seeds": "--slow-seeds"}
-_ARGUMENTS = {name: f"--{name}" for name in ("metrics", "scenarios", "seeds", "protocol", "level", "store")}
 
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -60,71 +58,73 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
 
 def _add_metrics(actions: "argparse._SubParsersAction[Any]") -> None:
-    parser = actions.add_parser(
+    parser = command(
+        actions,
         "metrics",
+        _run,
         help="characterise disentanglement metrics on representations whose properties are known",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        examples=_EXAMPLES,
     )
     what = parser.add_argument_group("what is measured")
-    what.add_argument(
+    option(
+        what,
         "--metrics",
-        type=_names,
         metavar="A,B,FILE.py::F",
         help="registered names and functions of Python files (default: all registered metrics)",
     )
-    what.add_argument(
+    option(
+        what,
         "--scenarios",
-        type=_names,
+        type=names_in,
         metavar="A,B,FILE.py::S",
         help="names, the sets source, added and all, and demele.bench.Scenario objects of Python files "
         "(default: source,settings: for the review's ten criteria)",
     )
-    what.add_argument(
+    option(
+        what,
         "--seeds",
         type=_seeds,
         metavar="N",
         help="draws of each representation: a number, or source=100,added=20 (default: 100)",
     )
-    what.add_argument(
+    option(
+        what,
         "--slow-seeds",
         type=_seeds,
         metavar="N",
         help="the same for DCI and Explicitness, which train predictors (default: at most 20 of --seeds)",
     )
-    what.add_argument("--samples", type=int, metavar="N", help="rows of each representation (default: 20000)")
-    what.add_argument("--protocol", metavar="P", help="named settings of the metrics (default: review2022)")
-    what.add_argument("--level", type=float, metavar="L", help="confidence of the intervals (default: 0.95)")
-    what.add_argument(
+    option(what, "--rows", argument="n_samples", old="--samples", help="rows of each representation (default: 20000)")
+    option(what, "--protocol", "--level")
+    option(
+        what,
         "--quick",
         action="store_true",
         help="a first look: all scenarios with few seeds and rows, about 850 calls of your metric; without the slow "
         "metrics of demele",
     )
-    what.add_argument(
-        "--alone", action="store_true", help="do not show the stored results of the published metrics under your own"
+    option(
+        what,
+        "--alone",
+        action="store_true",
+        help="do not show the stored results of the published metrics under your own",
     )
 
     out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
-    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
-    out.add_argument("--save", type=Path, metavar="FILE", help="write every value, for demele.bench.load (.json.gz)")
-    out.add_argument("--force", action="store_true", help="replace --output, --report and --save if they exist")
-    out.add_argument("--store", type=Path, metavar="FILE", help="keep every row as it comes, and go on from there")
-    out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
-    out.add_argument("--quiet", action="store_true", help="no progress and no warnings")
-    parser.set_defaults(run=_run, told_as=(_OPTIONS, _ARGUMENTS))
+    option(out, "--format", "--output", "--report")
+    option(out, "--save", type=Path, metavar="FILE", help="write every value, for demele.bench.load (.json.gz)")
+    option(out, "--force", "--store", "--jobs", "--quiet")
 
 
 def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
-    parser = actions.add_parser(
+    parser = command(
+        actions,
         "show",
+        _show,
         help="show a characterisation that was saved, or the one of the published metrics that comes with demele",
         description="Show the verdicts of a characterisation that was saved, without measuring anything.",
-        allow_abbrev=False,
+        called={"path": "FILE"},
     )
     parser.add_argument(
         "saved",
@@ -133,15 +133,9 @@ def _add_show(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="FILE",
         help="what demele bench metrics --save wrote (default: the stored results of the published metrics)",
     )
-    parser.add_argument("--alone", action="store_true", help="do not show the published metrics under your own")
-    parser.add_argument(
-        "--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
-    parser.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
-    parser.add_argument("--quiet", action="store_true", help="only results")
-    parser.set_defaults(run=_show, store=None, save=None, told_as=({}, {"path": "FILE"}))
+    option(parser, "--alone", action="store_true", help="do not show the published metrics under your own")
+    option(parser, "--format", "--output", "--report", "--force", "--quiet")
+    parser.set_defaults(store=None, save=None)
 
 
 def _show(arguments: argparse.Namespace) -> None:
@@ -171,21 +165,30 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _shown(found: "Characterisation", arguments: argparse.Namespace, *, measured: str = "measured") -> None:
     """Write the results; ``measured`` is the origin of those that are not your own."""
+    from demele.report.terminal.bench import verdict_tables
+
     kind = format_of(arguments.format, arguments.output)
     beside = None if arguments.alone or not any(row.own for row in found.rows) else _stored()
-    emit(_written(found, beside, kind, arguments.output, measured), arguments.output)
+    content = _content(found, beside)
+    text = as_text(
+        kind,
+        table=lambda: verdict_tables(content, curves=found.curves.values(), output=arguments.output),
+        data=lambda: content,
+        frame=lambda: _frame(content, measured),
+    )
+    emit(text, arguments.output)
     if arguments.report is not None:
         found.to_html(arguments.report, beside=beside)
-    if not arguments.quiet:
-        _say_where(arguments)
+    say_written(arguments, report="report written to", save="every value saved to")
+    if arguments.store is not None and not arguments.quiet:
+        log(f"demele: rows kept in {arguments.store}; a later run with more metrics, scenarios or seeds adds to them")
 
 
 # Before any computing --------------------------------------------------------------------------------------------
 
 
 def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
-    written = {f"--{name}": getattr(arguments, name) for name in ("report", "output", "save", "store")}
-    check_targets(written, force=arguments.force, inputs=files)
+    check_targets(arguments, ("report", "output", "save", "store"), files)
 
 
 # Computing -------------------------------------------------------------------------------------------------------
@@ -195,21 +198,15 @@ def _characterised(
     arguments: argparse.Namespace, metrics: list[Any], scenarios: "list[str | Scenario]"
 ) -> "Characterisation":
     from demele import bench
+    from demele.bench.planning import QUICK_SAMPLES
 
-    given: dict[str, Any] = {
-        "protocol": arguments.protocol,
-        "level": arguments.level,
-        "n_samples": _samples(arguments),
-    }
-    options = {
-        **_how_often(arguments),
-        **{name: value for name, value in given.items() if value is not None},
-        "n_jobs": arguments.jobs,
-        "store": arguments.store,
-    }
+    if arguments.quick and arguments.rows is None:
+        arguments.rows = QUICK_SAMPLES
+    usual = given(arguments, "protocol", "level", n_samples="rows")
+    options = {**_how_often(arguments), **usual, "n_jobs": arguments.jobs, "store": arguments.store}
     with (
         saying_where_it_stopped(arguments.store),
-        warnings_in_one_line(quiet=arguments.quiet),
+        warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
         reporting(arguments.quiet) as report,
     ):
         if not arguments.quiet:
@@ -247,13 +244,6 @@ def _usual_metrics(arguments: argparse.Namespace) -> list[str]:
     return [item.name for item in chosen_candidates(None) if not item.slow]
 
 
-def _samples(arguments: argparse.Namespace) -> int | None:
-    from demele.bench.planning import QUICK_SAMPLES
-
-    asked: int | None = arguments.samples
-    return QUICK_SAMPLES if asked is None and arguments.quick else asked
-
-
 def _how_often(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the seeds; what a list such as source=50 leaves out is as usual."""
     import inspect
@@ -288,23 +278,14 @@ def _stored() -> "Characterisation | None":
 # Writing ---------------------------------------------------------------------------------------------------------
 
 
-def _written(
-    found: "Characterisation", beside: "Characterisation | None", kind: str, output: Path | None, measured: str
-) -> str:
+def _content(found: "Characterisation", beside: "Characterisation | None") -> dict[str, Any]:
     from demele.bench.dictionary import joined
 
-    content = found.to_dict() if beside is None else joined(found.to_dict(), beside.to_dict())
-    if kind == "json":
-        return json.dumps(content, indent=1, allow_nan=False)
-    if kind == "csv":
-        return _csv(content, measured)
-    from demele.report.terminal.bench import verdict_tables
-
-    return verdict_tables(content, curves=found.curves.values(), output=output)
+    return found.to_dict() if beside is None else joined(found.to_dict(), beside.to_dict())
 
 
-def _csv(content: Mapping[str, Any], measured: str) -> str:
-    """Write a line for each verdict, with the run that it comes from."""
+def _frame(content: Mapping[str, Any], measured: str) -> "pd.DataFrame":
+    """Return a line for each verdict, with the run that it comes from."""
     import pandas as pd
 
     columns = ["metric", "criterion", "status", "summary", "origin", "n_samples", "seeds"]
@@ -320,25 +301,10 @@ def _csv(content: Mapping[str, Any], measured: str) -> str:
             "seeds": max(run["seeds"].values()),
         }
     lines = [{**item, **about[item["row"]]} for item in content["verdicts"]]
-    return csv_text(pd.DataFrame(lines, columns=columns))
-
-
-def _say_where(arguments: argparse.Namespace) -> None:
-    for path, text in ((arguments.report, "report written to"), (arguments.save, "every value saved to")):
-        if path is not None:
-            log(f"demele: {text} {path}")
-    if arguments.store is not None:
-        log(f"demele: rows kept in {arguments.store}; a later run with more metrics, scenarios or seeds adds to them")
+    return pd.DataFrame(lines, columns=columns)
 
 
 # Arguments -------------------------------------------------------------------------------------------------------
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError("expected names, separated by commas")
-    return names
 
 
 def _seeds(text: str) -> int | dict[str, int]:

@@ -1,7 +1,6 @@
 """``demele bench comparisons``: the methods that compare classifiers on noisy labels are measured, yours among them."""
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demele.cli.functions import PythonFiles, chosen_methods, folders_on_path, named_files
-from demele.cli.label_options import read_share, warned
-from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.options import command, flag_of, option, refuse, share, told_by
+from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_targets
-from demele.cli.words import in_options
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.outputs import expect_new
 from demele.core.reading import real_path
 from demele.files.column_files import numbers_of
 from demele.files.label_files import classes_like, classes_named, column, in_one_vocabulary, models, suggesting_classes
-from demele.files.named import split_name
-from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -34,17 +30,17 @@ Measure how often comparison methods err on noisy labels: noise whose truth is k
 the verdict of each method against the comparison on true labels. Type I: the candidate is taken and should not be;
 type II: the established is kept and should not be.
 
-  demele bench comparisons                              the whole experiment, on digits
-  demele bench comparisons --features F --labels L      the same on your data: noise and classifiers are made from it
-  demele bench comparisons --predictions P --labels L   classifiers of yours: a column of predictions each
-  demele bench comparisons --label-set NAME             real networks that come with demele
+  demele bench comparisons                                   the whole experiment, on digits
+  demele bench comparisons --features F --true-labels L      the same on your data: noise, classifiers are made of it
+  demele bench comparisons --predictions P --true-labels L   classifiers of yours: a column of predictions each
+  demele bench comparisons --label-set NAME                  real networks that come with demele
 """
 _EXAMPLES = """\
 examples:
   demele bench comparisons --quick --report quick.html
   demele bench comparisons --jobs 2 --store rows.jsonl --report full.html --pictures pictures
-  demele bench comparisons --label-set geirhos_16class_rotation --rates 0.05 --methods "classic,audited(labels=250)"
-  demele bench comparisons --predictions models.csv --labels labels.npy --methods classic,mine.py::my_method
+  demele bench comparisons --label-set geirhos_16class_rotation --noise-rate 0.05 --methods classic,prudent-v1
+  demele bench comparisons --predictions models.csv --true-labels labels.npy --methods classic,mine.py::my_method
   demele bench comparisons --list
 
 A function gets (established, candidate, labels), arrays of one class per row, and returns established, candidate,
@@ -56,133 +52,136 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 """
 #: A first look: what it takes instead of the defaults.
 _QUICK: dict[str, Any] = {
-    "rates": [0.05, 0.1],
+    "noise_rate": [0.05, 0.1],
     "methods": ["classic", "prudent-v1", "prudent-v2", "bounded", "audited", "sequential"],
     "classifiers": 20,
     "candidates": 40,
     "annotators": 30,
 }
-#: Options of the library, by those of the program: of the whole experiment, and of classifiers that are there.
-_OF_EXPERIMENT = {
-    "classifiers": "n_classifiers",
-    "candidates": "n_candidates",
-    "annotators": "n_annotators",
-    "folds": "folds",
-}
+#: Options of the whole experiment, and of classifiers that are there.
+_OF_EXPERIMENT = ("classifiers", "candidates", "annotators", "folds")
 _OF_PREDICTIONS = ("annotations", "noise", "classes")
-_WORDS = {
-    "noise='feature'": "--noise feature",
-    r"classes=\[\.\.\.\]": "--classes=A,B,...",
-    r"features and y(?=:)": "--features and --labels",
-    r"and true_labels(?=:)": "and --labels",
-    r"ask for \('(\w+)', cls\), cls": r"write \1:CLASS, CLASS",
-    r"annotations(?=, annotator)": "--annotations, annotator",
-    r"as many as y has": "as many as --labels",
-    r"n_classifiers": "--classifiers",
-    r"among y and annotations": "among --labels and --annotations",
-}
-_HEADS = {
-    "n_candidates": "--candidates",
-    "n_annotators": "--annotators",
-    "noise_rates": "--rates",
-    "rate": "--rates",
-    "training_rates": "--features",
-    "models": "--features",
-    "true_labels": "--labels",
-    "y": "--labels",
-    "name": "--label-set",
-    **{
-        name: f"--{name}"
-        for name in (
-            *("methods", "measures", "reference", "folds", "level", "store", "seed", "annotations", "noise"),
-            *("predictions", "features", "labels", "classes"),
-        )
-    },
-}
 
 
 def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele bench comparisons`` to the actions."""
-    parser = actions.add_parser(
+    parser = command(
+        actions,
         "comparisons",
+        _run,
         help="measure the methods that compare classifiers on noisy labels",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        examples=_EXAMPLES,
     )
     data = parser.add_argument_group("data")
-    data.add_argument("--features", metavar="FILE", help="numbers; noise and classifiers are made from them")
-    data.add_argument("--predictions", metavar="FILE", help="predicted classes of classifiers, one column each")
-    data.add_argument("--labels", metavar="FILE", help="the labels of these rows, held for right")
-    data.add_argument("--label-set", metavar="NAME", help="predictions and labels that come with demele")
-    data.add_argument(
+    option(
+        data,
+        "--features",
+        argument=("features", "models", "training_rates"),
+        help="numbers; noise and classifiers are made from them",
+    )
+    option(data, "--predictions", help="predicted classes of classifiers, one column each")
+    option(
+        data,
+        "--true-labels",
+        argument=("true_labels", "y", "labels"),
+        old="--labels",
+        help="the labels of these rows, held for right",
+    )
+    option(
+        data,
+        "--label-set",
+        argument=("name", "predictions", "true_labels"),
+        metavar="NAME",
+        help="predictions and labels that come with demele",
+    )
+    option(
+        data,
         "--annotations",
-        metavar="FILE",
         help="predictions of artificial annotators, who make the noise (default: the classifiers themselves)",
     )
-    data.add_argument("--noise", choices=("feature", "uniform"), help="on hard instances, or on any (default: feature)")
-    data.add_argument("--classes", metavar="A,B,...", help="all classes of --labels (default: those that occur)")
+    option(data, "--noise", choices=("feature", "uniform"), help="on hard instances, or on any (default: feature)")
+    option(data, "--classes", help="all classes of --true-labels (default: those that occur)")
 
     what = parser.add_argument_group("what is measured")
-    what.add_argument(
-        "--rates", type=_rates, metavar="R,...", help="noise rates (default: 0.01,0.02,0.05,0.1,0.15,0.2)"
+    option(
+        what,
+        "--noise-rate",
+        argument=("noise_rates", "rate"),
+        old="--rates",
+        type=_rates,
+        metavar="R,...",
+        help="noise rates (default: 0.01,0.02,0.05,0.1,0.15,0.2)",
     )
-    what.add_argument(
+    option(
+        what,
         "--methods",
         type=outside_parentheses,
         metavar="A,B(x=1),FILE.py::F",
         help="names, perhaps with options, and functions of Python files (default: all that --list shows)",
     )
-    what.add_argument(
+    option(
+        what,
         "--measures",
         type=_measures,
         metavar="M,M:CLASS",
         help="accuracy, precision:CLASS, recall:CLASS, f1:CLASS (default: accuracy; of the whole experiment also "
         "precision and recall of the first class)",
     )
-    what.add_argument("--classifiers", type=int, metavar="N", help="classifiers to compare (default: 100)")
-    what.add_argument("--candidates", type=int, metavar="N", help="trained, of which these are chosen (default: 400)")
-    what.add_argument("--annotators", type=int, metavar="N", help="artificial annotators (default: 100)")
-    what.add_argument("--folds", type=int, metavar="N", help="predictions are out of so many folds (default: 5)")
-    what.add_argument(
+    option(
+        what,
+        "--classifiers",
+        argument="n_classifiers",
+        type=int,
+        metavar="N",
+        help="classifiers to compare (default: 100)",
+    )
+    option(
+        what,
+        "--candidates",
+        argument="n_candidates",
+        type=int,
+        metavar="N",
+        help="trained, of which these are chosen (default: 400)",
+    )
+    option(what, "--annotators", help="artificial annotators (default: 100)")
+    option(what, "--folds", help="predictions are out of so many folds (default: 5)")
+    option(
+        what,
         "--reference",
         metavar="R",
         help="what verdicts are held against, on true labels: overlap of the intervals (the default), paired "
         "(McNemar's test, of accuracy) or sample (the larger value)",
     )
-    what.add_argument("--level", type=float, metavar="L", help="of the intervals whose overlap decides (default: 0.95)")
-    what.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
-    what.add_argument(
+    option(what, "--level", help="of the intervals whose overlap decides (default: 0.95)")
+    option(what, "--seed")
+    option(
+        what,
         "--quick",
         action="store_true",
         help="a first look, less than a minute on digits: 20 classifiers, two noise rates, six methods",
     )
-    what.add_argument("--list", action="store_true", help="show the comparison methods, and measure nothing")
+    option(what, "--list", action="store_true", help="show the comparison methods, and measure nothing")
 
     out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
-    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument(
-        "--at", type=read_share, metavar="R", help="the one noise rate that the table shows (default: all, if few)"
+    option(out, "--format", "--output")
+    option(out, "--at", type=share, metavar="R", help="the one noise rate that the table shows (default: all, if few)")
+    option(out, "--report")
+    option(
+        out,
+        "--pictures",
+        type=Path,
+        metavar="FOLDER",
+        help="write matrices and curves for print (needs matplotlib)",
     )
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
-    out.add_argument(
-        "--pictures", type=Path, metavar="FOLDER", help="write matrices and curves for print (needs matplotlib)"
-    )
-    out.add_argument("--force", action="store_true", help="replace --output, --report and --pictures if they exist")
-    out.add_argument("--store", type=Path, metavar="FILE", help="keep what is finished, and go on from there")
-    out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
-    out.add_argument("--title", metavar="TEXT", help="of the page")
-    out.add_argument("--quiet", action="store_true", help="no progress and no warnings")
-    parser.set_defaults(run=_run, told_as=(_WORDS, _HEADS))
+    option(out, "--force", "--store", "--jobs")
+    option(out, "--title", metavar="TEXT", help="of the page")
+    option(out, "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     paths = named_files(arguments.methods or [])
     _check(arguments, paths)
-    if arguments.label_set is not None:
-        arguments.told_as = (_WORDS, {**_HEADS, "predictions": "--label-set", "true_labels": "--label-set"})
     if arguments.list:
         emit(_listed(arguments), arguments.output)
         return
@@ -197,12 +196,9 @@ def _run(arguments: argparse.Namespace) -> None:
         found.to_html(arguments.report)
     if arguments.pictures is not None:
         found.to_pictures(arguments.pictures)
-    if not arguments.quiet:
-        for path, what in ((arguments.report, "report written to"), (arguments.pictures, "pictures written to")):
-            if path is not None:
-                log(f"demele: {what} {path}")
-        if arguments.store is not None:
-            log(f"demele: what was decided is kept in {arguments.store}; a later run with more methods adds to it")
+    say_written(arguments, report="report written to", pictures="pictures written to")
+    if arguments.store is not None and not arguments.quiet:
+        log(f"demele: what was decided is kept in {arguments.store}; a later run with more methods adds to it")
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -210,23 +206,14 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace, files: list[Path]) -> None:
     _check_data(arguments)
-    if arguments.seed is not None and arguments.seed < 0:
-        raise InputError(f"--seed: expected a whole number from 0, got {arguments.seed}")
-    if arguments.jobs == 0:
-        raise InputError("--jobs: expected a number of processes, or -1 for all processors, got 0")
     if arguments.at is not None:
-        rates = _usual(arguments, "rates")
+        rates = _usual(arguments, "noise_rate")
         _check_rate(arguments.at, rates if rates is not None else _default_rates())
-    read = [getattr(arguments, name) for name in ("features", "predictions", "labels", "annotations")]
-    inputs = [*files, *(split_name(text)[0] for text in read if text is not None)]
-    targets = {f"--{name}": getattr(arguments, name) for name in ("report", "output", "store")}
-    check_targets(targets, force=arguments.force, inputs=inputs)
-    if arguments.report is not None and arguments.report.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--report: writes an HTML page; call it {arguments.report.stem}.html, not {arguments.report}")
+    read = [getattr(arguments, name) for name in ("features", "predictions", "true_labels", "annotations")]
+    inputs = check_targets(arguments, ("report", "output", "store"), files, files=read)
     if arguments.pictures is not None:
-        _check_folder(
-            arguments.pictures, [*inputs, *(path for path in targets.values() if path is not None)], arguments
-        )
+        written = (arguments.report, arguments.output, arguments.store)
+        _check_folder(arguments.pictures, [*inputs, *(path for path in written if path is not None)], arguments)
         require("matplotlib.figure", purpose="--pictures")
 
 
@@ -234,19 +221,17 @@ def _check_data(arguments: argparse.Namespace) -> None:
     """Refuse data that do not belong together, and options that they do not use."""
     sources = [name for name in ("features", "predictions", "label_set") if getattr(arguments, name) is not None]
     if len(sources) > 1:
-        first, second = (f"--{name.replace('_', '-')}" for name in sources[:2])
-        raise InputError(f"{second}: {first} is given too; one of them")
+        raise InputError(f"{flag_of(sources[1])}: {flag_of(sources[0])} is given too; one of them")
     source = sources[0] if sources else None
-    if source in ("features", "predictions") and arguments.labels is None:
-        raise InputError(f"--labels: expected the labels of the rows of --{source}")
-    if source in (None, "label_set") and arguments.labels is not None:
-        what = "--label-set brings its own" if source else "they need --features or --predictions beside them"
-        raise InputError(f"--labels: {what}")
-    made = source in (None, "features")
-    for name in _OF_PREDICTIONS if made else tuple(_OF_EXPERIMENT):
-        if getattr(arguments, name) is not None:
-            what = "--predictions or --label-set" if made else "the whole experiment, which trains its classifiers"
-            raise InputError(f"--{name}: is for {what}")
+    if source in ("features", "predictions") and arguments.true_labels is None:
+        raise InputError(f"--true-labels: expected the labels of the rows of --{source}")
+    if source in (None, "label_set"):
+        why = "--label-set brings its own" if source else "they need --features or --predictions beside them"
+        refuse(arguments, ("true_labels",), why)
+    if source in (None, "features"):
+        refuse(arguments, _OF_PREDICTIONS, "is for --predictions or --label-set")
+    else:
+        refuse(arguments, _OF_EXPERIMENT, "is for the whole experiment, which trains its classifiers")
     if arguments.annotations is not None and arguments.noise == "uniform":
         raise InputError("--annotations: make noise of the kind feature, and --noise uniform asks for another")
 
@@ -294,18 +279,21 @@ def _measured(arguments: argparse.Namespace, methods: Any) -> "MethodComparison"
     data, given = _data(arguments, warn)
     options: dict[str, Any] = {
         "methods": methods,
-        "noise_rates": _usual(arguments, "rates"),
+        "noise_rates": _usual(arguments, "noise_rate"),
         "measures": _with_classes(arguments.measures, given),
         **{name: getattr(arguments, name) for name in ("reference", "level", "seed", "title", "store")},
     }
     if made:
-        options |= {name: _usual(arguments, option) for option, name in _OF_EXPERIMENT.items()}
+        options |= {
+            **{f"n_{name}": _usual(arguments, name) for name in ("classifiers", "candidates", "annotators")},
+            "folds": arguments.folds,
+        }
     else:
         options["noise"] = arguments.noise
     options = {name: value for name, value in options.items() if value is not None}
     with (
         saying_where_it_stopped(arguments.store),
-        warnings_in_one_line(quiet=arguments.quiet, words=_said),
+        warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
         reporting(arguments.quiet) as report,
     ):
         if not arguments.quiet:
@@ -329,18 +317,18 @@ def _data(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
         columns["labels"] = labels
         classes: Any = list(found.classes)
     elif arguments.predictions is not None:
-        read = models(arguments.predictions, warn, labels=arguments.labels)
+        read = models(arguments.predictions, warn, labels=arguments.true_labels)
         columns = {("model", name): values for name, values in read.items()}
-        columns["labels"] = column(arguments.labels, warn)
+        columns["labels"] = column(arguments.true_labels, warn)
         classes = None
     elif arguments.features is not None:
-        features = numbers_of(arguments.features, warn, labels=arguments.labels)
-        labels = column(arguments.labels, warn)
+        features = numbers_of(arguments.features, warn, labels=arguments.true_labels)
+        labels = column(arguments.true_labels, warn)
         return {"features": features, "y": labels}, read_labels(labels, "labels")
     else:
         return {}, np.zeros(1, dtype=np.int64)  # the classes of the digits are numbers
     if arguments.annotations is not None:
-        annotators = models(arguments.annotations, warn, labels=arguments.labels)
+        annotators = models(arguments.annotations, warn, labels=arguments.true_labels)
         columns.update({("annotator", name): values for name, values in annotators.items()})
     columns = in_one_vocabulary(columns)
     labels = columns.pop("labels")
@@ -371,43 +359,40 @@ def _say_what_is_there(path: Path | None) -> None:
     log(f"demele: {path} holds {len(records):,} finished pieces of work")
 
 
-def _said(message: str) -> str:
-    return in_options(message, words=_WORDS, heads=_HEADS)
-
-
 # Writing ---------------------------------------------------------------------------------------------------------
 
 
 def _text(found: "MethodComparison", arguments: argparse.Namespace) -> str:
-    kind = format_of(arguments.format, arguments.output)
-    if kind == "json":
-        return json.dumps(found.to_dict(), indent=1, allow_nan=False)
-    if kind == "csv":
-        return csv_text(found.to_frame())
     from demele.report.terminal.comparisons import comparison_tables
 
-    return comparison_tables(found.to_dict(), at=arguments.at, output=arguments.output, words=_said)
+    return as_text(
+        format_of(arguments.format, arguments.output),
+        table=lambda: comparison_tables(
+            found.to_dict(), at=arguments.at, output=arguments.output, words=told_by(arguments)
+        ),
+        data=found.to_dict,
+        frame=found.to_frame,
+    )
 
 
 def _listed(arguments: argparse.Namespace) -> str:
+    import pandas as pd
+
     from demele.bench import comparison_methods
     from demele.bench.comparisons.contenders import contender
-
-    rows = []
-    for name in comparison_methods():
-        found = contender(name)
-        measures = [str(measure) for measure in found.measures]
-        rows.append({"method": name, "told": found.told, "measures": measures})
-    kind = format_of(arguments.format, arguments.output)
-    if kind == "json":
-        return json.dumps(rows, indent=1)
-    if kind == "csv":
-        import pandas as pd
-
-        return csv_text(pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]))
     from demele.report.terminal.comparisons import methods_table
 
-    return methods_table(rows, output=arguments.output)
+    known = {name: contender(name) for name in comparison_methods()}
+    rows = [
+        {"method": name, "told": one.told, "measures": [str(measure) for measure in one.measures]}
+        for name, one in known.items()
+    ]
+    return as_text(
+        format_of(arguments.format, arguments.output),
+        table=lambda: methods_table(rows, output=arguments.output),
+        data=lambda: rows,
+        frame=lambda: pd.DataFrame([{**row, "measures": " ".join(row["measures"])} for row in rows]),
+    )
 
 
 # Arguments -------------------------------------------------------------------------------------------------------
@@ -435,7 +420,7 @@ def outside_parentheses(text: str) -> list[str]:
 
 
 def _rates(text: str) -> list[float]:
-    rates = [read_share(part.strip()) for part in text.split(",") if part.strip()]
+    rates = [share(part.strip()) for part in text.split(",") if part.strip()]
     if not rates:
         raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
     return rates

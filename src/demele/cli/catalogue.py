@@ -1,12 +1,11 @@
 """``demele metrics``: what there is."""
 
 import argparse
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.output import FORMATS, emit, format_of
-from demele.files.sheets import csv_text
+from demele.cli.options import command, option
+from demele.cli.output import as_text, emit, format_of
 
 if TYPE_CHECKING:
     from demele.metrics.metric import Metric as MetricSpec
@@ -16,14 +15,14 @@ __all__ = ["add_command", "specs"]
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele metrics`` to the commands."""
-    parser = commands.add_parser(
+    parser = command(
+        commands,
         "metrics",
+        _run,
         help="list the metrics: what each measures, its range and its source",
         description="List the metrics: what each measures, the unit of its own values, its range and its source.",
-        allow_abbrev=False,
     )
-    parser.add_argument("--format", choices=FORMATS, help="how to print (default: table on a terminal, json otherwise)")
-    parser.set_defaults(run=_run)
+    option(parser, "--format")
 
 
 def specs() -> dict[str, dict[str, Any]]:
@@ -34,21 +33,19 @@ def specs() -> dict[str, dict[str, Any]]:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    import pandas as pd
+
     import demele
+    from demele.report.terminal.scores import metrics_table
 
     listed = [demele.describe(name) for name in demele.metric_names()]
-    kind = format_of(arguments.format, None)
-    if kind == "table":
-        from demele.report.terminal.scores import metrics_table
-
-        emit(metrics_table(listed), None)
-    elif kind == "json":
-        emit(json.dumps([_plain(spec) for spec in listed], indent=1), None)
-    else:
-        import pandas as pd
-
-        frame = pd.DataFrame([_flat(spec) for spec in listed])
-        emit(csv_text(frame), None)
+    text = as_text(
+        format_of(arguments.format, None),
+        table=lambda: metrics_table(listed),
+        data=lambda: [_plain(spec) for spec in listed],
+        frame=lambda: pd.DataFrame([_flat(spec) for spec in listed]),
+    )
+    emit(text, None)
 
 
 def _plain(spec: "MetricSpec") -> dict[str, Any]:

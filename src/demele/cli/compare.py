@@ -1,25 +1,15 @@
 """``demele compare``: is the candidate really better, when some labels are wrong? Two classifiers, or many."""
 
 import argparse
-import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.ask import add_ask, asked_labels, checked_ask
-from demele.cli.label_options import (
-    add_knowledge,
-    add_output,
-    checked_knowledge,
-    checked_targets,
-    option_words,
-    tell_notes,
-    told_as,
-    warned,
-)
-from demele.cli.output import emit, format_of, log, warnings_in_one_line
-from demele.cli.targets import check_writable
+from demele.cli.ask import add_ask, asked_labels, check_ask
+from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
+from demele.cli.options import command, flag_of, given, option, told_by
+from demele.cli.output import as_text, emit, format_of, log, say_written, tell_notes, warned, warnings_in_one_line
+from demele.cli.targets import check_targets, check_writable
 from demele.core.errors import InputError
-from demele.files.audit_files import read_audit
+from demele.core.sentences import marked
 from demele.files.label_files import (
     classes_named,
     column,
@@ -27,14 +17,13 @@ from demele.files.label_files import (
     models,
     name_of,
     read_cleaning,
-    read_transition,
     suggesting_classes,
 )
 from demele.files.named import split_name
-from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from demele.evaluation import Decision, Ranking
@@ -86,13 +75,14 @@ _DEMO_TITLE = "Which differences between ten language models survive the label e
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele compare`` to the commands."""
-    parser = commands.add_parser(
+    parser = command(
+        commands,
         "compare",
+        _run,
         help="compare classifiers on labels that may be wrong",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        examples=_EXAMPLES,
+        called=CALLED,
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="ESTABLISHED CANDIDATE LABELS, or PREDICTIONS LABELS")
     parser.add_argument(
@@ -100,53 +90,60 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
 
     what = parser.add_argument_group("what is asked")
-    what.add_argument("--method", metavar="M", help="see below (default: the sharpest that is possible)")
-    what.add_argument("--measure", metavar="M", help="accuracy, error, precision, recall or f1 (default: accuracy)")
-    what.add_argument("--of", metavar="CLASS", help="the class of a precision, recall or f1")
-    what.add_argument("--level", type=float, metavar="L", help="confidence of the verdict (default: 0.95)")
-    what.add_argument(
+    option(what, "--method", metavar="M", help="see below (default: the sharpest that is possible)")
+    option(what, "--measure", metavar="M", help="accuracy, error, precision, recall or f1 (default: accuracy)")
+    option(what, "--of", metavar="CLASS", help="the class of a precision, recall or f1")
+    option(what, "--level", help="confidence of the verdict (default: 0.95)")
+    option(
+        what,
         "--target",
         metavar="T",
         help="better on new instances (population, the default), on these with right labels (sample), or by more than "
         "the overlap of the intervals on right labels (overlap)",
     )
-    what.add_argument(
+    option(
+        what,
         "--correction",
         metavar="C",
         help="of several comparisons: holm, bonferroni or none (default: holm where possible)",
     )
     add_knowledge(parser)
     special = parser.add_argument_group("for single methods")
-    special.add_argument("--difficulty", metavar="FILE", help="prudent-v2: a number per row, larger is harder")
-    special.add_argument("--prudence", type=float, metavar="P", help="prudent-v2: share of hardest rows (default: 0.1)")
-    special.add_argument(
-        "--suspects", metavar="FILE", help="cleaned: flags, and perhaps a second column of right classes"
+    option(special, "--difficulty", metavar="FILE", help="prudent-v2: a number per row, larger is harder")
+    option(special, "--prudence", type=float, metavar="P", help="prudent-v2: share of hardest rows (default: 0.1)")
+    option(
+        special,
+        "--suspects",
+        argument="cleaning",
+        metavar="FILE",
+        help="cleaned: flags, and perhaps a second column of right classes",
     )
-    special.add_argument(
+    option(
+        special,
         "--exact",
         action="store_true",
         default=None,
         help="audited: a verdict whose level is proved, with wider intervals",
     )
-    special.add_argument(
+    option(
+        special,
         "--errors",
         choices=("any", "undirected"),
         help="audited, two classifiers: undirected adds an interval that assumes that wrong labels side with neither; "
         "it never decides",
     )
-    special.add_argument("--reference", metavar="FILE", help="label-free: the predictions of a third classifier")
+    option(special, "--reference", metavar="FILE", help="label-free: the predictions of a third classifier")
     add_ask(special)
-    special.add_argument("--seed", type=int, metavar="S", help="of what is drawn (default: 0)")
+    option(special, "--seed")
 
     out = parser.add_argument_group("output")
-    out.add_argument("--names", metavar="A,B", help="what to call the two (default: their columns or files)")
-    add_output(out)
-    parser.set_defaults(run=_run, told_as=told_as)
+    option(out, "--names", metavar="A,B", help="what to call the two (default: their columns or files)")
+    option(out, "--format", "--output", "--report", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
     _check(arguments)
-    words = option_words(arguments)
+    words = told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         if arguments.demo:
             result: Decision | Ranking = _demonstration(arguments)
@@ -156,14 +153,35 @@ def _run(arguments: argparse.Namespace) -> None:
             result = _asked(arguments)
         else:
             result = _compared(arguments)
-    text = _text(result, arguments, words)
-    if format_of(arguments.format, arguments.output) == "csv":
+    kind = format_of(arguments.format, arguments.output)
+    text = as_text(
+        kind,
+        table=lambda: _table(arguments, result),
+        data=result.to_dict,
+        frame=lambda: _frame(result),
+    )
+    if kind == "csv":
         tell_notes(result.notes, warned(arguments.quiet), words)
     if arguments.report is not None:
         result.to_html(arguments.report)
     emit(text, arguments.output)
-    if arguments.report is not None and not arguments.quiet:
-        log(f"demele: report written to {arguments.report}")
+    say_written(arguments, report="report written to")
+
+
+def _table(arguments: argparse.Namespace, result: "Decision | Ranking") -> str:
+    from demele.evaluation import Decision
+    from demele.report.terminal.labels import decision_table, ranking_table
+
+    table = decision_table if isinstance(result, Decision) else ranking_table
+    return table(result.to_dict(), output=arguments.output, words=told_by(arguments))
+
+
+def _frame(result: "Decision | Ranking") -> "pd.DataFrame":
+    import pandas as pd
+
+    from demele.evaluation import Decision
+
+    return pd.DataFrame([result.row()]) if isinstance(result, Decision) else result.to_frame()
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -174,17 +192,14 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.demo:
         own = [name for name in ("ask", *_FROM_FILES) if getattr(arguments, name) is not None]
         if files or own:
-            what = "files" if files else f"--{own[0].replace('_', '-')}"
-            raise InputError(f"--demo: brings its own data; leave out {what}")
+            raise InputError(f"--demo: brings its own data; leave out {'files' if files else flag_of(own[0])}")
     elif len(files) not in (2, 3):
         raise InputError(
             f"expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got {len(files)} "
             f"{'file' if len(files) == 1 else 'files'} (see demele compare --help)"
         )
-    checked_knowledge(arguments)
-    checked_ask(arguments)
-    if arguments.seed is not None and arguments.seed < 0:
-        raise InputError(f"--seed: expected a whole number from 0, got {arguments.seed}")
+    check_knowledge(arguments)
+    check_ask(arguments)
     if len(files) == 3 and arguments.correction is not None:
         raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
     if len(files) != 3 and arguments.errors is not None:
@@ -192,11 +207,9 @@ def _check(arguments: argparse.Namespace) -> None:
     if len(files) != 3 and arguments.names is not None:
         raise InputError("--names: is for two classifiers; several are called by their columns")
     read = [*files, *(getattr(arguments, name) for name in _FROM_FILES)]
-    inputs = [split_name(text)[0] for text in read if text is not None]
-    if arguments.ask is not None:
-        check_writable(arguments.ask, force=True, inputs=inputs)  # its answers are kept
-        inputs.append(arguments.ask)
-    checked_targets(arguments, inputs)
+    if arguments.ask is not None:  # its answers are kept
+        check_writable(arguments.ask, force=True, inputs=[split_name(text)[0] for text in read if text is not None])
+    check_targets(arguments, ("report", "output"), [] if arguments.ask is None else [arguments.ask], files=read)
 
 
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:
@@ -214,25 +227,16 @@ def _names(arguments: argparse.Namespace) -> tuple[str, str]:
 # Reading ---------------------------------------------------------------------------------------------------------
 
 
-def _knowledge(arguments: argparse.Namespace, given: "NDArray[Any]", warn: Warn) -> dict[str, Any]:
-    """Return what was given on the command line: the library's defaults live in one place, which is not here."""
-    plain = ["method", "measure", "level", "target", "prudence", "correction", "exact", "errors", "seed"]
-    plain += ["expert_error", "expert_errors"]
-    found: dict[str, Any] = {name: getattr(arguments, name) for name in plain}
-    found["noise"] = arguments.noise_rate
-    if arguments.transition is not None:
-        found["noise"] = read_transition(arguments.transition, given, warn)
-    if arguments.audit is not None:
-        found["audit"] = read_audit(arguments.audit, arguments.audit_design, given, warn)
+def _knowledge(arguments: argparse.Namespace, labels: "NDArray[Any]", warn: Warn) -> dict[str, Any]:
+    plain = ("method", "measure", "target", "prudence", "correction", "exact", "errors", "seed")
+    found = read_knowledge(arguments, labels, warn) | given(arguments, *plain)
     if arguments.difficulty is not None:
         found["difficulty"] = column(arguments.difficulty, warn, numbers=True)
     if arguments.suspects is not None:
-        found["cleaning"] = read_cleaning(arguments.suspects, given, warn)
-    if arguments.classes is not None:
-        found["classes"] = classes_named(arguments.classes, given)
+        found["cleaning"] = read_cleaning(arguments.suspects, labels, warn)
     if arguments.of is not None:
-        found["of"] = classes_named(arguments.of, given)[0] if "," not in arguments.of else arguments.of
-    return {name: value for name, value in found.items() if value is not None}
+        found["of"] = classes_named(arguments.of, labels)[0] if "," not in arguments.of else arguments.of
+    return found
 
 
 def _columns(
@@ -303,10 +307,10 @@ def _ranked(arguments: argparse.Namespace) -> "Ranking":
         with suggesting_classes([*read.values(), labels]):
             return evaluation.rank(read, labels, **known)
     except InputError as error:
-        column_named = str(error).partition(":")[0]
-        if split_name(arguments.files[0])[1] or column_named not in read:
+        if split_name(arguments.files[0])[1] or error.argument not in read:
             raise
-        raise type(error)(f"{error}; if it is no model, pick those that are: {arguments.files[0]}::A,B,...") from error
+        hint = f"if it is no model, pick those that are: {arguments.files[0]}::A,B,..."
+        raise type(error)(f"{marked(error)}; {hint}") from error
 
 
 def _demonstration(arguments: argparse.Namespace) -> "Ranking":
@@ -338,24 +342,3 @@ def _demonstration(arguments: argparse.Namespace) -> "Ranking":
         title=_DEMO_TITLE,
         **{"classes": questions.classes, **known},
     )
-
-
-# Output ----------------------------------------------------------------------------------------------------------
-
-
-def _text(result: "Decision | Ranking", arguments: argparse.Namespace, words: Callable[[str], str]) -> str:
-    from demele.evaluation import Decision
-    from demele.report.terminal.labels import decision_table, ranking_table
-
-    kind = format_of(arguments.format, arguments.output)
-    if kind == "json":
-        return json.dumps(result.to_dict(), indent=1, allow_nan=False)
-    if isinstance(result, Decision):
-        if kind == "csv":
-            import pandas as pd
-
-            return csv_text(pd.DataFrame([result.row()]))
-        return decision_table(result.to_dict(), output=arguments.output, words=words)
-    if kind == "csv":
-        return csv_text(result.to_frame())
-    return ranking_table(result.to_dict(), output=arguments.output, words=words)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted, shortened
 from demele.core.reading import parsing, read_whole, real_path
+from demele.core.sentences import marked
 
 if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
@@ -105,7 +106,9 @@ def chosen_metrics(items: Sequence[str], files: PythonFiles) -> "list[str | Cand
             try:
                 chosen_candidates(item)
             except UnknownNameError as error:
-                raise UnknownNameError(f"{error}{_meant_of_file(item, 'function', files, _functions)}") from error
+                raise UnknownNameError(
+                    f"{marked(error)}{_meant_of_file(item, 'function', files, _functions)}"
+                ) from error
             chosen[item] = item
             continue
         path = Path(file)
@@ -173,7 +176,9 @@ def chosen_scenarios(items: Sequence[str], files: PythonFiles) -> "list[str | Sc
             try:
                 scenarios.chosen_scenarios(item)
             except UnknownNameError as error:
-                raise UnknownNameError(f"{error}{_meant_of_file(item, 'scenario', files, _scenarios)}") from error
+                raise UnknownNameError(
+                    f"{marked(error)}{_meant_of_file(item, 'scenario', files, _scenarios)}"
+                ) from error
             chosen[item, 0] = item
             continue
         path = Path(file)
@@ -210,7 +215,9 @@ def chosen_methods(items: Sequence[str], files: PythonFiles) -> "list[str | Call
             try:
                 chosen_contenders(item)
             except UnknownNameError as error:
-                raise UnknownNameError(f"{error}{_meant_of_file(item, 'function', files, _functions)}") from error
+                raise UnknownNameError(
+                    f"{marked(error)}{_meant_of_file(item, 'function', files, _functions)}"
+                ) from error
             chosen[item] = item
             continue
         path = Path(file)
@@ -218,8 +225,9 @@ def chosen_methods(items: Sequence[str], files: PythonFiles) -> "list[str | Call
         found = _found(module, name, path, "function", _functions, argument="methods")
         if not callable(found):
             raise InputTypeError(
-                f"methods: {path}::{name} is no function (established, candidate, labels) -> verdict, but "
-                f"{type(found).__name__}"
+                "methods",
+                f"{path}::{name} is no function (established, candidate, labels) -> verdict, but "
+                f"{type(found).__name__}",
             )
         chosen[item] = method = _MethodOfFile(found, name, source)
         chosen_contenders(method)  # that it can be called so
@@ -314,7 +322,7 @@ def _picked_scenario(module: ModuleType, name: str, path: Path) -> "Scenario":
 
     found = _found(module, name, path, "scenario", _scenarios, argument="scenarios")
     if not isinstance(found, bench.Scenario):
-        raise InputTypeError(f"scenarios: {path}::{name} is no demele.bench.Scenario, but {type(found).__name__}")
+        raise InputTypeError("scenarios", f"{path}::{name} is no demele.bench.Scenario, but {type(found).__name__}")
     return found
 
 
@@ -328,13 +336,13 @@ def _picked(module: ModuleType, name: str, path: Path) -> Any:
         return found
     if not callable(found):
         raise InputTypeError(
-            f"metrics: {path}::{name} is no function (codes, factors) -> float, but {type(found).__name__}"
+            "metrics", f"{path}::{name} is no function (codes, factors) -> float, but {type(found).__name__}"
         )
     reason = why_not_callable(found)
     if reason is not None:
         raise InputTypeError(
-            f"metrics: {path}::{name} cannot be called with (codes, factors): {reason}; it takes "
-            f"{inspect.signature(found)}"
+            "metrics",
+            f"{path}::{name} cannot be called with (codes, factors): {reason}; it takes {inspect.signature(found)}",
         )
     return found
 
@@ -355,7 +363,7 @@ def _found(
         return vars(module)[name]
     known = names(module)
     hint = suggestion(name, known) if known else "; it has none"
-    raise UnknownNameError(f"{argument}: {path} has no {kind} called {quoted(name)}{hint}")
+    raise UnknownNameError(argument, f"{path} has no {kind} called {quoted(name)}{hint}")
 
 
 def _functions(module: ModuleType) -> list[str]:
@@ -407,9 +415,9 @@ def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     It is not among the modules of this process, so that its functions go to other processes as code, not by name.
     """
     if path.suffix != ".py":
-        raise FormatError(f"{argument}: {path}: expected a Python file, called .py")
+        raise FormatError(argument, f"{path}: expected a Python file, called .py")
     if not path.is_file():
-        raise InputError(f"{argument}: {path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+        raise InputError(argument, f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     try:
         with parsing(f"{argument}: {path}: not a Python file"), warnings.catch_warnings(action="ignore"):
             tree = ast.parse(read_whole(path), str(path))
@@ -420,7 +428,7 @@ def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
         if not isinstance(cause, SyntaxError):
             raise
         line = "" if cause.lineno is None else f", line {cause.lineno}"
-        raise FormatError(f"{argument}: {path}{line}: {shortened(str(cause.msg))}") from error
+        raise FormatError(argument, f"{path}{line}: {shortened(str(cause.msg))}") from error
     digest = hashlib.blake2b(dumped.encode(errors="surrogatepass"), digest_size=6).hexdigest()
     name = f"_functions_of_{path.stem}_{digest}"
     loader = _Compiled(name, str(path), code)
@@ -434,7 +442,7 @@ def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
-        raise InputError(f"{argument}: {path}{where}: raised {type(error).__name__}: {_told(error)}") from error
+        raise InputError(argument, f"{path}{where}: raised {type(error).__name__}: {_told(error)}") from error
     finally:
         del sys.modules[name]
     return module, digest

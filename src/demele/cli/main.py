@@ -1,17 +1,13 @@
 """The program ``demele``: reads the arguments, runs a command, and turns every user's mistake into one line."""
 
 import argparse
-import difflib
 import os
-import re
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
 from demele.cli import assess, audit, bench, catalogue, compare, noise, score
+from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
 from demele.cli.output import naming_stdout
-from demele.cli.reading_options import add_reading, reading
-from demele.cli.words import in_options
 from demele.core.errors import DemeleError, InputError, short_words
 from demele.core.outputs import new_files
 from demele.core.version import __version__
@@ -43,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise InputError("an argument holds a null byte; no file and no name does")
         score.check_metrics_are_one_list(sys.argv[1:] if argv is None else argv)
         _parser().parse_args(argv, arguments)
+        check_shared(arguments)
         with new_files(), reading(arguments):
             arguments.run(arguments)
         with naming_stdout():
@@ -57,9 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except DemeleError as error:
-        words, heads = getattr(arguments, "told_as", ({}, {}))
-        replayed = getattr(arguments, "replay", None) is not None
-        return _mistake(in_options(str(error), replayed=replayed, words=words, heads=heads))
+        return _mistake(told_by(arguments)(error))
     except MemoryError:
         return _mistake("not enough memory for this; fewer rows or columns, or data read a piece at a time, need less")
     except OSError as error:
@@ -72,40 +67,8 @@ def _mistake(message: str) -> int:
     return MISTAKE
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports mistakes in one line, and suggests the option that was meant."""
-
-    _words: Sequence[str] = ()
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read the arguments; what they are is kept, to know whose options may have been meant."""
-        self._words = sys.argv[1:] if args is None else args
-        return super().parse_args(args, namespace)
-
-    def error(self, message: str) -> NoReturn:
-        unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
-        if unknown:
-            known = [option for action in self._chosen()._actions for option in action.option_strings]
-            near = difflib.get_close_matches(unknown[1], known, n=1, cutoff=0.6)
-            message += f"; did you mean {near[0]}?" if near else ""
-        lacking = re.search(r"argument (--[\w-]+): expected one argument", message)
-        if lacking:
-            message += f"; one that begins with - is written {lacking[1]}=-..."
-        raise InputError(f"{message} (see {self._chosen().prog} --help)")
-
-    def _chosen(self) -> argparse.ArgumentParser:
-        """Return the parser of the command, or of its action, that the arguments name."""
-        parser: argparse.ArgumentParser = self
-        for word in self._words:
-            for action in parser._actions:
-                if isinstance(action, argparse._SubParsersAction) and word in action.choices:
-                    parser = action.choices[word]
-                    break
-        return parser
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="demele",
         description="How good a learned representation or a classifier really is, and how far that verdict can be "
         "trusted.",

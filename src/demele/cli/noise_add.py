@@ -1,21 +1,17 @@
 """``demele noise add``: labels are made wrong, and which ones is known."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.label_options import option_words, read_share, warned
-from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
-from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.options import command, flag_of, given, option, refuse, share, told_by
+from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.core.version import __version__
 from demele.files.column_files import check_columns_file, numbers_of, write_columns
 from demele.files.label_files import classes_named, column, in_one_vocabulary, models, read_transition
-from demele.files.named import split_name
-from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -33,10 +29,10 @@ features, --predictions those of a model, otherwise uniform.
 """
 _EXAMPLES = """\
 examples:
-  demele noise add data.csv::label --rate 0.05 --output noisy.csv
-  demele noise add data.csv::label --rate 0.01,0.05,0.1 --features data.csv::x1,x2,x3 --output noisy.npz
+  demele noise add data.csv::label --noise-rate 0.05 --output noisy.csv
+  demele noise add data.csv::label --noise-rate 0.01,0.05,0.1 --features data.csv::x1,x2,x3 --output noisy.npz
   demele noise add data.csv::label --transition mistaken.csv --seed 3 --output noisy.csv
-  demele noise add data.csv::label --rate 0.1 --symmetric --approximate --output noisy.csv
+  demele noise add data.csv::label --noise-rate 0.1 --symmetric --approximate --output noisy.csv
 
 --output has the columns label (noisy), true and mislabelled; of several rates label_0.05, mislabelled_0.05 and so on.
 Several rates are nested: what is wrong at a lower rate is wrong in the same way at a higher one (not so for the
@@ -52,91 +48,82 @@ _KIND_OF = {
     "features": "feature",
     "predictions": "model",
 }
-_WORDS = {
-    r"annotations(?=, annotator)": "--annotations, annotator",
-    r"predictions(?=, model)": "--predictions",
-    r"give a larger tolerance or highest_error": "features that tell the classes apart better are needed",
-    r"among y and annotations": "among LABELS and --annotations",
-    r"among y and predictions": "among LABELS and --predictions",
-    r"as many as y has": "as many as LABELS",
-    r"which y has": "which LABELS has",
-    r"name the classes of the matrix as y does": "name them as LABELS does",
-    r"features and y(?=:)": "--features and LABELS",
-    r"pass counts\.to_matrix\(empty='right'\) to suppose": "write 1 on the diagonal of their rows to suppose",
-    r"name them with TransitionMatrix\(matrix, classes=\[\.\.\.\]\)": "name them in the first line of the file",
-}
-_HEADS = {
-    "rate": "--rate",
-    "annotations": "--annotations",
-    "predictions": "--predictions",
-    "features": "--features",
-    "transition": "--transition",
-    "n_annotators": "--annotators",
-    "models": "--features",
-}
 
 
 def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele noise add`` to the actions."""
-    parser = actions.add_parser(
-        "add",
-        help="make labels wrong, and know which",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command(
+        actions, "add", _run, help="make labels wrong, and know which", description=_DESCRIPTION, examples=_EXAMPLES
     )
-    parser.add_argument("labels", metavar="LABELS", help="the true label of each row")
+    option(parser, "labels", argument=("y", "labels"), metavar="LABELS", help="the true label of each row")
     what = parser.add_argument_group("the noise")
-    what.add_argument(
-        "--rate", type=_rates, metavar="R,...", help="share of labels to make wrong, in [0, 1]; several are nested"
+    option(
+        what,
+        "--noise-rate",
+        argument="rate",
+        old="--rate",
+        type=_rates,
+        metavar="R,...",
+        help="share of labels to make wrong, in [0, 1]; several are nested",
     )
-    what.add_argument("--kind", choices=_KINDS, help="where it does not follow from what is given")
-    what.add_argument(
+    option(what, "--kind", choices=_KINDS, help="where it does not follow from what is given")
+    option(
+        what,
         "--transition",
-        metavar="FILE",
+        argument="transition",
         help="class: how classes are mistaken, rows true, columns given; probabilities, or counts",
     )
-    what.add_argument("--symmetric", action="store_true", help="class: each class at the rate, as any other alike")
-    what.add_argument(
-        "--annotations", metavar="FILE", help="feature: predictions of artificial annotators, one column each"
+    option(what, "--symmetric", action="store_true", help="class: each class at the rate, as any other alike")
+    option(what, "--annotations", help="feature: predictions of artificial annotators, one column each")
+    option(
+        what,
+        "--features",
+        argument=("features", "models"),
+        help="feature: numbers on which artificial annotators are trained here",
     )
-    what.add_argument(
-        "--features", metavar="FILE", help="feature: numbers on which artificial annotators are trained here"
-    )
-    what.add_argument(
-        "--annotators", type=int, metavar="N", help="artificial annotators to train on --features (default: 100)"
-    )
-    what.add_argument(
-        "--save-annotations", type=Path, metavar="FILE", help="write what these annotators say, for --annotations"
-    )
-    what.add_argument(
-        "--predictions",
+    option(what, "--annotators", help="artificial annotators to train on --features (default: 100)")
+    option(
+        what,
+        "--save-annotations",
+        type=Path,
         metavar="FILE",
+        help="write what these annotators say, for --annotations",
+    )
+    option(
+        what,
+        "--predictions",
         help="model: predicted classes, one column per model; of several, the one whose error is nearest to the rate",
     )
-    what.add_argument(
+    option(
+        what,
         "--approximate",
         action="store_true",
         help="draw each label by itself, so that the number of wrong ones varies (uniform and class)",
     )
-    what.add_argument(
+    option(
+        what,
         "--classes",
-        metavar="A,B,...",
         help="all classes, of uniform and symmetric noise (default: those of LABELS); if the first begins with -, "
         "write --classes=-1,...",
     )
-    add_seed(what, "what is drawn")
-    what.add_argument("--jobs", type=int, metavar="J", help="processes that train annotators, -1 for all processors")
-    add_labels_output(
-        parser.add_argument_group("output"), "the labels", "the labels themselves, instead of what is said of them"
+    option(what, "--seed", default=0)
+    option(what, "--jobs", default=None, help="processes that train annotators, -1 for all processors")
+    out = parser.add_argument_group("output")
+    option(out, "--output", help="write the labels here: .csv, .tsv, .parquet, .json or .npz")
+    option(
+        out,
+        "--format",
+        help="of the results (default: table on a terminal, json otherwise); csv: the labels themselves, instead of "
+        "what is said of them",
     )
-    parser.set_defaults(run=_run, told_as=told(_WORDS, _HEADS))
+    option(out, "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from demele.report.terminal.noise import added_table
+
     kind = _checked(arguments)
-    warn, words = warned(arguments.quiet), option_words(arguments)
+    warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         versions, annotators = _made(arguments, kind, warn)
     frame = _columns(versions)
@@ -146,20 +133,13 @@ def _run(arguments: argparse.Namespace) -> None:
         write_columns(frame, arguments.output)
     if annotators is not None and arguments.save_annotations is not None:
         write_columns(_answers(annotators), arguments.save_annotations)
-    if written == "csv":
-        emit(csv_text(frame), None)
-    elif written == "json":
-        emit(json.dumps(content, indent=1, allow_nan=False), None)
-    else:
-        from demele.report.terminal.noise import added_table
-
-        emit(added_table(content, words=words), None)
-    if not arguments.quiet:
-        if arguments.output is None and written != "csv":
-            log("demele: the noisy labels are not kept; --output FILE writes them")
-        for path, what in ((arguments.output, "labels"), (arguments.save_annotations, "annotations")):
-            if path is not None:
-                log(f"demele: {what} written to {path}")
+    emit(
+        as_text(written, table=lambda: added_table(content, words=words), data=lambda: content, frame=lambda: frame),
+        None,
+    )
+    if not arguments.quiet and arguments.output is None and written != "csv":
+        log("demele: the noisy labels are not kept; --output FILE writes them")
+    say_written(arguments, output="labels written to", save_annotations="annotations written to")
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -167,36 +147,34 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _checked(arguments: argparse.Namespace) -> str:
     """Return the kind of noise; refuse options that contradict each other, and files that cannot be written."""
-    given = [name for name in _KIND_OF if getattr(arguments, name) not in (None, False)]
-    if len(given) > 1:
-        raise InputError(f"--{given[1]}: --{given[0]} is given too; one of them makes the noise")
-    kind = _KIND_OF[given[0]] if given else arguments.kind or "uniform"
+    makers = [name for name in _KIND_OF if getattr(arguments, name) not in (None, False)]
+    if len(makers) > 1:
+        raise InputError(f"--{makers[1]}: --{makers[0]} is given too; one of them makes the noise")
+    kind = _KIND_OF[makers[0]] if makers else arguments.kind or "uniform"
     if arguments.kind not in (None, kind):
-        raise InputError(f"--kind {arguments.kind}: --{given[0]} makes noise of the kind {kind}; leave one of them out")
-    if not given and kind != "uniform":
+        raise InputError(
+            f"--kind {arguments.kind}: --{makers[0]} makes noise of the kind {kind}; leave one of them out"
+        )
+    if not makers and kind != "uniform":
         needed = " or ".join(f"--{name}" for name, of in _KIND_OF.items() if of == kind)
         raise InputError(f"--kind {kind}: needs {needed}")
-    if arguments.transition is not None and arguments.rate is not None:
-        raise InputError("--rate: --transition says how many labels are wrong; leave one of them out")
-    if arguments.rate is None and not (arguments.transition is not None or kind == "model"):
-        raise InputError("--rate: expected the share of labels to make wrong, such as --rate 0.05")
-    if arguments.approximate and kind in ("feature", "model"):
-        raise InputError(f"--approximate: noise of the kind {kind} draws nothing; leave it out")
-    if arguments.classes is not None and (kind not in ("uniform", "class") or arguments.transition is not None):
-        what = "--transition names its classes" if arguments.transition is not None else f"the kind {kind} has its own"
-        raise InputError(f"--classes: {what}; leave it out")
-    for name in ("annotators", "save_annotations", "jobs"):
-        if getattr(arguments, name) is not None and arguments.features is None:
-            raise InputError(f"--{name.replace('_', '-')}: is for annotators that are trained on --features")
-    checked_seed(arguments.seed)
+    if arguments.transition is not None:
+        refuse(arguments, ("noise_rate",), "--transition says how many labels are wrong; leave one of them out")
+        refuse(arguments, ("classes",), "--transition names its classes; leave it out")
+    elif arguments.noise_rate is None and kind != "model":
+        raise InputError("--noise-rate: expected the share of labels to make wrong, such as --noise-rate 0.05")
+    if kind in ("feature", "model"):
+        refuse(arguments, ("approximate",), f"noise of the kind {kind} draws nothing; leave it out")
+        refuse(arguments, ("classes",), f"the kind {kind} has its own; leave it out")
+    if arguments.features is None:
+        own = ("annotators", "save_annotations", "jobs")
+        refuse(arguments, own, "is for annotators that are trained on --features")
     if arguments.format == "csv" and arguments.output is not None:
         raise InputError("--format csv: writes the labels to stdout, and --output to a file; leave one of them out")
+    for name in ("output", "save_annotations"):
+        check_columns_file(getattr(arguments, name), flag_of(name))
     read = [arguments.labels, *(getattr(arguments, name) for name in _KIND_OF if name != "symmetric")]
-    targets = {"--output": arguments.output, "--save-annotations": arguments.save_annotations}
-    for option, path in targets.items():
-        check_columns_file(path, option)
-    inputs = [split_name(text)[0] for text in read if text is not None]
-    check_targets(targets, force=arguments.force, inputs=inputs)
+    check_targets(arguments, ("output", "save_annotations"), files=read)
     return kind
 
 
@@ -210,7 +188,7 @@ def _made(
     from demele.core.labelled import read_labels
 
     y, seed = column(arguments.labels, warn), arguments.seed
-    rates: list[float] = arguments.rate or []
+    rates: list[float] = arguments.noise_rate or []
     exact = not arguments.approximate
     if kind == "uniform":
         classes = _classes(arguments, read_labels(y, "y"))
@@ -233,14 +211,13 @@ def _made(
         y, answers = _with_answers(y, models(arguments.annotations, warn, labels=arguments.labels))
         return [labels.add_feature_noise(y, answers, rate) for rate in rates], None
     features = numbers_of(arguments.features, warn, labels=arguments.labels)
-    options: dict[str, Any] = {"n_annotators": arguments.annotators, "n_jobs": arguments.jobs}
     with reporting(arguments.quiet) as report:
         annotators = labels.artificial_annotators(
             features,
             y,
             seed=seed,
             progress=False if report is None else report,
-            **{name: value for name, value in options.items() if value is not None},
+            **given(arguments, n_annotators="annotators", n_jobs="jobs"),
         )
     return [labels.add_feature_noise(y, annotators.predictions, rate) for rate in rates], annotators
 
@@ -323,7 +300,7 @@ def _content(
 
 
 def _rates(text: str) -> list[float]:
-    rates = list(dict.fromkeys(read_share(part.strip()) for part in text.split(",") if part.strip()))
+    rates = list(dict.fromkeys(share(part.strip()) for part in text.split(",") if part.strip()))
     if not rates:
         raise argparse.ArgumentTypeError("expected shares of the labels, such as 0.01,0.05")
     return rates

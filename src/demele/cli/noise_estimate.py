@@ -1,16 +1,14 @@
 """``demele noise estimate``: what several annotators, or experts, say of labels and of how wrong these are."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.label_options import option_words, warned
 from demele.cli.noise_answers import ByItem, Read, aligned, read_answers
-from demele.cli.noise_options import add_labels_output, add_seed, checked_seed, told
-from demele.cli.output import emit, format_of, log, warnings_in_one_line
+from demele.cli.options import command, given, option, refuse, told_by
+from demele.cli.output import as_text, emit, format_of, log, say_written, warned, warnings_in_one_line
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
@@ -31,8 +29,8 @@ __all__ = ["add_action"]
 _DESCRIPTION = """\
 Estimate labels and their noise: from the answers of several annotators, or from the true labels of a random sample.
 
-  demele noise estimate ANSWERS                    several annotators: labels, confidence, who is how often right
-  demele noise estimate --true FILE --given FILE   a sample with true labels: how classes are mistaken
+  demele noise estimate ANSWERS                           several annotators: labels, confidence, who is right
+  demele noise estimate --true-labels FILE --given FILE   a sample with true labels: how classes are mistaken
 
 ANSWERS is a long table with columns item (or task), annotator (or worker) and answer (or label), or with --wide a table
 with a column per annotator. The majority is always shown beside: it can be the better one.
@@ -45,7 +43,7 @@ examples:
   demele noise estimate crowd.csv --item task --annotator worker --answer label --method bayesian --output labels.csv
   demele noise estimate models.csv --wide --given data.csv::label --save-transition noise.csv
   demele noise estimate crowd.csv --gold gold.csv::item,label
-  demele noise estimate --true audit.csv::true_label --given audit.csv::given_label --save-transition noise.csv
+  demele noise estimate --true-labels audit.csv::true_label --given audit.csv::given_label
   demele noise estimate --demo --agreement
 
 --save-transition writes what demele assess, compare and noise add read with --transition.
@@ -64,81 +62,76 @@ _OF_METHOD = {
     "warmup": "bayesian",
     "chains": "bayesian",
 }
-_WORDS = {
-    "n_samples": "--samples",
-    "n_warmup": "--warmup",
-    "n_chains": "--chains",
-    "n_resamples": "--resamples",
-    "give a higher max_iterations or tolerance": "its labels may still change",
-    r"with classes=\[\.\.\.\]": "with --classes=A,B,...",
-    r"true_labels and given_labels(?=:)": "--true and --given",
-    r"pass missing=-1, as in Annotations\.from_matrix\(answers, missing=-1\)": "give --missing -1 (with --wide), or "
-    "leave these rows out",
-    r"classes=\[\.\.\.\] says so": "--classes says so",
-    "use scale='ordinal'": "--scale ordinal",
-    "feature_model='normal'": "--feature-model normal",
-    "feature_model='counts'": "--feature-model counts",
-}
-_HEADS = {
-    "annotations": "ANSWERS",
-    "annotators": "ANSWERS",
-    "true_labels": "--true",
-    "given_labels": "--given",
-    "given": "--given",
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in ("smoothing", "strength", "features", "feature_model", "scale", "level")
-    },
-}
+#: Options of the Bayesian consensus, with what is usual.
+_SWEEPS = (("samples", 500, "sweeps that are kept"), ("warmup", 250, "sweeps before these"), ("chains", 4, "chains"))
 
 
 def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele noise estimate`` to the actions."""
-    parser = actions.add_parser(
+    parser = command(
+        actions,
         "estimate",
+        _run,
         help="estimate labels and their noise from annotators or experts",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        examples=_EXAMPLES,
+        called={"annotators": "ANSWERS"},
     )
-    parser.add_argument("answers", nargs="?", metavar="ANSWERS", help="who says what of which item")
+    option(
+        parser,
+        "answers",
+        argument="annotations",
+        nargs="?",
+        metavar="ANSWERS",
+        help="who says what of which item",
+    )
     parser.add_argument("--demo", action="store_true", help="answers of a real crowd, whose right ones are known")
     table = parser.add_argument_group("the table of answers")
-    table.add_argument("--item", metavar="NAME", help="its column of items (default: item, task, ...)")
-    table.add_argument("--annotator", metavar="NAME", help="its column of annotators (default: annotator, worker, ...)")
-    table.add_argument("--answer", metavar="NAME", help="its column of answers (default: answer, label, ...)")
-    table.add_argument("--wide", action="store_true", help="it has a column per annotator, a row per item")
-    table.add_argument("--missing", metavar="VALUE", help="what stands for no answer with --wide, beside nothing")
-    table.add_argument(
+    option(table, "--item", metavar="NAME", help="its column of items (default: item, task, ...)")
+    option(table, "--annotator", metavar="NAME", help="its column of annotators (default: annotator, worker, ...)")
+    option(table, "--answer", metavar="NAME", help="its column of answers (default: answer, label, ...)")
+    option(table, "--wide", action="store_true", help="it has a column per annotator, a row per item")
+    option(table, "--missing", metavar="VALUE", help="what stands for no answer with --wide, beside nothing")
+    option(
+        table,
         "--classes",
-        metavar="A,B,...",
         help="all classes, in their order (default: the sorted answers); if the first begins with -, write "
         "--classes=-1,...",
     )
     what = parser.add_argument_group("what is estimated")
-    what.add_argument(
+    option(
+        what,
         "--method",
         choices=_METHODS,
         help="how answers are joined (default: blend, the mean of the vote and of models that are drawn towards one "
         "accuracy per annotator)",
     )
-    what.add_argument("--smoothing", type=float, metavar="S", help="dawid-skene: pseudo-answers (default: 0)")
-    what.add_argument(
-        "--strength", type=float, metavar="S", help="own-prior: pseudo-answers of each row of a profile (default: 5)"
+    option(what, "--smoothing", type=float, metavar="S", help="dawid-skene: pseudo-answers (default: 0)")
+    option(
+        what,
+        "--strength",
+        type=float,
+        metavar="S",
+        help="own-prior: pseudo-answers of each row of a profile (default: 5)",
     )
-    what.add_argument(
-        "--features", metavar="FILE", help="bayesian: features of the items, in their order or with a column item"
+    option(what, "--features", help="bayesian: features of the items, in their order or with a column item")
+    option(what, "--feature-model", choices=("counts", "normal"), help="bayesian: what they are (default: counts)")
+    for name, usual, told in _SWEEPS:
+        option(
+            what, f"--{name}", argument=f"n_{name}", type=int, metavar="N", help=f"bayesian: {told} (default: {usual})"
+        )
+    option(
+        what,
+        "--given",
+        argument=("given", "given_labels"),
+        metavar="FILE",
+        help="labels whose noise is estimated, of the items or of the sample",
     )
-    what.add_argument("--feature-model", choices=("counts", "normal"), help="bayesian: what they are (default: counts)")
-    what.add_argument("--samples", type=int, metavar="N", help="bayesian: sweeps that are kept (default: 500)")
-    what.add_argument("--warmup", type=int, metavar="N", help="bayesian: sweeps before these (default: 250)")
-    what.add_argument("--chains", type=int, metavar="N", help="bayesian: chains (default: 4)")
-    what.add_argument("--given", metavar="FILE", help="labels whose noise is estimated, of the items or of the sample")
-    what.add_argument("--true", metavar="FILE", help="true labels of a random sample, beside --given")
-    what.add_argument("--gold", metavar="FILE", help="right labels of some items, which the estimates are held against")
-    what.add_argument("--agreement", action="store_true", help="how far annotators agree, with intervals")
-    what.add_argument(
+    option(what, "--true-labels", old="--true", help="true labels of a random sample, beside --given")
+    option(what, "--gold", metavar="FILE", help="right labels of some items, which the estimates are held against")
+    option(what, "--agreement", action="store_true", help="how far annotators agree, with intervals")
+    option(
+        what,
         "--scale",
         choices=("nominal", "ordinal", "interval", "ratio"),
         help="of the classes, for --agreement (default: nominal)",
@@ -146,23 +139,31 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     what.add_argument(
         "--annotators", action="store_true", help="show how good each annotator is; with --format csv, nothing else"
     )
-    what.add_argument("--level", type=float, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
-    add_seed(what, "what is drawn")
+    option(what, "--level", default=0.95)
+    option(what, "--seed", default=0)
     out = parser.add_argument_group("output")
-    out.add_argument("--save-transition", type=Path, metavar="FILE", help="write how classes are mistaken (.csv)")
-    add_labels_output(
+    option(out, "--save-transition", type=Path, metavar="FILE", help="write how classes are mistaken (.csv)")
+    option(
         out,
-        "the label of each item with its confidence",
-        "the same to stdout (of --true, the counts; with --annotators, a row per annotator), instead of what is said",
+        "--output",
+        help="write the label of each item with its confidence here: .csv, .tsv, .parquet, .json or .npz",
     )
-    parser.set_defaults(run=_run, told_as=told(_WORDS, _HEADS))
+    option(
+        out,
+        "--format",
+        help="of the results (default: table on a terminal, json otherwise); csv: the same to stdout (of --true-labels,"
+        " the counts; with --annotators, a row per annotator), instead of what is said",
+    )
+    option(out, "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from demele.report.terminal.noise import counted_table, estimated_table
+
     _check(arguments)
-    warn, words = warned(arguments.quiet), option_words(arguments)
+    warn, words = warned(arguments.quiet), told_by(arguments)
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
-        if arguments.true is not None:
+        if arguments.true_labels is not None:
             counts, content = _counted(arguments, warn)
             transition: TransitionCounts | TransitionMatrix | None = counts
             frame = shown = _named_transition(counts)
@@ -175,75 +176,52 @@ def _run(arguments: argparse.Namespace) -> None:
         content.pop("items", None)  # they are in that file
     if arguments.save_transition is not None and transition is not None:
         write_whole(arguments.save_transition, csv_text(_named_transition(transition)))
-    emit(_text(content, shown, arguments), None)
-    if not arguments.quiet:
-        for path, what in ((arguments.output, "labels"), (arguments.save_transition, "transition")):
-            if path is not None:
-                log(f"demele: {what} written to {path}")
 
+    def table() -> str:
+        if arguments.true_labels is not None:
+            return counted_table(content, words=words)
+        return estimated_table(content, annotators=arguments.annotators, words=words)
 
-def _text(content: dict[str, Any], frame: "pd.DataFrame", arguments: argparse.Namespace) -> str:
-    from demele.report.terminal.noise import counted_table, estimated_table
-
-    words = option_words(arguments)
-    kind = format_of(arguments.format, None)
-    if kind == "csv":
-        return csv_text(frame)
-    if kind == "json":
-        return json.dumps(content, indent=1, allow_nan=False)
-    if arguments.true is not None:
-        return counted_table(content, words=words)
-    return estimated_table(content, annotators=arguments.annotators, words=words)
+    emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: shown), None)
+    say_written(arguments, output="labels written to", save_transition="transition written to")
 
 
 # Before any computing --------------------------------------------------------------------------------------------
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    sources = [bool(arguments.answers), arguments.demo, arguments.true is not None]
-    if sum(sources) != 1:
-        what = "one of them" if sum(sources) else "one of ANSWERS, --true FILE with --given FILE, and --demo"
-        raise InputError(f"{'ANSWERS, --true and --demo' if sum(sources) else 'ANSWERS'}: expected {what}")
-    if arguments.true is not None:
+    sources = [bool(arguments.answers), arguments.demo, arguments.true_labels is not None]
+    if sum(sources) > 1:
+        raise InputError("ANSWERS, --true-labels and --demo: expected one of them")
+    if not any(sources):
+        raise InputError("ANSWERS: expected one of ANSWERS, --true-labels FILE with --given FILE, and --demo")
+    if arguments.true_labels is not None:
         if arguments.given is None:
-            raise InputError("--given: expected the labels that were given to the rows of --true")
-        _refuse(arguments, (*_OF_ANSWERS, *_OF_METHOD, "wide", "agreement", "annotators"), "answers of annotators")
+            raise InputError("--given: expected the labels that were given to the rows of --true-labels")
+        own = (*_OF_ANSWERS, *_OF_METHOD, "wide", "agreement", "annotators")
+        refuse(arguments, own, "is for answers of annotators")
     if arguments.demo:
-        _refuse(
-            arguments,
-            ("item", "annotator", "answer", "wide", "missing", "classes", "features", "given", "gold"),
-            "a file of answers, and --demo brings its own",
-        )
-    if arguments.missing is not None and not arguments.wide:
-        raise InputError("--missing: is for --wide; a long table has no rows where there is no answer")
-    if arguments.scale is not None and not arguments.agreement:
-        raise InputError("--scale: is for --agreement, which is not asked for")
+        own = ("item", "annotator", "answer", "wide", "missing", "classes", "features", "given", "gold")
+        refuse(arguments, own, "is for a file of answers, and --demo brings its own")
+    if not arguments.wide:
+        refuse(arguments, ("missing",), "is for --wide; a long table has no rows where there is no answer")
+    if not arguments.agreement:
+        refuse(arguments, ("scale",), "is for --agreement, which is not asked for")
     method = arguments.method or _METHODS[0]
     for name, of in _OF_METHOD.items():
-        if getattr(arguments, name) is not None and of != method:
-            raise InputError(f"--{name.replace('_', '-')}: is for --method {of}, not {method}")
-    if arguments.feature_model is not None and arguments.features is None:
-        raise InputError("--feature-model: says what --features are, which are not given")
-    if arguments.save_transition is not None and arguments.given is None:
-        raise InputError("--save-transition: needs --given, the labels whose noise is estimated")
+        if of != method:
+            refuse(arguments, (name,), f"is for --method {of}, not {method}")
+    if arguments.features is None:
+        refuse(arguments, ("feature_model",), "says what --features are, which are not given")
+    if arguments.given is None:
+        refuse(arguments, ("save_transition",), "needs --given, the labels whose noise is estimated")
     if arguments.save_transition is not None and arguments.save_transition.suffix.lower() != ".csv":
         raise InputError(f"--save-transition: writes a table; call it {arguments.save_transition.stem}.csv")
-    if not 0 < arguments.level < 1:
-        raise InputError(f"--level: expected a number between 0 and 1, such as 0.95, got {arguments.level:g}")
-    checked_seed(arguments.seed)
     if arguments.format == "csv" and arguments.output is not None and not arguments.annotators:
         raise InputError("--format csv: writes the labels to stdout, and --output to a file; leave one of them out")
     check_columns_file(arguments.output, "--output")
-    read = (arguments.answers, arguments.given, arguments.true, arguments.gold, arguments.features)
-    inputs = [split_name(text)[0] for text in read if text is not None]
-    targets = {"--output": arguments.output, "--save-transition": arguments.save_transition}
-    check_targets(targets, force=arguments.force, inputs=inputs)
-
-
-def _refuse(arguments: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
-    for name in names:
-        if getattr(arguments, name) not in (None, False):
-            raise InputError(f"--{name.replace('_', '-')}: is for {what}")
+    read = (arguments.answers, arguments.given, arguments.true_labels, arguments.gold, arguments.features)
+    check_targets(arguments, ("output", "save_transition"), files=read)
 
 
 # Annotators ------------------------------------------------------------------------------------------------------
@@ -279,13 +257,7 @@ def _joined(arguments: argparse.Namespace, read: Read) -> "Consensus":
         return labels.dawid_skene(read.answers, prior="own", strength=arguments.strength)
     if method != "bayesian":
         return labels.consensus(read.answers, method=method)
-    asked = {
-        "feature_model": arguments.feature_model,
-        "n_samples": arguments.samples,
-        "n_warmup": arguments.warmup,
-        "n_chains": arguments.chains,
-    }
-    options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    options = given(arguments, "feature_model", n_samples="samples", n_warmup="warmup", n_chains="chains")
     return labels.bayesian_consensus(
         read.answers, features=read.features, level=arguments.level, seed=arguments.seed, **options
     )
@@ -369,11 +341,11 @@ def _counted(arguments: argparse.Namespace, warn: Warn) -> "tuple[TransitionCoun
     from demele.evaluation.intervals import exact_interval
     from demele.labels import estimate_transition
 
-    _refuse_weighted(arguments.true)
-    columns = in_one_vocabulary({name: column(getattr(arguments, name), warn) for name in ("true", "given")})
-    given = read_labels(columns["given"], "given_labels")
-    classes = None if arguments.classes is None else classes_named(arguments.classes, given)
-    counts = estimate_transition(columns["true"], columns["given"], classes=classes)
+    _refuse_weighted(arguments.true_labels)
+    columns = in_one_vocabulary({name: column(getattr(arguments, name), warn) for name in ("true_labels", "given")})
+    labels = read_labels(columns["given"], "given_labels")
+    classes = None if arguments.classes is None else classes_named(arguments.classes, labels)
+    counts = estimate_transition(columns["true_labels"], columns["given"], classes=classes)
     interval = counts.rate_interval(level=arguments.level)
     instances = counts.counts.sum(axis=1)
     wrong = instances - np.diag(counts.counts)
@@ -422,7 +394,7 @@ def _refuse_weighted(text: str) -> None:
     odd = sorted({str(value) for value in table[DESIGN].dropna()} - {"uniform"})
     if odd:
         raise InputError(
-            f"--true: the rows of {path} were drawn {odd[0]}, not uniformly, so that counts of them "
+            f"--true-labels: the rows of {path} were drawn {odd[0]}, not uniformly, so that counts of them "
             "mislead; demele assess --audit weighs them"
         )
 

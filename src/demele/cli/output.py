@@ -1,18 +1,35 @@
 """Where results go: table for eyes, JSON and CSV for programs; and one line on stderr for anything else."""
 
+import argparse
+import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from demele.cli.words import in_options
 from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
+from demele.core.results import Note
+from demele.files.sheets import csv_text
+from demele.files.table_files import Warn
 
-__all__ = ["FORMATS", "emit", "format_of", "log", "naming_stdout", "warnings_in_one_line"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "FORMATS",
+    "as_text",
+    "emit",
+    "format_of",
+    "log",
+    "naming_stdout",
+    "say_written",
+    "tell_notes",
+    "warned",
+    "warnings_in_one_line",
+]
 
 FORMATS = ("table", "json", "csv")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
@@ -58,20 +75,52 @@ def log(message: str, *, stream: TextIO | None = None) -> None:
     print(short_words(" ".join(message.split())), file=stream or sys.stderr)
 
 
+def as_text(
+    kind: str, *, table: Callable[[], str], data: Callable[[], object], frame: "Callable[[], pd.DataFrame]"
+) -> str:
+    """Write a result in one of the formats; only what that needs is made."""
+    if kind == "table":
+        return table()
+    return csv_text(frame()) if kind == "csv" else json.dumps(data(), indent=1, allow_nan=False)
+
+
+def say_written(arguments: argparse.Namespace, **names: str) -> None:
+    """Tell which files were written; ``names`` of the options, with what they hold."""
+    for name, what in names.items():
+        if getattr(arguments, name) is not None and not arguments.quiet:
+            log(f"demele: {what} {getattr(arguments, name)}")
+
+
+def warned(quiet: bool) -> Warn:
+    """Return what tells of a guess, once each."""
+    said: set[str] = set()
+
+    def warn(line: str) -> None:
+        if not quiet and line not in said:
+            said.add(line)
+            log(f"demele: warning: {line}")
+
+    return warn
+
+
+def tell_notes(notes: Iterable[Note], warn: Warn, words: Callable[[str], str]) -> None:
+    """Tell what a result warns of, where its output is a CSV and does not hold it."""
+    for note in notes:
+        if note.severity == "warning":
+            warn(words(note.message))
+
+
 @contextmanager
-def warnings_in_one_line(
-    *, quiet: bool, prefix: str = "", replayed: bool = False, words: Callable[[str], str] | None = None
-) -> Iterator[None]:
+def warnings_in_one_line(*, quiet: bool, words: Callable[[str | Exception], str], prefix: str = "") -> Iterator[None]:
     """Show each warning once, as one line on stderr without the place in the code; not at all if ``quiet``.
 
     ``words`` says a message in the words of the command.
     """
     seen: set[str] = set()
-    tell = words if words is not None else partial(in_options, replayed=replayed)
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         own = issubclass(category, DemeleWarning)
-        text = prefix + (tell(str(message)) if own else str(message))
+        text = prefix + (words(message) if own else str(message))
         if text not in seen and not quiet:
             seen.add(text)
             kind = "" if own else f"{category.__name__}: "

@@ -1,11 +1,9 @@
 """``demele score``: codes and factors in files, or the bundled demonstration; scores out."""
 
 import argparse
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from demele.cli import score_sparse
 from demele.cli.catalogue import specs
 from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
-from demele.cli.output import FORMATS, emit, format_of, log, warnings_in_one_line
+from demele.cli.options import command, given, option, refuse, told_by
+from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
 from demele.cli.progress import reporting
-from demele.cli.targets import check_writable
-from demele.cli.words import in_options
+from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.reading import real_path
 from demele.files.named import holds_sparse, read_table, split_name
-from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
 from demele.runtime.progress import Report
 
@@ -41,7 +38,7 @@ FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be 
 between double quotes, as in CSV: 'FILE::"score,v2",z1'.
 Sparse CODES, an .npz of scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
 FOLDER, FOLDER::a,b: the rows of all its .parquet files. Folders, and files of over 4 GiB (.npy, .parquet), are read a
-piece at a time: metrics of histograms count all rows, the others are of a random sample (--sample).
+piece at a time: metrics of histograms count all rows, the others are of a random sample (--rows).
 """
 _EXAMPLES = """\
 examples:
@@ -60,66 +57,78 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 #: What a signature already says; giving it again could only contradict it.
 _IN_SIGNATURE = (
     *("metrics", "protocol", "bins", "repeats", "bootstrap", "level", "chance", "seed", "missing", "kinds", "reg_dim"),
-    "sample",
+    "rows",
 )
 
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele score`` to the commands."""
-    parser = commands.add_parser(
+    parser = command(
+        commands,
         "score",
+        _run,
         help="score a representation against known factors",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        examples=_EXAMPLES,
     )
     parser.add_argument("codes", nargs="?", metavar="CODES", help="the representation: one row per sample")
     parser.add_argument("factors", nargs="?", metavar="FACTORS", help="the known factors of the same rows")
     parser.add_argument("--demo", action="store_true", help="score four bundled representations of real digits")
-    parser.add_argument("--replay", metavar="SIGNATURE", help="make one number again from its signature")
+    option(
+        parser,
+        "--replay",
+        argument="signature",
+        metavar="SIGNATURE",
+        help="make one number again from its signature",
+    )
 
     what = parser.add_argument_group("what is computed")
-    what.add_argument(
+    option(
+        what,
         "--metrics",
-        type=_names,
-        metavar="A,B",
-        help="names, see demele metrics, and FILE.py::NAME (default: all that apply)",
+        metavar="A,B,FILE.py::F",
+        help="names, see demele metrics, and functions of Python files (default: all that apply)",
     )
-    what.add_argument("--protocol", metavar="P", help="named settings (default: review2022)")
-    what.add_argument(
+    option(what, "--protocol")
+    option(
+        what,
         "--bins",
         metavar="B",
         help="bins of continuous columns: a number, equal-frequency:B or adaptive (default: the protocol's)",
     )
-    what.add_argument("--seed", type=int, metavar="S", help="seed of everything random (default: 0)")
-    what.add_argument(
-        "--reg-dim", type=_codes_named, metavar="I,J", help="the code meant for each factor: numbers from 0, or names"
+    option(what, "--seed", help="seed of everything random (default: 0)")
+    option(
+        what,
+        "--reg-dim",
+        type=_codes_named,
+        metavar="I,J",
+        help="the code meant for each factor: numbers from 0, or names",
     )
-    what.add_argument(
-        "--sample",
-        type=int,
-        metavar="N",
+    option(
+        what,
+        "--rows",
+        argument="sample",
+        old="--sample",
         help="of data read a piece at a time: rows for what is not counted (default: 100000)",
     )
-    what.add_argument("--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")
-    what.add_argument(
-        "--code-names", metavar="FILE", help="names of sparse codes: one per line, or a column, FILE::column"
-    )
+    option(what, "--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")
+    option(what, "--code-names", metavar="FILE", help="names of sparse codes: one per line, or a column, FILE::column")
 
     trust = parser.add_argument_group("how far to trust it")
-    trust.add_argument("--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
-    trust.add_argument("--bootstrap", type=int, metavar="B", help="resamples of the rows, for intervals (default: 0)")
-    trust.add_argument("--level", type=float, metavar="L", help="nominal coverage of the intervals (default: 0.95)")
-    trust.add_argument(
-        "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)"
-    )
+    option(trust, "--repeats", type=int, metavar="R", help="seeds for each stochastic metric (default: 1)")
+    option(trust, "--bootstrap", type=int, metavar="B", help="resamples of the rows, for intervals (default: 0)")
+    option(trust, "--level")
+    option(trust, "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)")
 
     reading = parser.add_argument_group("how the factors are read")
-    reading.add_argument(
-        "--missing", choices=("raise", "omit"), help="missing values: refuse, or skip factor by factor (default: raise)"
+    option(
+        reading,
+        "--missing",
+        choices=("raise", "omit"),
+        help="missing values: refuse, or skip factor by factor (default: raise)",
     )
-    reading.add_argument(
+    option(
+        reading,
         "--kinds",
         type=_kinds,
         metavar="NAME=KIND,...",
@@ -127,18 +136,15 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
 
     out = parser.add_argument_group("output")
-    out.add_argument("--name", metavar="N", help="what to call the representation (default: the CODES file)")
-    out.add_argument("--format", choices=FORMATS, help="of the results (default: table on a terminal, json otherwise)")
-    out.add_argument("--details", action="store_true", help="per-factor and per-code values in the table too")
-    out.add_argument("--output", type=Path, metavar="FILE", help="write the results here, not to stdout")
-    out.add_argument("--report", type=Path, metavar="FILE", help="write an interactive HTML page")
-    out.add_argument("--force", action="store_true", help="replace --output and --report if they exist")
-    out.add_argument("--jobs", type=int, default=1, metavar="J", help="processes, -1 for all processors (default: 1)")
-    out.add_argument("--quiet", action="store_true", help="no progress and no warnings; the results still hold them")
-    parser.set_defaults(run=_run, told_as=({"code_names": "--code-names"}, {}))
+    option(out, "--name", metavar="N", help="what to call the representation (default: the CODES file)")
+    option(out, "--format")
+    option(out, "--details", action="store_true", help="per-factor and per-code values in the table too")
+    option(out, "--output", "--report", "--force", "--jobs", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.replay is not None:
+        arguments.decided = {"sample" if name == "rows" else name for name in _IN_SIGNATURE}
     paths = named_files(arguments.metrics or ())
     _check(arguments, paths)
     with folders_on_path(paths):
@@ -169,8 +175,7 @@ def _score(arguments: argparse.Namespace) -> None:
         dictionaries = [item.to_dict() for item in evaluations]
         write_report(dictionaries, arguments.report, title=title, specs=_specs(arguments))
     _write_evaluations(evaluations, kind, arguments)
-    if arguments.report is not None and not arguments.quiet:
-        log(f"demele: report written to {arguments.report}")
+    say_written(arguments, report="report written to")
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -204,8 +209,7 @@ def _is_metric(name: str) -> bool:
 
 
 def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
-    given = (arguments.codes, arguments.factors, arguments.codes_std, arguments.code_names)
-    tables = [text for text in given if text is not None]
+    tables = list(given(arguments, "codes", "factors", "codes_std", "code_names").values())
     if arguments.demo:
         if tables or arguments.replay is not None:
             raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
@@ -215,17 +219,9 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
         missing = "CODES and FACTORS" if arguments.codes is None else "FACTORS"
         raise InputError(f"{missing}: expected a file; --demo scores bundled data (see demele score --help)")
     if arguments.replay is not None:
-        if arguments.report is not None:
-            raise InputError("--report: needs whole evaluations; leave it out with --replay")
-        repeated = [name for name in _IN_SIGNATURE if getattr(arguments, name) is not None]
-        if repeated:
-            raise InputError(f"--{repeated[0].replace('_', '-')}: with --replay, the signature decides; leave it out")
-    inputs = [*files, *(split_name(text)[0] for text in tables)]
-    targets = [path for path in (arguments.report, arguments.output) if path is not None]
-    if len(targets) == 2 and real_path(targets[0]) == real_path(targets[1]):
-        raise InputError("--output: the same file as --report; write to another one")
-    for path in targets:
-        check_writable(path, force=arguments.force, inputs=inputs)
+        refuse(arguments, ("report",), "needs whole evaluations; leave it out with --replay")
+        refuse(arguments, _IN_SIGNATURE, "with --replay, the signature decides; leave it out")
+    check_targets(arguments, ("report", "output"), files, files=tables)
     if arguments.protocol is not None:
         from demele.metrics.protocols import protocol
 
@@ -238,17 +234,14 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
 def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
     import demele
 
-    options = _given(
-        arguments,
-        *("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds"),
-        "sample",
-    )
+    named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
+    options = given(arguments, *named, sample="rows")
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []
     with _reporting(arguments.quiet) as report:
         for index, (name, codes, factors, codes_std) in enumerate(tables):
             prefix = f"{name}: " if len(tables) > 1 else ""
-            with warnings_in_one_line(quiet=arguments.quiet, prefix=prefix):
+            with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments), prefix=prefix):
                 evaluation = demele.evaluate(
                     codes,
                     factors,
@@ -267,7 +260,7 @@ def _replayed(arguments: argparse.Namespace) -> "Score":
     import demele
 
     _, codes, factors, codes_std = _files(arguments)
-    with warnings_in_one_line(quiet=arguments.quiet, replayed=True):
+    with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
         return demele.replay(arguments.replay, codes, factors, codes_std=codes_std)
 
 
@@ -345,11 +338,6 @@ def _warn_of_shared_columns(codes: str, factors: str) -> None:
         log(f"demele: warning: {codes_file}: {', '.join(shared)} given as CODES and as FACTORS: scored against itself")
 
 
-def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return what was given on the command line: the library's defaults live in one place, which is not here."""
-    return {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
-
-
 @contextmanager
 def _reporting(quiet: bool) -> Iterator[Report]:
     with reporting(quiet) as report:
@@ -373,39 +361,37 @@ def _part(report: Report, index: int, parts: int, prefix: str) -> Report:
 
 
 def _write_evaluations(evaluations: list["Evaluation"], kind: str, arguments: argparse.Namespace) -> None:
-    if kind == "csv":
-        import pandas as pd
+    import pandas as pd
 
-        text = csv_text(pd.concat([item.to_frame() for item in evaluations]))
-    else:
-        dictionaries = [item.to_dict() for item in evaluations]
-        if kind == "json":
-            data = dictionaries[0] if len(dictionaries) == 1 else {"evaluations": dictionaries}
-            text = json.dumps(data, indent=1, allow_nan=False)
-        else:
-            text = _table(dictionaries, arguments)
+    dictionaries = [item.to_dict() for item in evaluations]
+    text = as_text(
+        kind,
+        table=lambda: _table(dictionaries, arguments),
+        data=lambda: dictionaries[0] if len(dictionaries) == 1 else {"evaluations": dictionaries},
+        frame=lambda: pd.concat([item.to_frame() for item in evaluations]),
+    )
     emit(text, arguments.output)
 
 
 def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> None:
-    if kind == "csv":
-        import pandas as pd
+    import pandas as pd
 
-        text = csv_text(pd.DataFrame([score.row()]))
-    elif kind == "json":
-        text = json.dumps(score.to_dict(), indent=1, allow_nan=False)
-    else:
-        evaluation = {
-            "name": split_name(arguments.codes)[0].stem,
-            "protocol": score.protocol,
-            "n": score.n,
-            "codes": list(score.code_names),
-            "factors": list(score.factor_names),
-            "scores": [score.to_dict()],
-            "left_out": [],
-            "notes": [],
-        }
-        text = _table([evaluation], arguments)
+    evaluation = {
+        "name": split_name(arguments.codes)[0].stem,
+        "protocol": score.protocol,
+        "n": score.n,
+        "codes": list(score.code_names),
+        "factors": list(score.factor_names),
+        "scores": [score.to_dict()],
+        "left_out": [],
+        "notes": [],
+    }
+    text = as_text(
+        kind,
+        table=lambda: _table([evaluation], arguments),
+        data=score.to_dict,
+        frame=lambda: pd.DataFrame([score.row()]),
+    )
     emit(text, arguments.output)
 
 
@@ -413,7 +399,7 @@ def _table(dictionaries: list[dict[str, Any]], arguments: argparse.Namespace) ->
     from demele.report.terminal.scores import scores_table
 
     families: Mapping[str, str] = {name: spec["family"] for name, spec in _specs(arguments).items()}
-    words = partial(in_options, replayed=arguments.replay is not None)
+    words = told_by(arguments)
     return scores_table(dictionaries, families, details=arguments.details, output=arguments.output, words=words)
 
 
@@ -424,13 +410,6 @@ def _specs(arguments: argparse.Namespace) -> Mapping[str, Any]:
 
 
 # Arguments -------------------------------------------------------------------------------------------------------
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError("expected names, such as mig,irs")
-    return names
 
 
 def _codes_named(text: str) -> list[int | str]:

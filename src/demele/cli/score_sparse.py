@@ -1,20 +1,17 @@
 """``demele score`` of sparse codes: a file of ``scipy.sparse.save_npz``, scored from its non-zeros."""
 
 import argparse
-import json
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demele.cli.catalogue import specs
-from demele.cli.output import emit, format_of, log, warnings_in_one_line
-from demele.cli.words import in_options
+from demele.cli.options import given, refuse, told_by
+from demele.cli.output import as_text, emit, format_of, warned, warnings_in_one_line
 from demele.core.errors import FormatError, InputError
 from demele.files.named import read_sparse, read_table, split_name
-from demele.files.sheets import csv_text
-from demele.files.table_files import text_of
+from demele.files.table_files import Warn, text_of
 
 if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 #: Options that only dense codes have.
-_DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "sample")
+_DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "rows")
 _ASKED = ("bins", "seed", "missing", "kinds")
 #: Files of names that are read as tables; any other is one name per line.
 _TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
@@ -32,22 +29,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Score the sparse codes that the arguments name, and write scores and top codes."""
     import demele
 
-    for name in _DENSE:
-        if getattr(arguments, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')}: is for dense codes, CODES holds sparse ones; leave it out")
+    refuse(arguments, _DENSE, "is for dense codes, CODES holds sparse ones; leave it out")
     kind = format_of(arguments.format, arguments.output)
     if arguments.details and kind != "table":
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
-    options: dict[str, Any] = {
-        name: getattr(arguments, name) for name in _ASKED if getattr(arguments, name) is not None
-    }
-
-    def warn(line: str) -> None:
-        if not arguments.quiet:
-            log(f"demele: warning: {line}")
-
+    warn, words = warned(arguments.quiet), told_by(arguments)
     names = None if arguments.code_names is None else _names(arguments.code_names, warn=warn)
-    with warnings_in_one_line(quiet=arguments.quiet):
+    with warnings_in_one_line(quiet=arguments.quiet, words=words):
         evaluation = demele.evaluate_sparse(
             read_sparse(arguments.codes),
             read_table(arguments.factors, warn=warn),
@@ -56,18 +44,18 @@ def run(arguments: argparse.Namespace) -> None:
             name=arguments.name or split_name(arguments.codes)[0].stem,
             n_jobs=arguments.jobs,
             progress=not arguments.quiet,
-            **options,
+            **given(arguments, *_ASKED),
         )
-    if kind == "csv":
-        text = csv_text(evaluation.to_frame())
-    elif kind == "json":
-        text = json.dumps(evaluation.to_dict(), indent=1, allow_nan=False)
-    else:
-        text = _table(evaluation, arguments)
+    text = as_text(
+        kind,
+        table=lambda: _table(evaluation, arguments),
+        data=evaluation.to_dict,
+        frame=evaluation.to_frame,
+    )
     emit(text, arguments.output)
 
 
-def _names(text: str, *, warn: Callable[[str], None]) -> list[str]:
+def _names(text: str, *, warn: Warn) -> list[str]:
     """Read the names of codes: the lines of a text file, or a column of a table."""
     path, picked = split_name(text)
     if not picked and path.suffix.lower() not in _TABLES:
@@ -96,7 +84,7 @@ def _table(evaluation: "SparseEvaluation", arguments: argparse.Namespace) -> str
     data = evaluation.to_dict()
     told = [note for score in data["scores"] for note in score["notes"] if note["code"] == "screened-codes"]
     data |= {"codes": range(evaluation.d), "protocol": "sparse: zero is a bin", "notes": [*data["notes"], *told[:1]]}
-    words = partial(in_options)
+    words = told_by(arguments)
     text = scores_table([data], families, details=arguments.details, output=arguments.output, words=words)
     sheet = Sheet(arguments.output)
     sheet.blank()

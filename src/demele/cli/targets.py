@@ -1,11 +1,14 @@
 """Files that commands are about to write: refused before any computing if they could not, or should not, be written."""
 
-from collections.abc import Mapping, Sequence
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from demele.cli.options import flag_of
 from demele.core.errors import InputError
 from demele.core.outputs import expect_new, why_not_writable
 from demele.core.reading import real_path
+from demele.files.named import split_name
 
 __all__ = ["check_targets", "check_writable"]
 
@@ -38,16 +41,39 @@ def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> N
         expect_new(path)
 
 
-def check_targets(targets: Mapping[str, Path | None], *, force: bool, inputs: Sequence[Path] = ()) -> None:
-    """Refuse files of one command that could not all be written; ``targets`` by option, None where not given.
+def check_targets(
+    arguments: argparse.Namespace,
+    names: Sequence[str],
+    inputs: Sequence[Path] = (),
+    *,
+    files: Sequence[str | None] = (),
+) -> list[Path]:
+    """Refuse files of one command that could not all be written, and return what it reads.
 
-    A store is continued, never replaced.
+    Parameters
+    ----------
+    arguments : Namespace
+        As given, with ``force``: whether files may be replaced. A store is continued, never replaced.
+    names : sequence of str
+        The options that name what is written.
+    inputs : sequence of Path
+        What is read: never replaced.
+    files : sequence of str or None
+        More of it, as it was given: ``FILE::name``; None where not given.
+
+    Raises
+    ------
+    InputError
     """
+    read = [*inputs, *(split_name(text)[0] for text in files if text is not None)]
+    paths = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     taken: dict[Path, str] = {}
-    for option, path in targets.items():
-        if path is None:
-            continue
-        first = taken.setdefault(real_path(path), option)
-        if first != option:
-            raise InputError(f"{option}: the same file as {first}; write to another one")
-        check_writable(path, force=force or option == "--store", inputs=inputs)
+    for name, path in paths.items():
+        first = taken.setdefault(real_path(path), name)
+        if first != name:
+            raise InputError(f"{flag_of(name)}: the same file as {flag_of(first)}; write to another one")
+    for name, path in paths.items():
+        if name == "report" and path.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"--report: writes an HTML page; call it {path.stem}.html, not {path}")
+        check_writable(path, force=arguments.force or name == "store", inputs=read)
+    return read

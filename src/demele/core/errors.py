@@ -5,9 +5,9 @@ Every message says which argument (and column), what was expected, what came (ho
 
 import sys
 import warnings
-from typing import Any
+from typing import Any, Self
 
-from demele.core.sentences import MOST_REPEATED, arg, sentence, short_words, shortened
+from demele.core.sentences import MOST_REPEATED, arg, renamed, sentence, short_words, shortened
 
 __all__ = [
     "AmbiguousKindWarning",
@@ -76,11 +76,23 @@ class DemeleError(Exception):
         made_of = (self.problem,) if self.argument is None else (self.argument, self.problem, self.remedy)
         return type(self), made_of
 
+    def within(self, file: str, **columns: str) -> Self:
+        """Return the error of what a file holds; ``columns``: what arguments are called there, "" for the whole file.
+
+        Examples
+        --------
+        >>> str(InputError("labels", "2 gaps, first at row 3").within("audit.csv", labels="column true_label"))
+        'audit.csv: column true_label: 2 gaps, first at row 3'
+        """
+        return type(self)(f"{file}: {renamed(self, columns).removeprefix(': ')}")
+
 
 def _named(argument: object) -> str:
     """Return an argument as a mention of it; anything else, such as a file, as it is written."""
     text = str(argument)
-    return arg(text) if isinstance(argument, str) and all(map(str.isidentifier, text.split("."))) else text
+    name = text.partition(",")[0].partition("[")[0]  # such as "annotations, annotator 3", "seeds['source']"
+    is_name = isinstance(argument, str) and all(map(str.isidentifier, name.split(".")))
+    return f"{arg(name)}{text.removeprefix(name)}" if is_name else text
 
 
 class InputError(DemeleError, ValueError):

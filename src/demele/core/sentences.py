@@ -14,7 +14,7 @@ Errors, warnings and notes make sentences of what they are given. Text that goes
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 #: Around a mark, and between what Python says and what the mark stands for: no text holds these characters, which
@@ -125,13 +125,31 @@ def told(text: str | Exception, say: Callable[[Mention], str | None]) -> str:
     return short_words("".join(_said(part, say) for part in _parts(marked(text))))
 
 
+def renamed(text: str | Exception, names: Mapping[str, str]) -> str:
+    """Return a sentence, marked, in which some arguments are called otherwise, for a reader who writes no code."""
+    renamed = ""
+    for said, meaning in _parts(marked(text)):
+        if isinstance(meaning, str):
+            renamed += meaning
+        elif _called(meaning) in names:
+            renamed += names[_called(meaning)]
+        else:
+            renamed += said if meaning is None else _mark(said, meaning)
+    return renamed
+
+
+def mentions(text: str | Exception) -> set[str]:
+    """Return the names of the arguments that a sentence mentions."""
+    return {name for _, meaning in _parts(marked(text)) if (name := _called(meaning))}
+
+
 def clauses(text: str | Exception) -> Iterator[tuple[str, set[str]]]:
     """Yield the parts of a sentence between semicolons, marked, with the names of the arguments that each mentions."""
     clause, names = "", set[str]()
     for said, meaning in _parts(marked(text)):
         if meaning is not None:
             clause += _mark(said, meaning)
-            names |= {meaning[0]} if isinstance(meaning, list) else set()
+            names |= {_called(meaning)} - {""}
             continue
         first, *others = said.split("; ")
         clause += first
@@ -139,6 +157,10 @@ def clauses(text: str | Exception) -> Iterator[tuple[str, set[str]]]:
             yield clause, names
             clause, names = other, set()
     yield clause, names
+
+
+def _called(meaning: Any) -> str:
+    return str(meaning[0]) if isinstance(meaning, list) else ""
 
 
 def _said(part: tuple[str, Any], say: Callable[[Mention], str | None]) -> str:

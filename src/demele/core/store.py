@@ -11,6 +11,7 @@ from typing import Any
 
 from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
 from demele.core.reading import check_nesting, parsing, read_whole
+from demele.core.sentences import arg
 
 #: What a record is about; text and whole numbers only, so that it reads back as it was.
 Key = tuple[str | int, ...]
@@ -172,7 +173,7 @@ class Store:
                 )
             raise InputError(
                 "store",
-                f"{path} was made with {shortened(what, 40)} = {told}, this run has {expected}; "
+                f"{path} was made with {arg(shortened(what, 40))} = {told}, this run has {expected}; "
                 "use the same, or another file",
             )
 

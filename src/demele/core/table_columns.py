@@ -30,9 +30,9 @@ def check_same_order(first: object, second: object, names: tuple[str, str]) -> N
         return
     if len(a.difference(b)) == 0:
         raise InputError(
-            f"{names[0]} and {names[1]}: their indexes hold the same labels in another order, and rows are paired by "
-            f"position; align them with {names[1]}.loc[{names[0]}.index], or drop the indexes with "
-            "reset_index(drop=True)"
+            names,
+            "their indexes hold the same labels in another order, and rows are paired by position; align them with "
+            f"{names[1]}.loc[{names[0]}.index], or drop the indexes with reset_index(drop=True)",
         )
 
 

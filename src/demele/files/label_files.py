@@ -1,6 +1,5 @@
 """Files of predictions, labels, transitions and cleanings, as the commands about classifiers read them."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.reading import real_path
+from demele.core.sentences import mentions, renamed
 from demele.files.named import read_table, split_name
 from demele.files.table_files import Warn
 
@@ -179,15 +179,15 @@ def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        hint = "give all classes with classes=[...]"
         held = [value for values in columns for value in np.asarray(values).tolist()]
-        if hint not in str(error) or any(isinstance(value, list | dict) for value in held):  # of JSON: no classes
-            raise
-        found = sorted(set(held), key=_by_value)
-        if len(found) > _MOST_SUGGESTED or any("," in str(value) for value in found):
+        lists = any(isinstance(value, list | dict) for value in held)  # of JSON: no classes
+        asked = error.argument != "classes" and "classes" in mentions(error)
+        found = sorted(set(held), key=_by_value) if asked and not lists else []
+        missing = any(value is None or value != value for value in found)
+        if not 0 < len(found) <= _MOST_SUGGESTED or missing or any("," in str(value) for value in found):
             raise
         listed = ",".join(class_text(value) for value in found)
-        raise type(error)(str(error).replace(hint, f"give --classes={listed}")) from error
+        raise type(error)(renamed(error, {"classes": f"--classes={listed}"})) from error
 
 
 def _by_value(value: object) -> tuple[bool, int | float, str]:
@@ -196,15 +196,12 @@ def _by_value(value: object) -> tuple[bool, int | float, str]:
 
 
 @contextmanager
-def in_file(text: str, **heads: str) -> Iterator[None]:
+def in_file(text: str, **columns: str) -> Iterator[None]:
     """Let messages of the library begin with the file, and with the columns that arguments came from."""
     try:
         yield
     except DemeleError as error:
-        message = str(error)
-        for name, held in heads.items():
-            message = re.sub(rf"^{name}(?=:|\[)", held, message)
-        raise type(error)(f"{text}: {message}") from error
+        raise error.within(text, **columns) from error
 
 
 # Transitions -----------------------------------------------------------------------------------------------------
@@ -237,13 +234,8 @@ def read_transition(text: str, given: NDArray[Any], warn: Warn) -> "TransitionMa
     whole = bool(np.isfinite(table).all() and (table == np.floor(table)).all() and (sums != 1).any())
     if whole and (sums == 100).all():
         warn(f"{text}: was read as counts, 100 of each true class; write percentages as probabilities")
-    try:
+    with in_file(text, probabilities="", counts=""):
         return TransitionCounts(table, classes) if whole else TransitionMatrix(table, classes)
-    except DemeleError as error:
-        message = str(error).removeprefix("probabilities: ").removeprefix("counts: ")
-        message = message.replace("pass matrix.T", "transpose the file")
-        message = message.replace("pass matrix / matrix.sum(axis=1, keepdims=True)", "divide each row by its sum")
-        raise type(error)(f"{text}: {message}") from error
 
 
 def _named_rows(text: str, table: "pd.DataFrame") -> tuple["pd.DataFrame", list[str]]:

@@ -188,12 +188,12 @@ def _typed(sentence: str) -> str:
 
 def _footnotes(sheet: Sheet, content: Content, words: Words) -> None:
     """Print what the result assumes, and what its reader must know."""
-    lines = [f"assumes: {item}" for item in content["assumptions"]]
-    lines += [f"note: {item['message']}" for item in content["notes"]]
+    lines = [f"assumes: {words(item)}" for item in content["assumptions"]]
+    lines += [f"note: {words(item['message'])}" for item in content["notes"]]
     if lines:
         sheet.blank()
     for line in lines:
-        sheet.wrapped(words(line))
+        sheet.wrapped(line)
 
 
 def _what(item: Content) -> str:

@@ -212,7 +212,7 @@ def _notes(sheet: Sheet, notes: Sequence[Content], words: Words) -> None:
         sheet.blank()
     told: dict[str, Sequence[object]] = {}
     for note in notes:  # the same may be said of the answers by several results
-        told[str(note["message"])] = note.get("subject") or told.get(str(note["message"]), ())
+        told[note["message"]] = note.get("subject") or told.get(note["message"], ())
     for message, names in told.items():
         about = f" ({', '.join(map(str, names))})" if names else ""
         sheet.wrapped(f"note: {words(message)}{about}")

@@ -1,0 +1,376 @@
+"""Options: those that several commands share, declared once; and what the library says, told in them."""
+
+import argparse
+import difflib
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from demele.cli.output import FORMATS, log
+from demele.core.errors import DemeleError, InputError
+from demele.core.reading import bytes_of, unpacking_at_most
+from demele.core.sentences import Mention, clauses, told
+from demele.files.audit_files import ROW, TRUE
+from demele.files.table_files import decimal_comma
+
+__all__ = [
+    "Parser",
+    "add_reading",
+    "check_shared",
+    "command",
+    "flag_of",
+    "given",
+    "names_in",
+    "option",
+    "reading",
+    "refuse",
+    "share",
+    "told_by",
+]
+
+
+# Declaring -----------------------------------------------------------------------------------------------------------
+
+
+def share(text: str) -> float:
+    """Read a share; percent signs are refused with the share that was meant."""
+    try:
+        return float(text)
+    except ValueError as error:
+        percent = text.removesuffix("%")
+        meant = percent != text and percent.replace(".", "", 1).isdecimal()
+        hint = f"; for {text} write {float(percent) / 100:g}" if meant else ""
+        raise argparse.ArgumentTypeError(f"expected a share of the labels, such as 0.05, got {text!r}{hint}") from error
+
+
+def names_in(text: str) -> list[str]:
+    """Read a list of names."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("expected names, separated by commas")
+    return names
+
+
+def _size(text: str) -> int:
+    try:
+        return bytes_of(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _short_size(size: int) -> str:
+    unit = 0
+    while size >= 1024 and unit < 4:
+        size, unit = -(-size // 1024), unit + 1
+    return f"{size}{'KMGT'[unit - 1] if unit else ''}"
+
+
+def _is(help: str = "", **settings: Any) -> dict[str, Any]:  # noqa: A002 - argparse calls it so
+    return {"help": help, **settings}
+
+
+#: Options of more than one command; ``argument``: what Python calls it, where that is not the name of the option.
+_SHARED: Mapping[str, dict[str, Any]] = {
+    "--format": _is("of the results (default: table on a terminal, json otherwise)", choices=FORMATS),
+    "--output": _is("write the results here, not to stdout", type=Path, metavar="FILE"),
+    "--report": _is("write an interactive HTML page", type=Path, metavar="FILE"),
+    "--store": _is("keep what is finished, and go on from there", type=Path, metavar="FILE"),
+    "--force": _is("replace files that exist", action="store_true"),
+    "--quiet": _is("no progress and no warnings; the results still hold them", action="store_true"),
+    "--jobs": _is("processes, -1 for all processors (default: 1)", type=int, default=1, metavar="J", argument="n_jobs"),
+    "--seed": _is("of what is drawn (default: 0)", type=int, metavar="S"),
+    "--level": _is("confidence of the intervals (default: 0.95)", type=float, metavar="L"),
+    "--rows": _is(type=int, metavar="N"),
+    "--protocol": _is("named settings of the metrics (default: review2022)", metavar="P"),
+    "--metrics": _is(type=names_in, metavar="A,B"),
+    "--classes": _is(
+        "all classes (default: those of LABELS); if the first begins with -, write --classes=-1,...", metavar="A,B,..."
+    ),
+    "--features": _is(metavar="FILE"),
+    "--predictions": _is(metavar="FILE"),
+    "--annotations": _is(metavar="FILE"),
+    "--annotators": _is(type=int, metavar="N", argument="n_annotators"),
+    "--folds": _is(type=int, metavar="N"),
+    "--noise-rate": _is(
+        "at most this share of the labels is wrong, in [0, 1)", type=share, metavar="R", argument="noise"
+    ),
+    "--transition": _is(
+        "how classes are mistaken: rows true, columns given; probabilities, or counts of a random sample. A table may "
+        "name the given classes in its first line and the true ones in its first column",
+        metavar="FILE",
+        argument="noise",
+    ),
+    "--audit": _is(
+        f"expert labels of some rows: columns {ROW} (from 0) and {TRUE}; demele audit draws them", metavar="FILE"
+    ),
+    "--audit-design": _is(
+        "how those rows were chosen, where the file does not say: at random, in the order of the file; with the "
+        "probabilities in the file; or because something looked wrong",
+        choices=("uniform", "weighted", "selective"),
+        argument="design",
+    ),
+    "--expert-error": _is(
+        "the expert may be wrong on this share of the rows (default: 0); of two classifiers, of those on which they "
+        "disagree",
+        type=share,
+        metavar="E",
+    ),
+    "--expert-errors": _is(
+        "where: wherever it hurts most (the default), or at random whatever the predictions",
+        choices=("adversarial", "random"),
+    ),
+    "--true-labels": _is("the true labels of all rows, where they are known", metavar="FILE"),
+}
+
+
+def command(
+    commands: "argparse._SubParsersAction[Any]",
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    *,
+    help: str,  # noqa: A002 - argparse calls it so
+    description: str,
+    examples: str | None = None,
+    called: Mapping[str, str] | None = None,
+) -> argparse.ArgumentParser:
+    """Add a command; ``called``: what its user calls arguments of the library that are no option of it."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run, parser=parser, called=called or {})
+    return parser
+
+
+def option(
+    group: "argparse.ArgumentParser | argparse._ArgumentGroup",
+    *flags: str,
+    argument: str | Sequence[str] | None = None,
+    old: str | None = None,
+    **changed: Any,
+) -> None:
+    """Add an option, or several that are shared.
+
+    Parameters
+    ----------
+    group : ArgumentParser or group of arguments
+    *flags : str
+        Its name; or names of shared options, as they are declared here.
+    argument : str or sequence of str, optional
+        What the library calls it, if it is not the same name.
+    old : str, optional
+        A name that it had; it goes on working.
+    **changed
+        What argparse takes, and what is other than in the shared declaration.
+    """
+    for flag in flags:
+        settings = {**_SHARED.get(flag, {}), **changed}
+        called = argument or settings.pop("argument", None)
+        settings.pop("argument", None)
+        action = group.add_argument(flag, **settings)
+        called = called or action.dest
+        action.argument = (called,) if isinstance(called, str) else tuple(called)  # type: ignore[attr-defined]
+        if old is not None:
+            settings |= {"help": argparse.SUPPRESS, "action": _Old, "dest": action.dest}
+            group.add_argument(old, use=flag, **settings)
+
+
+class _Old(argparse.Action):
+    """A name that an option had."""
+
+    def __init__(self, *given: Any, use: str, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.use = use
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        namespace.old_names = [*getattr(namespace, "old_names", ()), (option_string, self.use)]
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports mistakes in one line, and suggests the option that was meant."""
+
+    _words: Sequence[str] = ()
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the arguments; what they are is kept, to know whose options may have been meant."""
+        self._words = sys.argv[1:] if args is None else args
+        return super().parse_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments.
+
+        Raises
+        ------
+        InputError
+        """
+        unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+        if unknown:
+            actions = self._chosen()._actions
+            known = {flag: getattr(action, "use", flag) for action in actions for flag in action.option_strings}
+            near = difflib.get_close_matches(unknown[1], known, n=1, cutoff=0.6)
+            message += f"; did you mean {known[near[0]]}?" if near else ""
+        lacking = re.search(r"argument (--[\w-]+): expected one argument", message)
+        if lacking:
+            message += f"; one that begins with - is written {lacking[1]}=-..."
+        raise InputError(f"{message} (see {self._chosen().prog} --help)")
+
+    def _chosen(self) -> argparse.ArgumentParser:
+        """Return the parser of the command, or of its action, that the arguments name."""
+        parser: argparse.ArgumentParser = self
+        for word in self._words:
+            for action in parser._actions:
+                if isinstance(action, argparse._SubParsersAction) and word in action.choices:
+                    parser = action.choices[word]
+                    break
+        return parser
+
+
+# How files are read --------------------------------------------------------------------------------------------------
+
+
+def add_reading(parser: argparse.ArgumentParser, *, but: Sequence[str] = ()) -> None:
+    """Add how files are read to the options of a parser and all of its commands, but those that read no file."""
+    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in inner:
+        for name, one in action.choices.items():
+            if name not in but:
+                add_reading(one)
+    if inner:
+        return
+    files = parser.add_argument_group("how files are read")
+    option(
+        files,
+        "--decimal",
+        choices=(".", ","),
+        metavar="SIGN",
+        help="in tables of text, the sign before decimals: a point (the default) or a comma",
+    )
+    option(
+        files,
+        "--max-size",
+        argument="max_bytes",
+        type=_size,
+        metavar="SIZE",
+        help="most memory that a file may take once it is unpacked, such as 8G (default: its own size and 512M)",
+    )
+
+
+@contextmanager
+def reading(arguments: Any) -> Iterator[None]:
+    """Read files as the arguments say within."""
+    comma = getattr(arguments, "decimal", None) == ","
+    with unpacking_at_most(getattr(arguments, "max_size", None)), decimal_comma(comma):
+        yield
+
+
+# What was given ------------------------------------------------------------------------------------------------------
+
+
+def flag_of(name: str) -> str:
+    """Return an option as it is written."""
+    return f"--{name.replace('_', '-')}"
+
+
+def given(arguments: argparse.Namespace, *names: str, **named: str) -> dict[str, Any]:
+    """Return what was given of some options; the library's defaults live in one place, which is not here.
+
+    ``named``: by what the library calls them.
+    """
+    asked = {**{name: name for name in names}, **named}
+    found = {called: getattr(arguments, name) for called, name in asked.items()}
+    return {called: value for called, value in found.items() if value is not None}
+
+
+def refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse options that have no part in what is asked.
+
+    Raises
+    ------
+    InputError
+        If one of them was given.
+    """
+    for name in names:
+        if getattr(arguments, name) not in (None, False):
+            raise InputError(f"{flag_of(name)}: {why}")
+
+
+def check_shared(arguments: argparse.Namespace) -> None:
+    """Refuse values that no command can use, and tell of old names.
+
+    Raises
+    ------
+    InputError
+    """
+    for old, new in getattr(arguments, "old_names", ()):
+        if not arguments.quiet:
+            log(f"demele: warning: {old} is now called {new}; the old name will go")
+    asked = given(arguments, *(name for name in ("seed", "jobs", "level") if hasattr(arguments, name)))
+    if asked.get("seed", 0) < 0:
+        raise InputError(f"--seed: expected a whole number from 0, got {asked['seed']}")
+    if asked.get("jobs", 1) == 0:
+        raise InputError("--jobs: expected a number of processes, or -1 for all processors, got 0")
+    if not 0 < asked.get("level", 0.5) < 1:
+        raise InputError(f"--level: expected a number between 0 and 1, such as 0.95, got {asked['level']:g}")
+
+
+# What the library says -----------------------------------------------------------------------------------------------
+
+
+def told_by(arguments: argparse.Namespace) -> Callable[[str | Exception], str]:
+    """Return what says a message of the library in the options of the command.
+
+    Of several options for one argument, the one that was given is named. ``arguments.decided`` names arguments that
+    nobody can give, since a signature is replayed: nobody is told to.
+    """
+    called: Mapping[str, str] = getattr(arguments, "called", {})
+    options: dict[str, list[argparse.Action]] = {}
+    for action in arguments.parser._actions if hasattr(arguments, "parser") else ():
+        used = getattr(arguments, action.dest, None) not in (None, False, action.default)
+        for name in getattr(action, "argument", ()):
+            before = options.setdefault(name, [])
+            before.insert(0 if used else len(before), action)
+    decided = frozenset(getattr(arguments, "decided", ()))
+
+    def say(it: Mention) -> str | None:
+        if it.name in called and not it.given:
+            return called[it.name]
+        if it.name not in options:
+            return None
+        if it.given and it.value is None:
+            return " or ".join(map(_with_metavar, options[it.name]))
+        return _with_value(options[it.name][0], it)
+
+    return lambda message: told(_undecided(message, decided) if decided else message, say)
+
+
+def _with_metavar(action: argparse.Action) -> str:
+    flag, metavar = action.option_strings[0], str(action.metavar)
+    return f"{flag}={metavar}" if "," in metavar else f"{flag} {metavar}"
+
+
+def _with_value(action: argparse.Action, it: Mention) -> str:
+    flag = action.option_strings[0] if action.option_strings else str(action.metavar)
+    if not it.given or it.value is True:
+        return flag
+    if action.type is _size:
+        return f"{flag} {_short_size(it.value)}"
+    if isinstance(it.value, dict):
+        return f"{flag} {shlex.quote(','.join(f'{name}={value}' for name, value in it.value.items()))}"
+    return f"{flag} {it.value}"
+
+
+def _undecided(message: str | Exception, decided: frozenset[str]) -> str:
+    (first, _), *others = clauses(message)
+    kept = [clause for clause, names in others if not names & decided]
+    if len(kept) < len(others) and isinstance(message, DemeleError):
+        kept.append("the data differ from those of the signature")
+    return "; ".join([first, *kept])
