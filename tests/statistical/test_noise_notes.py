@@ -180,7 +180,7 @@ def test_no_route_loses_the_note(route: str, tmp_path: Path) -> None:
     assert high
     for score in high:
         codes_of_notes = {note.code for note in score.notes}
-        assert codes_of_notes & {"noise", "many-codes", "chance-unchecked"}, (score.metric, score.notes)
+        assert codes_of_notes & {"noise", "many-codes", "unprobed"}, (score.metric, score.notes)
 
 
 def test_dci_whose_predictors_explain_nothing_says_so() -> None:

@@ -282,13 +282,13 @@ def test_a_score_says_what_a_score_of_rows_says() -> None:
             wanted.factor_names,
         )
         # sums cannot be shuffled, and say so where rows are looked at
-        own = [note.code for note in score.notes if note.code != "chance-unchecked"]
+        own = [note.code for note in score.notes if note.code != "unprobed"]
         assert own == [note.code for note in wanted.notes]
 
 
 def test_few_rows_are_noted_as_from_rows() -> None:
     score = demele.Accumulator("irs", frame=framed(CODES, FACTORS)).update(CODES[:40], FACTORS[:40]).compute()
-    assert [note.code for note in score.notes] == ["few-rows", "chance-unchecked"]
+    assert [note.code for note in score.notes] == ["few-rows", "unprobed"]
 
 
 def test_values_outside_a_frame() -> None:

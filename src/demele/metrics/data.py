@@ -1,5 +1,6 @@
 """The rows that metrics work on: validated codes, and the factors that vary."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -18,8 +19,25 @@ Estimator = Literal["histogram", "knn", "robust"]
 
 #: Standard deviations beyond which a value is an outlier: no column of a few thousand Gaussian values reaches it.
 OUTLYING = 8.0
+#: Of the distance that one value among so few rows can have at all, the share from which it is an outlier.
+OUTLYING_SHARE = 0.95
 #: What winsorised columns keep.
 CENTRAL = (0.005, 0.995)
+
+
+def outlying_from(n: int) -> float:
+    """Return the distance from the mean, in standard deviations, from which a value of so many rows is an outlier.
+
+    No value is farther than (n - 1) / sqrt(n), which is under 8 for fewer than 66 rows.
+    """
+    return min(OUTLYING, OUTLYING_SHARE * (n - 1) / math.sqrt(max(n, 1)))
+
+
+def _central(values: NDArray[Any]) -> tuple[float, float]:
+    """Return the ends of the central 99% of the values that are there, both of which are among them."""
+    known = values[~np.isnan(values)]
+    low, high = CENTRAL
+    return float(np.quantile(known, low, method="higher")), float(np.quantile(known, high, method="lower"))
 
 
 def _reach(values: NDArray[Any], low: float, high: float) -> float:
@@ -86,16 +104,17 @@ class Data:
 
     def outlying(self) -> tuple[str, ...]:
         """Names of codes and continuous factors with values over 8 standard deviations from their mean."""
-        codes = self.codes
+        codes, far = self.codes, outlying_from(self.n)
         found = [
             name
             for index, name in enumerate(codes.names)
-            if _reach(codes.values[:, index], float(codes.low[index]), float(codes.high[index])) > OUTLYING
+            if _reach(codes.values[:, index], float(codes.low[index]), float(codes.high[index])) > far
         ]
         found += [
             factor.name
             for factor in self.factors.columns
-            if not factor.categorical and _reach(factor.values, factor.low, factor.high) > OUTLYING
+            if not factor.categorical
+            and _reach(factor.values, factor.low, factor.high) > outlying_from(factor.n_annotated)
         ]
         return tuple(found)
 
@@ -104,11 +123,11 @@ class Data:
         values = self.codes.dense().copy()
         for index, name in enumerate(self.codes.names):
             if name in names:
-                values[:, index] = np.clip(values[:, index], *np.quantile(values[:, index], CENTRAL))
+                values[:, index] = np.clip(values[:, index], *_central(values[:, index]))
         factors = []
         for factor in self.factors.columns:
             if factor.name in names and not factor.categorical:
-                low, high = (float(edge) for edge in np.nanquantile(factor.values, CENTRAL))
+                low, high = _central(factor.values)
                 factor = replace(factor, values=np.clip(factor.values, low, high), low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))

@@ -25,6 +25,7 @@ PROBE = 2000
 TIED = 0.05
 #: Fewer rows than this for each code, and the level of chance is looked at.
 FEW_ROWS_PER_CODE = 20
+ASK_INTERVAL = f"{setting('demele.evaluate(..., bootstrap=1000)', bootstrap=1000)} gives an interval"
 ASK = f"{setting('demele.evaluate(..., chance=20)', chance=20)} gives the level of chance"
 
 
@@ -56,7 +57,7 @@ def table_notes(
     pairs : bool
         Whether any of them reads informations between factors.
     """
-    if settings.estimator != "histogram" or settings.soft:
+    if settings.estimator != "histogram":
         return {}
     data = source.rows()
     reasons: list[tuple[str, str, TableSettings]] = []
@@ -73,7 +74,7 @@ def table_notes(
             other = replace(settings, binning=EqualFrequency(bins))
             listed = ", ".join(repr(data.codes.names[code]) for code in tied[:3])
             reasons.append(("tied-codes", f"values of {listed} are tied; under bins that respect ties", other))
-    if settings.correction == "none" and _bias(data, table) > 0.02:
+    if settings.correction == "none" and not settings.soft and _bias(data, table) > 0.02:
         other = replace(settings, correction="adjusted")  # Miller-Madow hardly corrects a sparse table
         text = f"{data.n} rows are few for the number of cells; with the information adjusted for chance"
         reasons.append(("few-rows", text, other))
@@ -170,17 +171,18 @@ def pruned_notes(value: float, without: float, names: tuple[str, ...], threshold
 
 
 def few_rows_notes(guards: Guards, factors: Factors, options: Mapping[str, Any]) -> tuple[Note, ...]:
-    """Return a note where metrics that fit predictors, or form groups, have too few rows to tell codes from noise."""
+    """Return a note where a metric has too few rows: to tell codes from noise, or to tell one table from another."""
     if not guards.fewest_rows:
         return ()
     bins = getattr(options.get("bins"), "bins", 10)
     for factor in factors.columns:
         values = len(factor.levels) if factor.categorical else int(bins)
         if factor.n_annotated < max(guards.fewest_rows, guards.rows_per_value * values):
-            message = (
-                f"{factor.n_annotated} rows with {values} values of factor {factor.name!r} are few: codes of noise may "
-                "score as well; ask for chance levels"
-            )
+            message = f"{factor.n_annotated} rows with {values} values of factor {factor.name!r} are few: "
+            if guards.bins:
+                message += f"as many others may score otherwise; {ASK_INTERVAL}"
+            else:
+                message += "codes of noise may score as well; ask for chance levels"
             return (Note(code="few-rows", message=message, subject=(factor.name,), severity="fragile"),)
     return ()
 
@@ -227,31 +229,46 @@ def beside_chance(native: Native, shuffled: NDArray[np.float64], data: Data) -> 
     return at_chance_notes(float(native.value), known, data.n, data.codes.d)
 
 
-def unchecked_notes(value: float, n: int, d: int, *, finding: Finding | None) -> tuple[Note, ...]:
-    """Return what must be said of a score of counts or sums, whose rows cannot be shuffled.
+def counted_noise_notes(value: float, n: int, d: int, finding: Finding) -> tuple[Note, ...]:
+    """Return what counts, which cannot be shuffled, tell of codes of noise."""
+    found = noise_notes(value, finding)
+    if found or not (value > FRAGILE and many_codes(n, d)):
+        return found
+    message = (
+        f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
+        "cannot be shuffled: score the rows, or a sample of them, with demele.evaluate(chance=20)"
+    )
+    return (Note(code="many-codes", message=message, severity="fragile"),)
+
+
+def unprobed_notes(guards: Guards, value: float, n: int, d: int, *, kept: str, chance: bool) -> tuple[Note, ...]:
+    """Return one note of all that was not looked at, since a source has no rows that could be changed or shuffled.
 
     Parameters
     ----------
+    guards : Guards
+        What the metric wants to be looked at.
     value : float
     n, d : int
         Rows and codes.
-    finding : Finding or None
-        What counts tell; None where only sums are kept.
+    kept : str
+        What there is in place of rows.
+    chance : bool
+        Whether anything was looked at that codes of noise would score.
     """
-    if not value > FRAGILE:
+    reasons = []
+    if guards.bins:
+        reasons.append("outliers or ties crowd the bins, or few rows raise it")
+    elif guards.outliers in ("move it", "of factors move it"):
+        reasons.append("outliers decide it")
+    noise = not chance and value > FRAGILE
+    if noise:
+        reasons.append("codes of noise would score as much")
+    if not reasons:
         return ()
-    if finding is not None:
-        found = noise_notes(value, finding)
-        if found or not many_codes(n, d):
-            return found
-        message = (
-            f"{d:,} codes are many for {n:,} rows: codes of noise may score as well. Only counts are kept, which "
-            "cannot be shuffled: score the rows, or a sample of them, with demele.evaluate(chance=20)"
-        )
-        return (Note(code="many-codes", message=message, severity="fragile"),)
     message = (
-        "only sums are kept: whether codes of noise would score as much was not looked at; score a sample of the rows "
+        f"only {kept} are kept: whether {' and whether '.join(reasons)} was not looked at; score a sample of the rows "
         "with demele.evaluate(chance=20)"
     )
-    severity: Severity = "fragile" if many_codes(n, d) else "info"
-    return (Note(code="chance-unchecked", message=message, severity=severity),)
+    severity: Severity = "fragile" if noise and many_codes(n, d) else "info"
+    return (Note(code="unprobed", message=message, severity=severity),)

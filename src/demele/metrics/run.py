@@ -19,11 +19,12 @@ from demele.metrics.fitted import fitted
 from demele.metrics.guards import (
     FRAGILE,
     beside_chance,
+    counted_noise_notes,
     few_rows_notes,
     many_codes,
     noise_notes,
     table_notes,
-    unchecked_notes,
+    unprobed_notes,
 )
 from demele.metrics.metric import Metric, Native
 from demele.metrics.options import Run, RunOptions
@@ -300,9 +301,13 @@ def _read_off_table(
     if permutations is None and shuffle:
         tables = source.tables(settings, "permutations", 1, run.seed, pairs=pairs)
         shuffled = _drawn(tables, requests, 1, "shuffles", None)
+    unprobed = not source.probed
+    columns = source.subject("table", {"bins": settings.binning}).factors.columns if guards else ()
     for request in requests:
         name = request.name
         told = notes.get(name, ())
+        if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):
+            told += _of_few_or_unprobed(request, source, told)
         if request.notes:
             told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
         if guards and shuffled is not None:
@@ -315,6 +320,17 @@ def _read_off_table(
             seconds=seconds,
             notes=told,
         )
+
+
+def _of_few_or_unprobed(request: Request, source: Source, told: tuple[Note, ...]) -> tuple[Note, ...]:
+    """Say of a metric of a table that rows are few, unless a probe said more of it; and what was not probed."""
+    subject, guards = source.subject("table", request.options), request.metric.guards
+    found: tuple[Note, ...] = ()
+    if not any(note.code == "few-rows" for note in told):
+        found = few_rows_notes(guards, subject.varying, request.options)
+    if not source.probed:
+        found += unprobed_notes(guards, 0.0, subject.n, subject.codes.d, kept="counts", chance=True)
+    return found
 
 
 def _value(request: Request, table: InformationTable) -> float:
@@ -342,8 +358,9 @@ def _of_sums(request: Request, source: Source) -> Outcome:
     native = formula(sums, **bound(formula, request.options, request.side))
     subject = source.subject(request.reading.state, request.options)
     few_rows = few_rows_notes(request.metric.guards, subject.varying, request.options)
-    unchecked = unchecked_notes(float(native.value), subject.n, subject.codes.d, finding=None)
-    return Outcome(native=native, notes=request.notes + few_rows + unchecked)
+    value, guards = float(native.value), request.metric.guards
+    unprobed = unprobed_notes(guards, value, subject.n, subject.codes.d, kept="sums", chance=False)
+    return Outcome(native=native, notes=request.notes + few_rows + unprobed)
 
 
 def _beside_noise(found: Found, source: Source) -> None:
@@ -360,5 +377,5 @@ def _beside_noise(found: Found, source: Source) -> None:
             notes = noise_notes(value, finding)
         else:
             subject = source.subject(request.reading.state, request.options)
-            notes = unchecked_notes(value, subject.n, subject.codes.d, finding=finding)
+            notes = counted_noise_notes(value, subject.n, subject.codes.d, finding)
         found.outcomes[request.name] = replace(outcome, notes=outcome.notes + notes)

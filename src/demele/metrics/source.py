@@ -116,10 +116,13 @@ class Source:
         What it has: ``"table"``, ``"moments"``, ``"extremes"``, ``"rows"``, ``"arrays"``.
     name : str
         What messages call it.
+    probed : bool
+        Whether what guards look at is looked at: here, where there are rows, or by who computes on a sample of them.
     """
 
     states: frozenset[str] = frozenset()
     name = "this source"
+    probed = True
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the preferred way to a metric that can be gone from here under its options; None if there is none."""

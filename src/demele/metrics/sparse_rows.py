@@ -47,6 +47,7 @@ class SparseRows(Source):
 
     states = frozenset({"table"})
     name = "sparse codes"
+    probed = False
 
     def __init__(
         self,

@@ -23,6 +23,8 @@ from demele.core.inputs import read_pair
 from demele.core.results import Evaluation, LeftOut, Score
 from demele.core.sentences import marked
 from demele.core.version import __version__
+from demele.metrics.guards import unprobed_notes
+from demele.metrics.metric import Guards
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, applies
 from demele.metrics.run import computed, evaluation, scores_of
@@ -110,7 +112,7 @@ def evaluation_in_pieces(
     for one in asked:
         own = drawn.get(one.name)
         if one.name in scores:
-            scores[one.name] = _examined(scores[one.name], own, rows)
+            scores[one.name] = _examined(scores[one.name], own, rows, one.metric.guards)
         elif own is not None:
             scores[one.name] = of_sample(own, len(kept.keys), rows.n, f"sample={rows.sample}", rows.drawn())
         else:
@@ -208,9 +210,13 @@ def _category(numbers: NDArray[Any], levels: tuple[str, ...]) -> Any:
     return pd.Categorical.from_codes(known, categories=pd.Index(levels))
 
 
-def _examined(score: Score, in_sample: Score | None, rows: WholeRows) -> Score:
+def _examined(score: Score, in_sample: Score | None, rows: WholeRows, guards: Guards) -> Score:
     """Add what makes a score fragile; how few rows there are is no matter of the sample."""
-    found = () if in_sample is None else in_sample.notes
+    if in_sample is None:
+        d = len(score.code_names)
+        found = unprobed_notes(guards, score.value, score.n, d, kept="counts", chance=False)
+        return replace(score, notes=(*score.notes, *found))
+    found = in_sample.notes
     fragile = [note for note in found if note.severity == "fragile" and (rows.all_kept or note.code not in OF_ROWS)]
     told = "" if rows.all_kept else f" (seen in a random sample of {rows.sample:,} rows)"
     if any(note.code == "edges-of-sample" for note in score.notes):

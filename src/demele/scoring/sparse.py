@@ -25,7 +25,7 @@ from demele.estimation.sparse_counts import Active
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.chosen import Choice, chosen_metrics, given_options, merged_options
 from demele.metrics.data import Array
-from demele.metrics.guards import FRAGILE, at_chance_notes, many_codes, noise_notes
+from demele.metrics.guards import FRAGILE, at_chance_notes, few_rows_notes, many_codes, noise_notes, unprobed_notes
 from demele.metrics.metric import Metric
 from demele.metrics.options import Run, as_binning
 from demele.metrics.present import warn_of_fragile
@@ -333,7 +333,7 @@ def _evaluated(
         table = source.counted
         counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
         found = scores_of(counts, source, run, DEFAULT_PROTOCOL, settings.kinds, warn=False)
-        scores = {score.metric: _counted(score, codes) for score in found}
+        scores = {score.metric: _counted(score, codes, subject) for score in found}
         fitted = [one for one in wanted if one.metric.screened]
         if fitted:
             rows = screened_codes(codes, factors, active, table, settings.screen, settings.n_rows, run.seed)
@@ -433,8 +433,12 @@ def _subject(codes: SparseCodes, factors: Factors) -> Subject:
     )  # names and numbers of columns are all it is asked
 
 
-def _counted(score: Score, codes: SparseCodes) -> Score:
-    """Say of a score that is read off counts what codes that do not vary do to it."""
+def _counted(score: Score, codes: SparseCodes, subject: Subject) -> Score:
+    """Say of a score that is read off counts what was not looked at, and what codes that do not vary do to it."""
+    guards = CATALOGUE[score.metric].guards
+    notes = few_rows_notes(guards, subject.varying, {})
+    notes += unprobed_notes(guards, score.value, codes.n, codes.d, kept="counts", chance=True)
+    score = replace(score, notes=score.notes + notes)
     alive = ~codes.constant
     if score.per_code is None or alive.all() or not alive.any():
         return score

@@ -150,6 +150,7 @@ class Counted(Source):
 
     states = frozenset({"table", "moments", "extremes"})
     name = "an accumulator with a frame"
+    probed = False
 
     def __init__(
         self,

@@ -85,6 +85,6 @@ METRIC = Metric(
     definition="largest gap of a code for its best factor, summed over factors, over the sum of their entropies",
     aliases=("DCIMIG",),
     readings=(of_table(held_share),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=50,
 )

@@ -97,7 +97,7 @@ METRIC = Metric(
     needs_factors=2,
     aliases=("DLIG", "DependencyAwareLatentInformationGap"),
     readings=(of_table(gap, pairs=True, one_by_one=True),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     side=("reg_dim",),
     undefined="another factor determines them, so that no entropy is left to divide by",
     order=90,

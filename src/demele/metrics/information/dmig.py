@@ -100,7 +100,7 @@ METRIC = Metric(
     definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor of the best other code",
     aliases=("DMIG", "DependencyAwareMutualInformationGap"),
     readings=(of_table(gap, pairs=True),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     side=("reg_dim",),
     undefined="another factor determines them, so that no entropy is left to divide by",
     order=70,

@@ -95,6 +95,6 @@ METRIC = Metric(
     definition="1 - [H(v_i, z_*) - I(v_i; z_*) + I(v_i; z_o)] / [H(v_i) + log B_z]",
     aliases=("JEMMIG",),
     readings=(of_table(joint_gap),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=60,
 )

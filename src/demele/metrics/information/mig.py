@@ -134,7 +134,7 @@ METRIC = Metric(
     definition="[I(v_i; z_*) - I(v_i; z_o)] / H(v_i): the gap between the two codes that inform most on a factor",
     aliases=("MIG", "discrete_mig", "MutualInformationGap"),
     readings=(of_table(gap),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     side=("reg_dim?",),
     order=10,
 )

@@ -80,6 +80,6 @@ METRIC = Metric(
     definition="gap between the two factors on which a code informs most, each relative to its entropy",
     aliases=("MIG-sup", "MIG_sup"),
     readings=(of_table(gap),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=30,
 )

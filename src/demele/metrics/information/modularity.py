@@ -119,6 +119,6 @@ METRIC = Metric(
     needs_factors=2,
     aliases=("Modularity", "modularity_score"),
     readings=(of_table(modularity_of),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=40,
 )

@@ -71,6 +71,6 @@ METRIC = Metric(
     definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
     aliases=("RMIG",),
     readings=(of_table(spread_gap, soft=True),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=20,
 )

@@ -93,7 +93,7 @@ METRIC = Metric(
     needs_codes=2,
     aliases=("XMIG", "DependencyBlindMutualInformationGap"),
     readings=(of_table(gap),),
-    guards=Guards(outliers="leave it", bins=True, fewest_rows=0),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     side=("reg_dim",),
     order=80,
 )

@@ -1,0 +1,210 @@
+"""A score that one value, ties, few rows or other bins would move says so: every guard that a metric decided is tested.
+
+``Guards(outliers="leave it")`` is a claim, as ``bins=False`` and the fewest rows are. Each registered metric scores a
+representation that holds much of the factors but not all; the data are then disturbed, and a score that moves by more
+than 0.1 must have a note of fragility.
+"""
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from demele.metrics.metric import Metric
+from tests.contract.cases import CHEAP, NAMES
+
+Array = NDArray[np.float64]
+N = 300
+MOVED = 0.1
+#: More groups than the cheapest settings: their own noise must not be taken for a move.
+SETTINGS = {
+    **CHEAP,
+    "dci_forest": {"n_trees": 10},
+    "dci_boosting": {"n_trees": 10},
+    **{
+        name: {"n_train": 800, "n_test": 800, "batch_size": 10}
+        for name in ("z_diff", "z_min_variance", "z_max_variance")
+    },
+}
+
+
+#: Metrics that find almost all in what others find half of.
+EASY = ("z_diff", "z_min_variance")
+
+
+def moderate(name: str) -> tuple[Array, Array]:
+    """Codes that hold much of three continuous factors, none of them alone."""
+    noise = 0.3 if name in EASY else 0.05
+    n = N
+    rng = np.random.default_rng(3)
+    factors = rng.random((n, 3))
+    codes = np.column_stack(
+        [factors + 0.15 * factors[:, [1, 2, 0]] + noise * rng.standard_normal((n, 3)), rng.random(n)]
+    )
+    return codes, factors
+
+
+def _name(metric: str | Metric) -> str:
+    return metric if isinstance(metric, str) else metric.name
+
+
+def scored(metric: str | Metric, codes: Array, factors: Array, **more: Any) -> demele.Score | None:
+    """Return a score; None where it is refused with a reason."""
+    if isinstance(metric, Metric):
+        return _all_scored([metric], codes, factors, **more).get(metric.name)
+    found = _of_group(demele.describe(metric).group, codes.tobytes(), factors.tobytes(), len(codes), repr(more))
+    return found.get(metric)
+
+
+@functools.cache
+def _of_group(group: str, codes: bytes, factors: bytes, n: int, more: str) -> dict[str, demele.Score]:
+    """Score what shares a fit, or a table, once."""
+    members = [name for name in NAMES if demele.describe(name).group == group]
+    settings = {"bins": demele.EqualFrequency(10)} if more != "{}" else {}
+    both = (np.frombuffer(one).reshape(n, -1) for one in (codes, factors))
+    return _all_scored(members, *both, **settings)
+
+
+def _all_scored(metrics: list[Any], codes: Array, factors: Array, **more: Any) -> dict[str, demele.Score]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            std = np.full(codes.shape, 0.02)
+            found = demele.evaluate(codes, factors, metrics, codes_std=std, options=SETTINGS, **more)
+        except demele.NotEnoughData:
+            return {}
+    return {score.metric: score for score in found}
+
+
+Data = tuple[Array, Array]
+
+
+def one_code(codes: Array, factors: Array) -> Data:
+    changed = codes.copy()
+    changed[7, 0] = 1e3
+    return changed, factors
+
+
+def one_row(codes: Array, factors: Array) -> Data:
+    changed = codes.copy()
+    changed[7] = 1e3
+    return changed, factors
+
+
+def one_factor(codes: Array, factors: Array) -> Data:
+    changed = factors.copy()
+    changed[7, 0] = 1e3
+    return codes, changed
+
+
+def tied(codes: Array, factors: Array) -> Data:
+    """Values to one in 25 of their range: hardly less is known of the factors."""
+    return np.round(codes * 25) / 25, factors
+
+
+def first(n: int) -> Callable[[Array, Array], Data]:
+    return lambda codes, factors: (codes[:n], factors[:n])
+
+
+def some_with(disturb: Callable[[Array, Array], Data]) -> Callable[[Array, Array], Data]:
+    return lambda codes, factors: disturb(codes[:120], factors[:120])
+
+
+def skewed(codes: Array, factors: Array) -> Data:
+    return np.exp(4 * codes), np.exp(4 * factors)
+
+
+def as_it_is(codes: Array, factors: Array) -> Data:
+    return codes, factors
+
+
+#: What is disturbed, and how: data before and after, and other settings of what is scored before.
+DISTURBED: dict[str, tuple[Callable[[Array, Array], Data], Callable[[Array, Array], Data], dict[str, Any]]] = {
+    "an outlier in a code": (as_it_is, one_code, {}),
+    "an outlying row of codes": (as_it_is, one_row, {}),
+    "an outlier in a factor": (as_it_is, one_factor, {}),
+    "ties": (as_it_is, tied, {}),
+    "12 rows": (as_it_is, first(12), {}),
+    "30 rows": (as_it_is, first(30), {}),
+    "bins of skewed columns": (skewed, skewed, {"bins": demele.EqualFrequency(10)}),
+    "an outlier among few rows": (first(120), some_with(one_row), {}),
+    "an outlier in a factor of few rows": (first(120), some_with(one_factor), {}),
+}
+
+
+def told(metric: str | Metric, disturb: str) -> tuple[float, demele.Score | None]:
+    """Return a score before a disturbance, and after; None where it is refused with a reason."""
+    start, end, other = DISTURBED[disturb]
+    before = scored(metric, *start(*moderate(_name(metric))), **other)
+    if before is None:
+        raise ValueError("what is disturbed has a score")
+    return before.value, scored(metric, *end(*moderate(_name(metric))))
+
+
+def silent_move(metric: str | Metric, disturb: str) -> str:
+    """Return what a disturbance does to a score that does not say so; nothing, where all is well."""
+    before, after = told(metric, disturb)
+    if after is None or after.fragile or not abs(after.value - before) > MOVED:
+        return ""
+    return f"{after.metric}: {disturb}: {before:.3f} became {after.value:.3f}; notes: {after.notes}"
+
+
+# Metrics of ours ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_score_that_moves_says_so(name: str) -> None:
+    metric = demele.describe(name)
+    start = scored(name, *moderate(name))
+    assert start is not None
+    assert 0.05 < start.value < 0.98, "a score at an end of its range cannot show what moves it"
+    chosen = [disturb for disturb in DISTURBED if metric.discretises or not disturb.startswith("bins")]
+    silent = [found for disturb in chosen if (found := silent_move(name, disturb))]
+    assert not silent, "\n".join(silent)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_guard_is_decided_and_every_formula_can_be_called(name: str) -> None:
+    metric = demele.describe(name)
+    metric.check()
+    assert metric.guards.outliers in ("move it", "of factors move it", "leave it")
+    assert metric.source
+    assert metric.definition
+
+
+def test_names_are_those_of_one_metric_each() -> None:
+    names = [one for name in NAMES for one in (name, *demele.describe(name).aliases)]
+    assert len(names) == len(set(names))
+
+
+# Wrongly decided ----------------------------------------------------------------------------------------------------
+
+
+def _correlation(codes: Array, factors: Array) -> float:
+    d = codes.shape[1]
+    return float(np.abs(np.corrcoef(codes, factors, rowvar=False)[:d, d:]).max(axis=0).mean())
+
+
+def _of_width(codes: Array, factors: Array) -> float:
+    """Share of rows in the lower half of the range of each code: one outlier makes it 1."""
+    return float((codes < (codes.min(axis=0) + codes.max(axis=0)) / 2).mean())
+
+
+@pytest.mark.parametrize(
+    ("call", "disturb"),
+    [
+        (_correlation, "an outlier in a factor"),
+        (_of_width, "an outlying row of codes"),
+        (_of_width, "an outlier among few rows"),
+    ],
+)
+def test_a_wrongly_decided_guard_is_found_out(call: Callable[..., Any], disturb: str) -> None:
+    wrong = demele.Metric("wrong", call, guards=demele.Guards(outliers="leave it", bins=False, fewest_rows=0))
+    assert silent_move(wrong, disturb)
+    right = demele.Metric("right", call, guards=demele.Guards(outliers="move it", bins=False, fewest_rows=50))
+    assert not silent_move(right, disturb)
