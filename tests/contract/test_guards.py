@@ -66,8 +66,8 @@ def _of_group(group: str, codes: bytes, factors: bytes, n: int, more: str) -> di
     """Score what shares a fit, or a table, once."""
     members = [name for name in NAMES if demele.describe(name).group == group]
     settings = {"bins": demele.EqualFrequency(10)} if more != "{}" else {}
-    both = (np.frombuffer(one).reshape(n, -1) for one in (codes, factors))
-    return _all_scored(members, *both, **settings)
+    first, second = (np.frombuffer(one).reshape(n, -1) for one in (codes, factors))
+    return _all_scored(members, first, second, **settings)
 
 
 def _all_scored(metrics: list[Any], codes: Array, factors: Array, **more: Any) -> dict[str, demele.Score]:

@@ -36,7 +36,7 @@ def test_bins_that_no_row_reaches_are_told(width: float, told: bool) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         score = held.compute()
-    assert [note.code for note in score.notes] == (["wide-frame"] if told else [])
+    assert [note.code for note in score.notes] == (["wide-frame", "unprobed"] if told else ["unprobed"])
     assert len(caught) == told
 
 
@@ -52,4 +52,4 @@ def test_a_frame_that_clips_little_is_told_quietly() -> None:
     codes = FACTORS.copy()
     codes[0] = 1.5
     score = demele.Accumulator("mig", frame=frame, outside="clip").update(codes, FACTORS).compute()
-    assert [(note.code, note.severity) for note in score.notes] == [("clipped", "warning")]
+    assert [(note.code, note.severity) for note in score.notes] == [("clipped", "warning"), ("unprobed", "info")]

@@ -306,12 +306,12 @@ def _read_off_table(
     for request in requests:
         name = request.name
         told = notes.get(name, ())
-        if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):
-            told += _of_few_or_unprobed(request, source, told)
         if request.notes:
             told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
         if guards and shuffled is not None:
             told += beside_chance(natives[name], shuffled[name].value, source.rows())
+        if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):
+            told += _of_few_or_unprobed(request, source, told)
         found.outcomes[name] = Outcome(
             native=natives[name],
             resamples=None if resamples is None else resamples[name],
