@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, UnknownNameError
-from demele.files.named import quoted_name, read_table, split_name
+from demele.files.named import read_table, split_name
 from demele.files.sheets import csv_text, escaped, plain_frame, unescaped
+from demele.files.table_files import quoted_name
 from tests.cli.conftest import Program
 
 SIGNS = "=+-@\t\r"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from demele.evaluation import SequentialComparison
 
-__all__ = ["add_ask", "asked_labels", "check_ask"]
-
 #: Column of the file that says which comparison asks.
 _COMPARISON = "comparison"
 #: Rows that are asked for at a time.

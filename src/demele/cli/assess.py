@@ -9,8 +9,6 @@ from demele.cli.output import as_text, emit, format_of, say_written, tell_notes,
 from demele.cli.targets import check_targets
 from demele.files.label_files import column, in_one_vocabulary, name_of, suggesting_classes
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Measure a classifier on labels that may be wrong: accuracy, precision, recall and F as the labels show them,
 by how much label noise can have moved them, and what they may really be.

@@ -10,8 +10,6 @@ from demele.core.errors import InputError
 from demele.files.audit_files import TRUE, answers_text
 from demele.files.label_files import column, in_file, in_one_vocabulary, models
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Draw the rows that an expert should label: at random, so that their answers speak for all rows.
 

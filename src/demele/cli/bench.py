@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from demele.bench import Characterisation, Scenario
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Measure metrics on representations whose properties are known, and judge them by stated criteria:
 those of demele, and any function (codes, factors) -> float of a Python file of yours.

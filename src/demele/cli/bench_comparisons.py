@@ -23,8 +23,6 @@ from demele.files.table_files import Warn
 if TYPE_CHECKING:
     from demele.bench import MethodComparison
 
-__all__ = ["add_action"]
-
 _DESCRIPTION = """\
 Measure how often comparison methods err on noisy labels: noise whose truth is known, all ordered pairs of classifiers,
 the verdict of each method against the comparison on true labels. Type I: the candidate is taken and should not be;

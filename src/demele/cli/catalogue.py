@@ -10,8 +10,6 @@ from demele.cli.output import as_text, emit, format_of
 if TYPE_CHECKING:
     from demele.metrics.metric import Metric as MetricSpec
 
-__all__ = ["add_command", "specs"]
-
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele metrics`` to the commands."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from demele.evaluation import Decision, Ranking
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Is the candidate really better, when some labels are wrong? Keeps the established classifier unless the candidate is
 shown to be better, and says how many wrong labels that verdict bears.

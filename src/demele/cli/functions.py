@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
     from demele.metrics.metric import Metric
 
-__all__ = [
-    "PythonFiles",
-    "chosen_methods",
-    "chosen_metrics",
-    "chosen_scenarios",
-    "folders_on_path",
-    "named_files",
-    "scored_metrics",
-]
-
 
 class PythonFiles:
     """The files of one command, each run once, whatever is taken from it."""

@@ -11,8 +11,6 @@ from demele.files.audit_files import TRUE, read_audit
 from demele.files.label_files import classes_named, read_transition
 from demele.files.table_files import Warn
 
-__all__ = ["CALLED", "add_knowledge", "check_knowledge", "read_knowledge"]
-
 #: Parts of arguments, by the columns that they come from; and positional files.
 CALLED = {
     "audit.labels": f"--audit, column {TRUE}",

@@ -12,8 +12,6 @@ from demele.core.errors import DemeleError, InputError, short_words
 from demele.core.outputs import new_files
 from demele.core.version import __version__
 
-__all__ = ["main"]
-
 DONE, MISTAKE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
 
 

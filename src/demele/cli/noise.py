@@ -5,8 +5,6 @@ from typing import Any
 
 from demele.cli import noise_add, noise_clean, noise_estimate
 
-__all__ = ["add_command"]
-
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele noise`` to the commands."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from demele.labels import ArtificialAnnotators, NoisyLabels
 
-__all__ = ["add_action"]
-
 _DESCRIPTION = """\
 Make labels wrong on purpose, and know which: uniformly, per class, or where and as instances are hard.
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from demele.labels import Annotations, Consensus
 
-__all__ = ["ByItem", "Read", "aligned", "read_answers"]
-
 _ROLES = {"items": "item", "annotators": "annotator", "answers": "answer"}
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from demele.labels import Cleaning
 
-__all__ = ["add_action"]
-
 _DESCRIPTION = """\
 Find labels that are likely to be wrong, from features of the instances or from predicted probabilities; and say what
 dropping or relabelling them costs each class. Every method also suspects right labels, those of rare classes most.

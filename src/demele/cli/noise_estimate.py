@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from demele.labels import Consensus, TransitionCounts, TransitionMatrix
 
-__all__ = ["add_action"]
-
 _DESCRIPTION = """\
 Estimate labels and their noise: from the answers of several annotators, or from the true labels of a random sample.
 

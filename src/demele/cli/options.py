@@ -17,22 +17,6 @@ from demele.core.sentences import Mention, clauses, told
 from demele.files.audit_files import ROW, TRUE
 from demele.files.table_files import decimal_comma
 
-__all__ = [
-    "Parser",
-    "add_reading",
-    "check_shared",
-    "command",
-    "flag_of",
-    "given",
-    "names_in",
-    "option",
-    "reading",
-    "refuse",
-    "share",
-    "told_by",
-]
-
-
 # Declaring -----------------------------------------------------------------------------------------------------------
 
 

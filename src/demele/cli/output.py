@@ -18,19 +18,6 @@ from demele.files.table_files import Warn
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FORMATS",
-    "as_text",
-    "emit",
-    "format_of",
-    "log",
-    "naming_stdout",
-    "say_written",
-    "tell_notes",
-    "warned",
-    "warnings_in_one_line",
-]
-
 FORMATS = ("table", "json", "csv")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from demele.cli.output import log
 from demele.runtime.progress import Report, progress_bar, with_time_left
 
-__all__ = ["reporting", "saying_where_it_stopped"]
-
 #: Seconds between two lines of progress where no bar can be shown.
 _SECONDS_BETWEEN_LINES = 30.0
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from demele.core.results import Evaluation, Score
     from demele.outofcore.tables import ParquetTable
 
-__all__ = ["add_command", "check_metrics_are_one_list"]
-
 _DESCRIPTION = """\
 Score a representation: every metric that applies, or those named.
 

@@ -16,8 +16,6 @@ from demele.files.table_files import Warn, text_of
 if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode
 
-__all__ = ["run"]
-
 #: Options that only dense codes have.
 _DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "rows")
 _ASKED = ("bins", "seed", "missing", "kinds")

@@ -10,8 +10,6 @@ from demele.core.outputs import expect_new, why_not_writable
 from demele.core.reading import real_path
 from demele.files.named import split_name
 
-__all__ = ["check_targets", "check_writable"]
-
 
 def check_writable(path: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
     """Refuse a file that could not, or should not, be written: before an hour of computing, not after it.

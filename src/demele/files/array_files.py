@@ -19,8 +19,6 @@ from demele.files.table_files import check_known, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["is_sparse", "load_sparse", "read_numpy"]
-
 #: Arrays that every archive of ``scipy.sparse.save_npz`` holds, and those of positions that some do.
 _OF_SPARSE = {"format", "shape", "data"}
 _POSITIONS = ("indices", "indptr", "row", "col", "coords", "offsets")

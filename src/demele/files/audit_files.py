@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from demele.noise.audit import Audit
 
-__all__ = ["DESIGN", "DRAW", "GIVEN", "LEAST", "PROBABILITY", "ROW", "TRUE", "Answers", "answers_text", "read_audit"]
-
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
 #: says, how rows were drawn, and how likely this one was.
 DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "true_label", "design", "probability"

@@ -18,8 +18,6 @@ from demele.files.table_files import Warn
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_columns_file", "numbers_of", "read_frame", "write_columns"]
-
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".npz")
 
 

@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     from demele.labels.cleaned.cleaning import Cleaning
     from demele.noise.transition import TransitionCounts, TransitionMatrix
 
-__all__ = [
-    "class_text",
-    "classes_like",
-    "classes_named",
-    "column",
-    "in_file",
-    "in_one_vocabulary",
-    "models",
-    "name_of",
-    "read_cleaning",
-    "read_transition",
-    "suggesting_classes",
-]
-
 _PROBABILITIES = (
     "of probabilities or scores, write the class of the largest in each row, such as "
     "numpy.save('classes.npy', table.argmax(axis=1))"

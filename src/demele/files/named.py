@@ -11,18 +11,10 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.files.array_files import is_sparse, load_sparse, read_numpy
-from demele.files.table_files import Warn, quoted_name, read_csv, read_json, read_parquet
+from demele.files.table_files import Warn, read_csv, read_json, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "holds_sparse",
-    "quoted_name",
-    "read_sparse",
-    "read_table",
-    "split_name",
-]
 
 #: One name after ``FILE::``, and all that may stand there.
 _NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'

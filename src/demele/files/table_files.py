@@ -26,19 +26,6 @@ from demele.files.sheets import plain_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Warn",
-    "check_known",
-    "decimal_comma",
-    "first_row",
-    "listed",
-    "quoted_name",
-    "read_csv",
-    "read_json",
-    "read_parquet",
-    "text_of",
-]
-
 Warn = Callable[[str], None]
 
 _DELIMITERS = (",", ";", "\t")
