@@ -73,6 +73,7 @@ def number_hint(value: object, column: Iterable[object]) -> str:
 
     Examples
     --------
+    >>> from demele.core.sentences import sentence
     >>> str(sentence(number_hint("0,5", ["0,5", "1"])))
     "; write numbers with a decimal point and no other separator, or read the file with decimal=','"
     >>> number_hint("1,234", ["1,234", "500"])
