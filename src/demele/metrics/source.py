@@ -149,6 +149,10 @@ class Source:
         """Yield tables of resamples or permutations of the rows, several at a time or one."""
         raise self._lacks("rows to draw from")
 
+    def transformed(self, matrix: Array, names: Sequence[str]) -> "Source":
+        """Return the same rows with the codes multiplied by a matrix, such as a rotation."""
+        raise self._lacks("rows in memory to transform")
+
     def rows(self) -> Data:
         """Return rows: all, or a sample."""
         raise self._lacks("rows")
