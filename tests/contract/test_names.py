@@ -1,0 +1,23 @@
+"""The names of metrics stand where editors and readers look for them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tools.names import PACKAGE, PAGE, homes, with_entries, with_names
+
+
+@pytest.mark.parametrize(("path", "made"), [(PACKAGE, with_names), (PAGE, with_entries)])
+def test_names_are_written(path: Path, made: Callable[[str], str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert made(text) == text, "a metric is missing there: run make names"
+
+
+def test_a_name_that_is_missing_is_written_in_its_place() -> None:
+    text = PACKAGE.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines(keepends=True) if "jemmig" not in line]
+    assert with_names("".join(lines)) == text
+    page = PAGE.read_text(encoding="utf-8")
+    assert "::: demele.irs\n" in with_entries(page.replace("::: demele.irs\n", ""))
+    assert homes()["mig"] == "demele.metrics.information.mig"
