@@ -9,8 +9,8 @@ from demele.core.inputs import Factors
 from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
 from demele.core.sparse_inputs import SparseCodes
-from demele.estimation.gaps import mean_of_defined, top_two
 from demele.estimation.independence import Finding, dependence
+from demele.estimation.information import mean_of_defined, top_two
 from demele.metrics.data import Array
 from demele.metrics.source import InMemory, Subject
 from demele.metrics.sparse_tables import SparseTable

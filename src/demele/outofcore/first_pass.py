@@ -16,8 +16,7 @@ from demele.core.columns import (
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
-from demele.core.factor_columns import as_numbers, is_text, read_factor
-from demele.core.inputs import Kind
+from demele.core.inputs import Kind, as_numbers, is_text, read_factor
 from demele.core.sentences import give
 from demele.core.table_columns import real_column, series_to_numpy
 from demele.core.written_numbers import refuse_names_of_rows, refuse_written_numbers

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
-from demele.core.factor_columns import read_factor
-from demele.core.inputs import Kind
+from demele.core.inputs import Kind, read_factor
 from demele.core.table_columns import as_column, real_column
 from demele.estimation.discretise import Binning
 from demele.outofcore.counting import CHANGED, Cells, RowCounter

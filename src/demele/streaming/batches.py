@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, NotEnoughData
-from demele.core.factor_columns import read_factor
-from demele.core.inputs import Codes, Missing, given_kinds, read_codes
+from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
 from demele.core.sentences import give, setting
 from demele.core.table_columns import as_column, check_same_order, split_columns
 from demele.estimation.discretise import ColumnBins, cut

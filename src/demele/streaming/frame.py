@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError
-from demele.core.factor_columns import read_factor
-from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factors
+from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
 from demele.core.table_columns import check_same_order, split_columns
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Binning

@@ -5,8 +5,7 @@ from typing import Unpack
 import numpy as np
 
 from demele.core.results import Score
-from demele.estimation.gaps import ratio, top_two
-from demele.estimation.information import Correction, InformationTable
+from demele.estimation.information import Correction, InformationTable, ratio, top_two
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, RunOptions
 from demele.metrics.run import score

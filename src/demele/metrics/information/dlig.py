@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Score
-from demele.estimation.gaps import TIE, mean_of_defined, ratio
-from demele.estimation.information import Correction, InformationTable
+from demele.estimation.information import TIE, Correction, InformationTable, mean_of_defined, ratio
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, RegDim, RunOptions
 from demele.metrics.run import score

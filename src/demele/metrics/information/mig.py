@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.results import Score
-from demele.estimation.gaps import best_other, mean_of_defined, ratio, top_two
-from demele.estimation.information import Correction, InformationTable
+from demele.estimation.information import Correction, InformationTable, best_other, mean_of_defined, ratio, top_two
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, RegDim, RunOptions
 from demele.metrics.run import score

@@ -13,7 +13,7 @@ from demele.core.inputs import Factor, read_pair
 from demele.core.names import suggestion
 from demele.core.results import DCI, LeftOut, Note, Score
 from demele.core.signature import Signature
-from demele.estimation.gaps import mean_of_defined
+from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import ASK, FRAGILE, many_codes
 from demele.metrics.importances import (

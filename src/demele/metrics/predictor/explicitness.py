@@ -6,7 +6,7 @@ import numpy as np
 
 from demele.core.results import Note, Score
 from demele.estimation.discretise import Binning
-from demele.estimation.gaps import mean_of_defined
+from demele.estimation.information import mean_of_defined
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows

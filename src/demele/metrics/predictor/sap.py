@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Note, Score
-from demele.estimation.gaps import mean_of_defined, top_two
+from demele.estimation.information import mean_of_defined, top_two
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import units_notes
 from demele.metrics.metric import Guards, Metric, Native, Streams, of_moments, of_rows
