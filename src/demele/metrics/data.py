@@ -21,6 +21,8 @@ Estimator = Literal["histogram", "knn", "robust"]
 OUTLYING = 8.0
 #: Of the distance that one value among so few rows can have at all, the share from which it is an outlier.
 OUTLYING_SHARE = 0.95
+#: Among fewer rows, ordinary values come as far.
+FEWEST_FOR_OUTLIERS = 12
 #: What winsorised columns keep.
 CENTRAL = (0.005, 0.995)
 
@@ -30,6 +32,8 @@ def outlying_from(n: int) -> float:
 
     No value is farther than (n - 1) / sqrt(n), which is under 8 for fewer than 66 rows.
     """
+    if n < FEWEST_FOR_OUTLIERS:
+        return OUTLYING
     return min(OUTLYING, OUTLYING_SHARE * (n - 1) / math.sqrt(max(n, 1)))
 
 
@@ -128,6 +132,9 @@ class Data:
         for factor in self.factors.columns:
             if factor.name in names and not factor.categorical:
                 low, high = _central(factor.values)
+                if low == high:  # all but the outliers are one value: without them nothing varies
+                    factors.append(factor)
+                    continue
                 factor = replace(factor, values=np.clip(factor.values, low, high), low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
