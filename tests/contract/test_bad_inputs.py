@@ -371,6 +371,7 @@ def test_nothing_is_computed_before_everything_is_checked(name: str) -> None:
         demele.evaluate(CODES, FACTORS, [name], options={"z_diff": {"binz": 3}})
 
 
+@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.FragileScoreWarning")
 @pytest.mark.parametrize("name", ["dmig", "dlig", "modularity", "z_diff", "z_min_variance", "z_max_variance"])
 def test_two_factors_are_needed(name: str) -> None:
     one = FACTORS[:, :1]
@@ -396,6 +397,7 @@ def test_neighbours_need_more_rows_than_neighbours() -> None:
     assert "n_neighbors" in refused("mig", CODES, FACTORS, estimator="knn", n_neighbors=N)
 
 
+@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.FragileScoreWarning")
 def test_values_outside_given_edges_are_refused_by_column() -> None:
     wide = np.linspace(-1, 3, 9)
     assert np.isfinite(demele.mig(TABLE, FACTORS, bins=wide.tolist()).value)
@@ -420,6 +422,7 @@ def test_what_is_no_signature_is_refused(signature: Any) -> None:
         demele.replay(signature, CODES, FACTORS)
 
 
+@pytest.mark.filterwarnings("ignore:fragile.*are few:demele.FragileScoreWarning")
 def test_signature_of_other_rows_is_refused() -> None:
     signature = str(demele.mig(CODES, FACTORS, bins=3).signature)
     with pytest.raises(demele.InputError, match="40 rows"):

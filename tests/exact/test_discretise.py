@@ -231,6 +231,6 @@ def test_a_rule_of_the_user() -> None:
         def __repr__(self) -> str:
             return "Sign()"
 
-    codes = np.array([[-3.0], [-0.1], [0.1], [5.0]] * 10)
-    score = demele.mig(codes, np.array([0, 0, 1, 1] * 10)[:, None], bins=Sign())  # type: ignore[arg-type]
+    codes = np.array([[-3.0], [-0.1], [0.1], [5.0]] * 20)
+    score = demele.mig(codes, np.array([0, 0, 1, 1] * 20)[:, None], bins=Sign())  # type: ignore[arg-type]
     assert score.value == pytest.approx(1.0)
