@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError, quoted, shortened
 from demele.core.reading import parsing, read_whole, real_path
-from demele.core.sentences import marked
+from demele.core.sentences import arg, marked
 
 if TYPE_CHECKING:
     from demele.bench import Candidate, Scenario
@@ -409,7 +409,7 @@ def _loaded(path: Path, argument: str) -> tuple[ModuleType, str]:
     if not path.is_file():
         raise InputError(argument, f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     try:
-        with parsing(f"{argument}: {path}: not a Python file"), warnings.catch_warnings(action="ignore"):
+        with parsing(f"{arg(argument)}: {path}: not a Python file"), warnings.catch_warnings(action="ignore"):
             tree = ast.parse(read_whole(path), str(path))
             code = compile(tree, str(path), "exec", dont_inherit=True)
             dumped = ast.dump(tree)
