@@ -5,6 +5,7 @@ into memory, which stand on the metrics.
 """
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,7 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
 
     Nothing else in demele reaches a room above its own: a test says so.
     """
-    module, _, function = PAGES[page].partition(":")
-    return getattr(importlib.import_module(module), function)(content, Path(path), **options)
+    return _found(PAGES[page])(content, Path(path), **options)
 
 
 #: What scores data that are read a piece at a time.
@@ -35,5 +35,10 @@ IN_PIECES = "demele.scoring.pieces:scores_in_pieces"
 
 def in_pieces(*arguments: Any, **options: Any) -> Any:
     """Return the scores of data that are read a piece at a time, or None for data in memory."""
-    module, _, function = IN_PIECES.partition(":")
-    return getattr(importlib.import_module(module), function)(*arguments, **options)
+    return _found(IN_PIECES)(*arguments, **options)
+
+
+def _found(home: str) -> Callable[..., Any]:
+    module, _, function = home.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found

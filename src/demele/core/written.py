@@ -2,27 +2,25 @@
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from demele.core.outputs import write_whole
 from demele.core.publish import publish
 
-if TYPE_CHECKING:
-    pass
 
-
-class Written:
+class Written(ABC):
     """What is written of a result: its ``to_dict``, as JSON."""
 
     __slots__ = ()
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
-        raise NotImplementedError
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything to a JSON file (and return its text)."""

@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,6 @@ from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.resampled_scores import ResampledScores, t_interval, value_or, varies
 from demele.runtime.workers import Watched, lost_workers_told
-
-if TYPE_CHECKING:
-    pass
-
 
 Floats = NDArray[np.float64]
 

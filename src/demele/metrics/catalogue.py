@@ -89,7 +89,9 @@ class _Catalogue(Mapping[str, Metric]):
         return {**self.ours(), **{metric.name: metric for metric in others}}
 
     def __getitem__(self, name: str) -> Metric:
-        found = self.find(name) if isinstance(name, str) else None
+        found = self.ours().get(name) or self._others.get(name)
+        if found is None and isinstance(name, str):
+            found = self.find(name)
         if found is None or found.name != name:
             raise KeyError(name)
         return found

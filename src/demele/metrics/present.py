@@ -148,7 +148,7 @@ def _signature(
         "protocol": protocol,
         "demele": __version__,
     }
-    return Signature(request.name, arguments, {**met, **request.provenance, **context})
+    return Signature(request.name, arguments, {**met, **metric.provenance, **context})
 
 
 def warn_of_fragile(scores: Sequence[Score]) -> None:

@@ -44,11 +44,6 @@ class Request:
         """First part of the names of its random streams; metrics that share it share one fit."""
         return self.name if self.metric.shares == self.metric.name else self.metric.shares
 
-    @property
-    def provenance(self) -> Mapping[str, str]:
-        """What a signature says of a metric that is not of demele."""
-        return self.metric.provenance
-
     def read(self, table: InformationTable) -> Native:
         """Return the metric of an information table.
 

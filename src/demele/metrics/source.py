@@ -14,7 +14,7 @@ from demele.core.errors import (
     UndefinedFactorWarning,
     warn_user,
 )
-from demele.core.inputs import Codes, Factors, read_codes
+from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.results import FactorSummary, Note
 from demele.core.seeds import rng_for
 from demele.estimation.counts import (
@@ -47,8 +47,8 @@ class Subject:
     notes: tuple[Note, ...]
 
     @classmethod
-    def of(cls, codes: Codes, factors: Factors) -> "Subject":
-        """Find what varies; warn of what does not."""
+    def of(cls, codes: Codes, factors: Factors, of_codes: Sequence[Note] | None = None) -> "Subject":
+        """Find what varies; warn of what does not. ``of_codes`` is said of codes that do not vary, if not the usual."""
         active = tuple(index for index, factor in enumerate(factors.columns) if not factor.constant)
         notes = []
         for factor in factors.columns:
@@ -57,13 +57,11 @@ class Subject:
                 warn_user(message, UndefinedFactorWarning)
                 notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
             if not factor.complete:
-                message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {codes.n} rows"
-                notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
-        constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
-        if constant:
-            listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
-            message = f"constant codes ({listed}) carry no information and no importance"
-            notes.append(Note(code="constant-code", message=message, subject=constant))
+                notes.append(incomplete_note(factor, codes.n))
+        if of_codes is not None:
+            notes += of_codes
+        elif codes.constant.any():
+            notes.append(constant_codes_note(codes))
         for message in factors.ambiguous:
             warn_user(message, AmbiguousKindWarning)
             notes.append(Note(code="ambiguous-kind", message=message, severity="warning"))
@@ -105,6 +103,20 @@ class Subject:
             )
             for factor in self.factors.columns
         )
+
+
+def incomplete_note(factor: Factor, n: int) -> Note:
+    """Say on how many of the rows a factor is annotated."""
+    message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {n} rows"
+    return Note(code="missing-annotations", message=message, subject=(factor.name,))
+
+
+def constant_codes_note(codes: Codes) -> Note:
+    """Say which codes do not vary."""
+    constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
+    listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
+    message = f"constant codes ({listed}) carry no information and no importance"
+    return Note(code="constant-code", message=message, subject=constant)
 
 
 class Source:

@@ -1,6 +1,7 @@
 """Square tables of classes by classes: read, ordered, shown."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,15 @@ Floats = NDArray[np.float64]
 SUM_TOLERANCE = 1e-6
 
 
-class SquareTable:
+class SquareTable(ABC):
     """What transition matrices and counts share: classes, which may have names, on both axes."""
 
     __slots__ = ()
     classes: tuple[int | str, ...] | None
 
+    @abstractmethod
     def _table(self) -> NDArray[Any]:
-        raise NotImplementedError
+        """Return the entries."""
 
     @property
     def k(self) -> int:

@@ -8,12 +8,9 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from demele.core.errors import (
-    AmbiguousKindWarning,
     InputError,
     InputTypeError,
     NotEnoughData,
-    UndefinedFactorWarning,
-    warn_user,
 )
 from demele.core.inputs import Codes, Factors, Missing, read_factors
 from demele.core.results import LeftOut, Note, Score
@@ -408,14 +405,6 @@ def _lacking(one: Asked, subject: Subject) -> str:
 def _subject(codes: SparseCodes, factors: Factors) -> Subject:
     """Say what does not vary, what is not annotated and what was guessed; warn of it too."""
     notes = []
-    for factor in factors.columns:
-        if factor.constant:
-            message = f"factor {factor.name!r} is constant and was left out"
-            warn_user(message, UndefinedFactorWarning)
-            notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
-        if not factor.complete:
-            message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {codes.n} rows"
-            notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
     dead = np.flatnonzero(codes.n_nonzeros == 0)
     flat = np.flatnonzero(codes.constant & (codes.n_nonzeros > 0))
     for code, which, what in (("dead-codes", dead, "are zero in every row"), ("constant-code", flat, "are constant")):
@@ -424,13 +413,8 @@ def _subject(codes: SparseCodes, factors: Factors) -> Subject:
             listed = ", ".join(map(repr, shown)) + (", ..." if len(which) > 5 else "")
             message = f"{len(which):,} of {codes.d:,} codes ({listed}) {what}: they carry no information"
             notes.append(Note(code=code, message=message, subject=shown))
-    for message in factors.ambiguous:
-        warn_user(message, AmbiguousKindWarning)
-        notes.append(Note(code="ambiguous-kind", message=message, severity="warning"))
-    active = tuple(index for index, factor in enumerate(factors.columns) if not factor.constant)
-    return Subject(
-        cast("Codes", codes), factors, active, tuple(notes)
-    )  # names and numbers of columns are all it is asked
+    # names and numbers of columns are all that such a subject is asked for
+    return Subject.of(cast("Codes", codes), factors, notes)
 
 
 def _counted(score: Score, codes: SparseCodes, subject: Subject) -> Score:

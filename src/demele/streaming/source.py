@@ -19,7 +19,7 @@ from demele.metrics.chosen import merged_options
 from demele.metrics.data import TableSettings
 from demele.metrics.metric import Metric, Reading
 from demele.metrics.side import regularising_codes
-from demele.metrics.source import Source, Subject
+from demele.metrics.source import Source, Subject, constant_codes_note, incomplete_note
 from demele.streaming.frame import Frame
 from demele.streaming.states import CountState
 from demele.streaming.sums import ExtremeState, MomentState, Sums
@@ -69,13 +69,9 @@ class Described:
                     message = f"factor {factor.name!r} stays in one bin of its range and was left out"
                 notes.append(Note(code="constant-factor", message=message, subject=(factor.name,), severity="warning"))
             if not factor.complete:
-                message = f"factor {factor.name!r} is annotated on {factor.n_annotated} of {self.n} rows"
-                notes.append(Note(code="missing-annotations", message=message, subject=(factor.name,)))
-        constant = tuple(name for name, dead in zip(codes.names, codes.constant, strict=True) if dead)
-        if constant:
-            listed = ", ".join(repr(item) for item in constant[:5]) + (", ..." if len(constant) > 5 else "")
-            message = f"constant codes ({listed}) carry no information and no importance"
-            notes.append(Note(code="constant-code", message=message, subject=constant))
+                notes.append(incomplete_note(factor, self.n))
+        if codes.constant.any():
+            notes.append(constant_codes_note(codes))
         notes += self._badly_framed()
         return Subject(codes, factors, tuple(self.active), tuple(notes))
 
