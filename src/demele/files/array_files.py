@@ -1,17 +1,16 @@
 """Files of NumPy and of sparse matrices: what they declare is held against their size before any of it is loaded."""
 
-import math
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
+from demele.core.npy_files import mapped_array, members_of, objects_refused, opened_archive, read_member
 from demele.core.reading import check_characters, check_unpacked, parsing, regular_file
 from demele.core.sparse_structure import checked_structure
 from demele.files.table_files import check_known, listed
@@ -24,7 +23,6 @@ _OF_SPARSE = {"format", "shape", "data"}
 _POSITIONS = ("indices", "indptr", "row", "col", "coords", "offsets")
 #: What a column of sparse codes takes while it is scored, an upper estimate: its name, its counts, its scores.
 _BYTES_PER_CODE = 1024
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def read_numpy(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
@@ -34,101 +32,40 @@ def read_numpy(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFra
     ------
     FormatError, InputError, UnknownNameError
     """
-    size = regular_file(path)
+    regular_file(path)
     with path.open("rb") as file:
         start = file.read(6)
         if start == npy.MAGIC_PREFIX:
             if names:
                 raise UnknownNameError(f"{path}: holds one array without a name; leave out '::{','.join(names)}'")
-            return _mapped(path, file, size)
+            return mapped_array(path)
     if start[:1] == b"\x80":
-        raise FormatError(_objects(path))
+        raise FormatError(objects_refused(path))
     if start[:1] not in (b"P", b"\x93"):
         raise FormatError(f"{path}: not a NumPy file that can be read: it does not start as one")
-    with _archive(path) as archive:
+    with opened_archive(path) as archive:
         return _from_archive(archive, path, names)
-
-
-def _objects(what: object) -> str:
-    return (
-        f"{what}: holds Python objects, which are not loaded because they can run code; "
-        "save plain arrays of numbers or strings"
-    )
-
-
-def _mapped(path: Path, file: IO[bytes], size: int) -> NDArray[Any]:
-    file.seek(0)
-    shape, declared = _declared(path, file)
-    if declared != size - file.tell():
-        raise FormatError(
-            f"{path}: not a NumPy file that can be read: damaged or cut off: it declares {declared:,} bytes of data "
-            f"and holds {size - file.tell():,}"
-        )
-    with parsing(f"{path}: not a NumPy file that can be read: damaged or cut off"):
-        array: NDArray[Any] = np.load(path, mmap_mode="r" if math.prod(shape) else None, allow_pickle=False)
-        check_characters(path, array)
-    return array
-
-
-def _declared(what: object, file: IO[bytes]) -> tuple[tuple[int, ...], int]:
-    """Return the shape of an array and its bytes, from its header; nothing else is read."""
-    with parsing(f"{what}: not a NumPy file that can be read: damaged or cut off"):
-        version = npy.read_magic(file)
-        if version not in _HEADERS:
-            raise FormatError(f"{what}: format version {version} of NumPy is not read; save a plain array")
-        shape, _, dtype = _HEADERS[version](file)
-    if dtype.hasobject:
-        raise FormatError(_objects(what))
-    if any(length < 0 for length in shape) or dtype.itemsize == 0:
-        raise FormatError(f"{what}: not a NumPy file that can be read: it declares shape {quoted(shape)} of {dtype}")
-    return shape, math.prod(shape) * dtype.itemsize
 
 
 # Archives --------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    with parsing(f"{path}: not a NumPy file that can be read: damaged or cut off"):
-        archive = zipfile.ZipFile(path)
-    with archive:
-        yield archive
-
-
-def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    members: dict[str, zipfile.ZipInfo] = {}
-    for info in archive.infolist():
-        name = info.filename.removesuffix(".npy")
-        if name in members:
-            raise FormatError(f"{archive.filename}: holds more than one array called {quoted(name)}; save it again")
-        members[name] = info
-    return members
-
-
 def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list[NDArray[Any]]:
     """Load arrays of an archive, if they are what its directory says and take no more than they may."""
-    held = _members(archive)
+    held = members_of(archive)
     members = [held[name] for name in chosen]
     check_unpacked(path, sum(info.file_size for info in members), stored=regular_file(path))
     arrays: list[NDArray[Any]] = []
     for name, info in zip(chosen, members, strict=True):
         what = f"{path}::{name}"
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise FormatError(f"{what}: packed in a way that numpy.savez never does; save it again")
+        arrays.append(read_member(archive, info))
         with parsing(f"{what}: not an array that can be read: damaged or cut off"):
-            with archive.open(name=info, mode="r") as member:
-                _, declared = _declared(what, member)
-                if declared != info.file_size - member.tell():
-                    rest = info.file_size - member.tell()
-                    raise FormatError(f"{what}: damaged: it declares {declared:,} bytes of data and holds {rest:,}")
-            with archive.open(name=info, mode="r") as member:
-                arrays.append(npy.read_array(member, allow_pickle=False))
             check_characters(what, arrays[-1])
     return arrays
 
 
 def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
-    held = list(_members(archive))
+    held = list(members_of(archive))
     if not held:
         raise FormatError(f"{path}: holds no array")
     if not names and set(held) >= _OF_SPARSE:
@@ -161,8 +98,8 @@ def is_sparse(path: Path) -> bool:
     if path.suffix.lower() != ".npz" or not path.is_file() or not zipfile.is_zipfile(path):
         return False
     try:
-        with _archive(path) as archive:
-            return set(_members(archive)) >= _OF_SPARSE
+        with opened_archive(path) as archive:
+            return set(members_of(archive)) >= _OF_SPARSE
     except FormatError:  # told by the reader
         return False
 
@@ -179,8 +116,8 @@ def load_sparse(path: Path) -> Any:
 
     size = regular_file(path)
     what = f"{path}: not a sparse matrix that can be read"
-    with _archive(path) as archive:
-        names = list(_members(archive))
+    with opened_archive(path) as archive:
+        names = list(members_of(archive))
         held = dict(zip(names, _loaded(archive, path, names), strict=True))
     shape, data = held["shape"], held["data"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or (shape < 0).any():
