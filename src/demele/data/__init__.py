@@ -1,15 +1,20 @@
 """Data: the bundled demonstrations and the types that every data set returns."""
 
+from demele.data.array_images import ArrayImages
 from demele.data.crowd_sets import CrowdSet, crowd_set, crowd_set_names
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
+from demele.data.images import ImageSet
 from demele.data.label_sets import LabelSet, label_set, label_set_names
+from demele.data.resample import resampling_matrix
 from demele.data.sample import Sample
 from demele.data.space import FactorSpace, Symmetry
 
 __all__ = [
     "FACTOR_UNITS",
+    "ArrayImages",
     "CrowdSet",
     "FactorSpace",
+    "ImageSet",
     "LabelSet",
     "Sample",
     "Symmetry",
@@ -20,4 +25,5 @@ __all__ = [
     "digit_factors",
     "label_set",
     "label_set_names",
+    "resampling_matrix",
 ]

@@ -151,8 +151,8 @@ class FactorSpace(Written):
         ------
         InputError, InputTypeError
         """
-        wanted = _whole(rows, "rows", dimensions=1)
-        _refuse_outside(wanted, len(self), "rows")
+        wanted = whole_array(rows, "rows", dimensions=1)
+        refuse_outside(wanted, len(self), "rows")
         return np.stack(np.unravel_index(wanted, self.sizes), axis=-1).astype(np.int64)
 
     def index(self, positions: ArrayLike) -> NDArray[np.int64]:
@@ -172,11 +172,11 @@ class FactorSpace(Written):
         InputError, InputTypeError
             Naming the factor and the first row of a position that is not there.
         """
-        wanted = _whole(positions, "positions", dimensions=2)
+        wanted = whole_array(positions, "positions", dimensions=2)
         if wanted.shape[1] != len(self.sizes):
             raise InputError("positions", f"expected {len(self.sizes)} columns, one per factor, got {wanted.shape[1]}")
         for name, size, column in zip(self.names, self.sizes, wanted.T, strict=True):
-            _refuse_outside(column, size, f"positions, factor {quoted(name)}")
+            refuse_outside(column, size, f"positions, factor {quoted(name)}")
         return np.asarray(np.ravel_multi_index(tuple(wanted.T), self.sizes), dtype=np.int64)
 
     def factors(self, rows: ArrayLike | None = None) -> pd.DataFrame:
@@ -368,7 +368,8 @@ def _listed(values: Sequence[object]) -> str:
     return ", ".join(map(quoted, values[:6])) + (", ..." if len(values) > 6 else "")
 
 
-def _whole(given: ArrayLike, argument: str, *, dimensions: int) -> NDArray[np.int64]:
+def whole_array(given: ArrayLike, argument: str, *, dimensions: int) -> NDArray[np.int64]:
+    """Return whole numbers that a user gave as an array of so many dimensions, or refuse them."""
     array = np.asarray(given)
     if array.size == 0:
         array = array.astype(np.int64)
@@ -379,7 +380,8 @@ def _whole(given: ArrayLike, argument: str, *, dimensions: int) -> NDArray[np.in
     return array.astype(np.int64)
 
 
-def _refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:
+def refuse_outside(held: NDArray[np.int64], size: int, argument: str) -> None:
+    """Refuse numbers that are not from 0 to size - 1, with the first of them."""
     wrong = np.flatnonzero((held < 0) | (held >= size))
     if wrong.size:
         raise InputError(argument, f"expected 0 to {size - 1}, got {held[wrong[0]]} at row {wrong[0]}")
