@@ -5,6 +5,9 @@ from demele.data.crowd_sets import CrowdSet, crowd_set, crowd_set_names
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.images import ImageSet
 from demele.data.label_sets import LabelSet, label_set, label_set_names
+from demele.data.procedural.room import room
+from demele.data.procedural.sprites import sprites
+from demele.data.procedural.squares import squares
 from demele.data.resample import resampling_matrix
 from demele.data.sample import Sample
 from demele.data.space import FactorSpace, Symmetry
@@ -26,4 +29,7 @@ __all__ = [
     "label_set",
     "label_set_names",
     "resampling_matrix",
+    "room",
+    "sprites",
+    "squares",
 ]

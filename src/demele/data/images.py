@@ -6,7 +6,6 @@ the images of some rows; :class:`demele.data.ArrayImages` takes them from an arr
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
@@ -290,7 +289,7 @@ class ImageSet(ABC):
         wanted = self._checked_rows(rows)
         if not wanted.size:
             raise InputError("rows", "expected at least 1 row, got none")
-        part = copy.copy(self)
+        part = self._copy()
         part._stored = wanted if self._stored is None else self._stored[wanted]
         if self._table is not None:
             part._table = self._table.iloc[wanted].reset_index(drop=True)
@@ -324,10 +323,16 @@ class ImageSet(ABC):
         way, new = checked_resample(resample), (int(both[0]), int(both[1]))
         if new == self.shape[:2]:
             return self
-        other = copy.copy(self)
+        other = self._copy()
         other.shape = (*new, self.shape[2])
         other._resizings = (*self._resizings, (new, way))
         other.digest = digest_of(self.digest, "resized", new, way)
+        return other
+
+    def _copy(self) -> Self:
+        """Return a set with the same attributes: copy.copy would leave out what is not pickled."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         return other
 
     # What is asked for -----------------------------------------------------------------------------------------------

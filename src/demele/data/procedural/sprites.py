@@ -1,0 +1,217 @@
+"""One white shape on black: a square, an ellipse or a heart, of some size, turned, somewhere.
+
+The factors are those of dSprites (Matthey et al. 2017), and nothing is taken from it: an image is a count of points
+inside a shape that a formula gives.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.checked_numbers import checked_number, checked_whole
+from demele.core.errors import UnknownNameError, quoted
+from demele.core.names import suggestion
+from demele.data.images import ImageSet, digest_of
+from demele.data.procedural.grids import LICENCE, checked_counts, checked_size, line, varied
+from demele.data.space import FactorSpace
+
+Orientation = Literal["quarter", "full"]
+Floats = NDArray[np.float64]
+
+SHAPES: Final = ("square", "ellipse", "heart")
+#: After how many quarter turns a shape looks the same.
+QUARTERS: Final = {"square": 1, "ellipse": 2, "heart": 4}
+#: Changes whenever an image does.
+VERSION: Final = 1
+#: Points computed at a time, so that they fit in a processor's cache.
+_POINTS: Final = 1 << 16
+
+
+def sprites(
+    size: int = 32,
+    counts: tuple[int, int, int, int, int] = (3, 6, 8, 12, 12),
+    *,
+    orientation: Orientation = "quarter",
+    supersample: int = 4,
+    radius: float = 0.22,
+) -> ImageSet:
+    r"""Return every image of one shape that differs in kind, scale, orientation and place; no file is needed.
+
+    Parameters
+    ----------
+    size : int
+        Height and width in pixels, 8 to 1024.
+    counts : (int, int, int, int, int)
+        How many values shape (at most 3: square, ellipse, heart), scale, orientation, x and y take. A factor with one
+        value is none: the shape is then a square, the scale 0.75, the angle 0, the place the middle.
+    orientation : {"quarter", "full"}
+        Angles from 0 to 90 degrees, or to 360, the end excluded. A quarter turn changes no square and a half turn no
+        ellipse: only ``"quarter"`` makes all images different.
+    supersample : int
+        Points along the side of a pixel, 1 to 16: it has ``supersample ** 2`` + 1 levels of grey.
+    radius : float
+        Largest radius of a sprite, as a share of the size; at most 1/2 - 1/size.
+
+    Returns
+    -------
+    ImageSet
+        Images of (size, size, 1), the product of the counts many: 20 736 by default. They are drawn when they are asked
+        for, some 30 000 per second of 32 x 32 pixels. Factors: ``shape``; ``scale``, from 0.5 to 1; ``orientation`` in
+        degrees, clockwise; ``x`` and ``y`` of the centre, from the left and from the top, as shares of the size.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+
+    Notes
+    -----
+    In the frame of a sprite, u to the right and v down, with :math:`p = (u + v)/\sqrt 2, q = (v - u)/\sqrt 2`:
+
+    - square: :math:`|u|, |v| \le 1/\sqrt 2`, of area 2;
+    - ellipse: :math:`u^2 + 4 v^2 \le 1`, of area :math:`\pi/2`;
+    - heart: :math:`|p|, |q| \le 1/2`, or :math:`p^2 + (q + 1/2)^2 \le 1/4`, or :math:`(p + 1/2)^2 + q^2 \le 1/4`, of
+      area :math:`(4 + \pi)/4`.
+
+    This is turned, scaled by scale x radius x size pixels, and moved. The centre stays radius x size + 1 pixels away
+    from the border. A pixel with k of its :math:`S^2` points inside is :math:`\lfloor 255 k / S^2 + 1/2 \rfloor`.
+
+    Areas are right on average, and within 3 % in 99 of 100 images. The border of a small upright square falls between
+    points: at 32 x 32 pixels its area is up to 9 % off, with ``supersample=16`` 2.5 %.
+
+    Examples
+    --------
+    >>> import demele
+    >>> images = demele.data.sprites()
+    >>> images
+    ImageSet(sprites: 20736 images of 32 x 32 x 1; 3 shape x 6 scale x 8 orientation x 12 x x 12 y)
+    >>> images.factors([0])
+        shape  scale  orientation        x        y
+    0  square    0.5          0.0  0.25125  0.25125
+    >>> int(images.images([0]).max())
+    255
+    """
+    return _Sprites(size, counts, orientation, supersample, radius)
+
+
+class _Sprites(ImageSet):
+    """The set that :func:`sprites` returns."""
+
+    def __init__(self, size: int, counts: object, orientation: str, supersample: int, radius: float) -> None:
+        self._size = size = checked_size(size)
+        self._counts = checked_counts(counts, {"shape": 3, "scale": None, "orientation": None, "x": None, "y": None})
+        if orientation not in get_args(Orientation):
+            hint = suggestion(str(orientation), get_args(Orientation))
+            raise UnknownNameError("orientation", f"expected a range of angles, got {quoted(orientation)}{hint}")
+        whole = f"a number of points along a pixel from 1 to {16}"
+        self._supersample = checked_whole(supersample, "supersample", whole, inside=lambda points: 1 <= points <= 16)
+        most = 0.5 - 1 / size
+        share = f"a share of the size above 0 and at most {most:g}"
+        radius = checked_number(radius, "radius", share, inside=lambda share: 0 < share <= most)
+        self._radius = radius * size
+        self._turns = 1 if orientation == "quarter" else 4
+        shapes, scales, angles, columns, rows = self._counts
+        margin = self._radius + 1
+        self._scales = line(0.5, 1.0, scales)
+        self._columns, self._rows = line(margin, size - margin, columns), line(margin, size - margin, rows)
+        values: dict[str, tuple[str, ...] | Floats] = {
+            "shape": SHAPES[:shapes],
+            "scale": self._scales,
+            "orientation": np.asarray(np.arange(angles) * (90.0 * self._turns / angles)),
+            "x": self._columns / size,
+            "y": self._rows / size,
+        }
+        super().__init__(
+            name="sprites",
+            shape=(size, size, 1),
+            space=_space(varied(values)),
+            digest=digest_of("sprites", VERSION, size, self._counts, orientation, self._supersample, radius),
+            provenance=f"White shapes on black, {size} x {size} pixels, drawn by demele.data.sprites.",
+            licence=LICENCE,
+        )
+
+    def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        shape, scale, angle, column, row = np.unravel_index(rows, self._counts)
+        size, half, points = self._size, int(np.ceil(self._radius)), self._supersample
+        box = 2 * half + 1
+        images = np.zeros((len(rows), size, size, 1), dtype=np.uint8)
+        grey = _grey_levels(points)
+        block = max(1, _POINTS // (box * points) ** 2)
+        for kind in np.unique(shape):
+            drawn = np.flatnonzero(shape == kind)
+            for start in range(0, len(drawn), block):
+                part = drawn[start : start + block]
+                x, y = self._columns[column[part]], self._rows[row[part]]
+                left, top = np.floor(x).astype(int) - half, np.floor(y).astype(int) - half
+                cosine, sine = _cosine_and_sine(angle[part] * self._turns, self._counts[2], kind=SHAPES[kind])
+                radii = self._scales[scale[part]] * self._radius
+                inside = _inside(SHAPES[kind], x - left, y - top, cosine / radii, sine / radii, box, points)
+                boxes = grey[_counted(inside, points)]
+                for image, i, j, square in zip(part, top, left, boxes, strict=True):
+                    images[image, i : i + box, j : j + box, 0] = square
+        return images
+
+
+def _space(values: dict[str, Any]) -> FactorSpace:
+    if "orientation" not in values:
+        return FactorSpace(values)
+    periods = {shape: 90.0 * QUARTERS[shape] for shape in values.get("shape", ())}
+    return FactorSpace(
+        values,
+        period={"orientation": 360.0},
+        symmetric=[("orientation", "shape", shape, period) for shape, period in periods.items() if period < 360],
+    )
+
+
+def _cosine_and_sine(quarters: NDArray[np.int64], parts: int, *, kind: str) -> tuple[Floats, Floats]:
+    """Cosine and sine of quarters / parts quarter turns, those of whole quarter turns exact.
+
+    A heart is two half discs on a square that stands on its corner: its axes are turned by half a quarter more.
+    """
+    whole, rest = np.divmod(2 * quarters + (parts if kind == "heart" else 0), 2 * parts)
+    cosine, sine = np.cos(np.pi / 2 * (rest / (2 * parts))), np.sin(np.pi / 2 * (rest / (2 * parts)))
+    turned = np.choose(whole % 4, [cosine, -sine, -cosine, sine]), np.choose(whole % 4, [sine, cosine, -sine, -cosine])
+    return turned[0], turned[1]
+
+
+def _inside(kind: str, x: Floats, y: Floats, cosine: Floats, sine: Floats, box: int, points: int) -> NDArray[np.bool_]:
+    """Which points of a box around each sprite are inside: (n, box x points, box x points), rows first.
+
+    Parameters
+    ----------
+    kind : str
+    x, y : arrays of shape (n,)
+        Centres, from the left upper corner of the box, in pixels.
+    cosine, sine : arrays of shape (n,)
+        Of the angle, divided by the radius.
+    box, points : int
+        Pixels along the box, points along a pixel.
+    """
+    place = (np.arange(box * points) + 0.5) / points
+    right, down = place - x[:, None], place - y[:, None]
+    u = (cosine[:, None] * right)[:, None, :] + (sine[:, None] * down)[:, :, None]
+    v = (cosine[:, None] * down)[:, :, None] - (sine[:, None] * right)[:, None, :]
+    if kind == "square":
+        found = np.maximum(np.abs(u, out=u), np.abs(v, out=v), out=u) <= np.sqrt(0.5)
+    elif kind == "ellipse":
+        found = np.square(u, out=u) + 4 * np.square(v, out=v) <= 1
+    else:  # u and v are p and q
+        found = np.maximum(np.abs(u), np.abs(v)) <= 0.5
+        found |= u**2 + (v + 0.5) ** 2 <= 0.25
+        found |= (u + 0.5) ** 2 + v**2 <= 0.25
+    return np.asarray(found)
+
+
+def _counted(inside: NDArray[np.bool_], points: int) -> NDArray[np.uint16]:
+    """Return how many points of each pixel are inside: (n, box, box)."""
+    of_rows = reduce(np.add, [inside[:, index::points].view(np.uint8) for index in range(points)])
+    return reduce(np.add, [of_rows[:, :, index::points].astype(np.uint16) for index in range(points)])
+
+
+def _grey_levels(points: int) -> NDArray[np.uint8]:
+    """Grey of a pixel with 0, 1, ..., points^2 of its points inside."""
+    total = points**2
+    return ((255 * np.arange(total + 1) + total // 2) // total).astype(np.uint8)

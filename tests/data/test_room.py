@@ -1,0 +1,194 @@
+"""The room is where its formulas say: rays against a slow march, shades by hand, and mixing of colours to the bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from demele.data import room
+from demele.data.procedural.room_geometry import (
+    OBJECT,
+    OBJECTS,
+    UNIT,
+    camera_rays,
+    region_weights,
+    room_hits,
+)
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Floats = NDArray[Any]
+SHAPES = ("ball", "box", "cylinder", "capsule")
+LIGHT = np.array([0.35, 0.6, 0.72]) / np.sqrt(0.35**2 + 0.6**2 + 0.72**2)
+
+
+def test_the_room_has_the_factors_that_it_says() -> None:
+    space = room(64, (10, 10, 10, 8, 4, 15)).space
+    assert space is not None
+    assert len(space) == 480_000
+    assert space.names == ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "azimuth")
+    assert_close(space.values[1], np.arange(10) / 10, ROUNDING)
+    assert_close(space.values[3], np.linspace(0.75, 1.25, 8), ROUNDING)
+    assert space.values[4] == SHAPES
+    assert_close(space.values[5], np.linspace(-30, 30, 15), ROUNDING)
+    assert space.period == (1.0, 1.0, 1.0, None, None, 360.0)
+    small = room(8, (2, 1, 1, 1, 1, 2)).space
+    assert small is not None
+    assert small.names == ("floor_hue", "azimuth")
+
+
+# Geometry -------------------------------------------------------------------------------------------------------------
+
+
+def is_inside(shape: str, size: float, x: Floats, y: Floats, z: Floats) -> Floats:
+    """Which points are inside an object, from its description in words."""
+    around = np.hypot(x, y)
+    if shape == "ball":
+        return np.asarray(around**2 + (z - size) ** 2 <= size**2)
+    if shape == "box":
+        return np.asarray((np.abs(x) <= 0.8 * size) & (np.abs(y) <= 0.8 * size) & (z >= 0) & (z <= 1.6 * size))
+    if shape == "cylinder":
+        return np.asarray((around <= 0.8 * size) & (z >= 0) & (z <= 1.8 * size))
+    nearest = np.clip(z, 0.6 * size, 1.7 * size)  # of the line between the two centres
+    return np.asarray(around**2 + (z - nearest) ** 2 <= (0.6 * size) ** 2)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("scale", "azimuth"), [(1.25, -30.0), (0.75, 17.0)])
+def test_rays_meet_objects_where_a_march_does(shape: str, scale: float, azimuth: float) -> None:
+    start, directions = camera_rays(10, azimuth)
+    found = OBJECTS[shape](start, directions, UNIT * scale)
+    steps = np.arange(2.5, 7.0, 0.004)[:, None]
+    x, y, z = (start[axis] + steps * directions[axis] for axis in range(3))
+    inside = is_inside(shape, UNIT * scale, x, y, z)
+    met = inside.any(axis=0)
+    marched = np.where(met, steps[inside.argmax(axis=0), 0], np.inf)
+    both = met & np.isfinite(found.distance)
+    assert both.sum() > 20
+    assert (met != np.isfinite(found.distance)).sum() <= 4  # rays that graze it
+    gap = marched[both] - found.distance[both]
+    assert gap.min() >= 0
+    assert gap.max() <= 0.0041
+    # Normals are of length 1, against the ray, and the way to leave the object
+    normal = found.normal[:, both]
+    assert_close((normal**2).sum(axis=0), np.ones(both.sum()), ROUNDING)
+    assert ((normal * directions[:, both]).sum(axis=0) <= 0).all()
+    place = start + found.distance[both] * directions[:, both]
+    assert is_inside(shape, UNIT * scale, *(place - 1e-4 * normal)).mean() > 0.9  # not near edges, seen from the side
+    assert not is_inside(shape, UNIT * scale, *(place + 1e-4 * normal)).any()
+
+
+def test_rays_leave_the_room_where_they_should() -> None:
+    for azimuth in (-30.0, 0.0, 30.0):
+        start, directions = camera_rays(9, azimuth)
+        hits = room_hits(start, directions)
+        distances = np.stack([hit.distance for hit in hits])
+        nearest = distances.min(axis=0)
+        assert np.isfinite(nearest).all()
+        place = start + nearest * directions
+        low = place - np.array([[-2.5], [-2.5], [0.0]])
+        assert low.min() >= -1e-12
+        assert_close(low.min(axis=0), np.zeros(low.shape[1]), {"rtol": 0, "atol": 1e-12})
+        assert len(set(distances.argmin(axis=0).tolist())) == 3  # floor and both walls are seen
+
+
+def test_the_camera_looks_at_the_object_with_z_up() -> None:
+    start, directions = camera_rays(32, 20.0)
+    angle = np.radians(65.0)
+    assert_close(start.ravel(), [4.2 * np.cos(angle), 4.2 * np.sin(angle), 2.1], ROUNDING)
+    grid = directions.reshape(3, 64, 64)
+    middle = grid[:, 31:33, 31:33].mean(axis=(1, 2))
+    assert_close(np.cross(middle, [0, 0, 0.75] - start.ravel()), np.zeros(3), {"rtol": 0, "atol": 1e-12})
+    assert (grid[2, 0] > grid[2, -1]).all()  # the first row of the picture looks up
+    assert np.cross(grid[:, 32, 0], grid[:, 32, -1])[2] < 0  # left to right is clockwise, seen from above
+    width = np.linalg.norm(grid[:, 0, 0] - grid[:, 0, -1])
+    assert_close(width, 0.68 * 63 / 64, ROUNDING)
+
+
+# Weights and colours --------------------------------------------------------------------------------------------------
+
+
+def test_shares_of_the_regions_sum_to_one() -> None:
+    covered = []
+    for shape in SHAPES:
+        for scale in (0.75, 1.0, 1.25):
+            for azimuth in (-30.0, -6.0, 30.0):
+                shares = region_weights(32, shape, scale, azimuth, shaded=False)
+                assert_exact(shares.sum(axis=0), np.ones((32, 32)))
+                assert set(np.unique(shares)) <= {0.0, 0.25, 0.5, 0.75, 1.0}
+                covered.append(shares[OBJECT].mean())
+    assert min(covered) > 0.055
+    assert max(covered) < 0.285
+    assert 0.12 < np.mean(covered) < 0.16
+
+
+def test_shades_of_the_room_by_hand() -> None:
+    weights = region_weights(32, "ball", 0.75, 0.0)
+    shares = region_weights(32, "ball", 0.75, 0.0, shaded=False)
+    floor, walls, _ = (np.unique(np.round(weights[r][shares[r] == 1], 12)) for r in range(3))
+    assert_close(floor, [0.45 + 0.55 * LIGHT[2]], ROUNDING)
+    assert floor.size == 1
+    assert_close([walls.min(), walls.max()], 0.45 + 0.55 * LIGHT[:2], {"rtol": 0, "atol": 1e-11})
+    pixels = room(32, (2, 2, 2, 2, 2, 3)).images([1])[0]  # all hues are red; the azimuth is 0
+    assert set(np.unique(pixels[shares[0] == 1, 0])) == {216}
+    assert {164, 199} <= set(np.unique(pixels[shares[1] == 1, 0]))
+    assert set(np.unique(pixels[shares[0] == 1, 1])) == {54}  # a quarter of it
+
+
+def test_a_box_shows_three_sides_and_is_lit_as_the_room() -> None:
+    weights = region_weights(32, "box", 1.25, 10.0)
+    shares = region_weights(32, "box", 1.25, 10.0, shaded=False)
+    found = np.unique(np.round(weights[OBJECT][shares[OBJECT] == 1], 12))
+    assert set(np.round(0.45 + 0.55 * LIGHT, 12)) <= set(found)
+
+
+def test_white_light_on_white_is_white() -> None:
+    images = room(16, (2, 2, 2, 2, 4, 2))
+    shares = np.stack(
+        [
+            region_weights(16, shape, scale, azimuth, shaded=False)
+            for scale in (0.75, 1.25)
+            for shape in SHAPES
+            for azimuth in (-30, 30)
+        ]
+    )
+    images._weights[:] = shares.reshape(16, 3, -1)  # type: ignore[attr-defined]
+    images._computed[:] = True  # type: ignore[attr-defined]
+    images._colours = [np.full((2, 3), 255, dtype=np.float32)] * 3  # type: ignore[attr-defined]
+    assert_exact(np.unique(images.images(np.arange(len(images)))), [255])
+
+
+def test_a_hue_changes_its_region_only() -> None:
+    images = room(24, (3, 3, 3, 2, 4, 2))
+    for position in (0, 1, 2):
+        start = np.array([[1, 1, 1, 1, 2, 1]])
+        other = start.copy()
+        other[0, position] = 2
+        before, after = images.images(images.index(np.concatenate([start, other])))
+        changed = (before != after).any(axis=2)
+        weight = region_weights(24, "cylinder", 1.25, 30.0)[[0, 1, 2][position]]
+        assert_exact(changed, weight > 0)
+
+
+def test_an_image_is_the_rounded_sum_of_its_colours() -> None:
+    images = room(16, (4, 3, 5, 2, 4, 3))
+    row = images.index([[1, 2, 4, 0, 1, 2]])
+    floor, wall, thing = (0.625, 1.0, 0.25), (0.25, 0.25, 1.0), (0.85, 0.25, 1.0)  # hues 1/4, 2/3, 4/5
+    weights = region_weights(16, "box", 0.75, 30.0)
+    exact = 255 * np.einsum("rij,rc->ijc", weights, [floor, wall, thing])
+    assert np.abs(images.images(row)[0] - exact).max() <= 0.5001
+
+
+def test_all_images_differ() -> None:
+    images = room()
+    seen = {image.tobytes() for image in images.images(np.arange(0, len(images), 7))}
+    assert len(seen) == -(-len(images) // 7)
+    every = room(64, (1, 1, 1, 8, 4, 15))
+    assert len({image.tobytes() for image in every.images(np.arange(480))}) == 480
+
+
+def test_a_part_of_a_set_computes_what_it_shows_and_shares_it() -> None:
+    images = room(16)
+    part = images.subset(np.arange(24) * 4)
+    part.images([0, 5])
+    assert images._computed.sum() == 2  # type: ignore[attr-defined]
