@@ -37,11 +37,10 @@ SETTINGS = {
 EASY = ("z_diff", "z_min_variance")
 
 
-def moderate(name: str) -> tuple[Array, Array]:
+def moderate(name: str, n: int = N, seed: int = 3) -> tuple[Array, Array]:
     """Codes that hold much of three continuous factors, none of them alone."""
     noise = 0.3 if name in EASY else 0.05
-    n = N
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(seed)
     factors = rng.random((n, 3))
     codes = np.column_stack(
         [factors + 0.15 * factors[:, [1, 2, 0]] + noise * rng.standard_normal((n, 3)), rng.random(n)]
@@ -165,6 +164,21 @@ def test_a_score_that_moves_says_so(name: str) -> None:
     assert 0.05 < start.value < 0.98, "a score at an end of its range cannot show what moves it"
     chosen = [disturb for disturb in DISTURBED if metric.discretises or not disturb.startswith("bins")]
     silent = [found for disturb in chosen if (found := silent_move(name, disturb))]
+    assert not silent, "\n".join(silent)
+
+
+@pytest.mark.parametrize("disturb", [one_code, one_row, one_factor])
+@pytest.mark.parametrize("n", [40, 120, 250])
+def test_no_draw_of_few_rows_hides_an_outlier_in_the_bins(disturb: Callable[[Array, Array], Data], n: int) -> None:
+    names = [name for name in NAMES if demele.describe(name).guards.bins]
+    silent = []
+    for seed in range(8):
+        codes, factors = moderate("mig", n, seed)
+        before, after = (_all_scored(names, *data) for data in ((codes, factors), disturb(codes, factors)))
+        for name in before.keys() & after.keys():
+            moved = abs(after[name].value - before[name].value)
+            if moved > MOVED and not after[name].fragile:
+                silent.append(f"{name}, seed {seed}: {before[name].value:.3f} became {after[name].value:.3f}")
     assert not silent, "\n".join(silent)
 
 

@@ -44,7 +44,8 @@ def table_notes(
 
     Something suspicious is looked for first, since it costs nothing: bins that hold almost all rows, tied codes, few
     rows for the number of cells. Only then is the other setting computed, and a note written where the score moves by
-    more than 0.1.
+    more than 0.1. Other bins change what is read of all columns, which can hide what outliers do: where bins are
+    crowded and a score has no note of it, the outliers alone are clipped.
 
     Parameters
     ----------
@@ -86,7 +87,26 @@ def table_notes(
             if abs(after - before) > FRAGILE:
                 message = f"{text} it would be {after:.3f} instead of {before:.3f}"
                 notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
+        if code == "crowded-bins":
+            silent = {name: value for name, value in values.items() if name not in notes}
+            notes |= _clipped_notes(source, settings, silent, pairs=pairs)
     return notes
+
+
+def _clipped_notes(
+    source: Source,
+    settings: TableSettings,
+    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    *,
+    pairs: bool,
+) -> dict[str, tuple[Note, ...]]:
+    """Return notes by metric for scores that move when outlying columns are clipped, under the same bins."""
+    outlying = source.rows().outlying()
+    if not outlying or not values:
+        return {}
+    (clipped,) = source.tables(settings, "clipped", 1, 0, pairs=pairs)
+    found = {name: moved_by_outliers(value, read(clipped), outlying) for name, (value, read) in values.items()}
+    return {name: notes for name, notes in found.items() if notes}
 
 
 def _crowded(data: Data, table: InformationTable, distinct: NDArray[np.intp]) -> list[int]:

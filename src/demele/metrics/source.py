@@ -34,7 +34,7 @@ from demele.metrics.metric import Metric, Reading
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 500_000
 
-Draw = Literal["resamples", "permutations"]
+Draw = Literal["resamples", "permutations", "clipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Source:
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
-        """Yield tables of resamples or permutations of the rows, several at a time or one."""
+        """Yield tables of resamples or permutations of the rows, several at a time or one; or with outliers clipped."""
         raise self._lacks("rows to draw from")
 
     def transformed(self, matrix: Array, names: Sequence[str]) -> "Source":
@@ -256,8 +256,13 @@ class InMemory(Source):
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
-        """Yield tables of bootstrap resamples, half-samples where rows cannot be weighted, or permuted factors."""
-        if draw == "permutations":
+        """Yield tables of bootstrap resamples, half-samples where rows cannot be weighted, or permuted factors.
+
+        ``"clipped"`` is one table, with outlying columns clipped to their central 99%.
+        """
+        if draw == "clipped":
+            yield self._table(self.data.winsorised(self.data.outlying()), settings, pairs)
+        elif draw == "permutations":
             for index in range(n_draws):
                 order = rng_for(seed, "chance", index).permutation(self.data.n)
                 yield self._table(self.data.permuted(order), settings, pairs)
