@@ -65,7 +65,7 @@ test-oldest: $(OLDEST)/.all  ## The test suite with the oldest versions of every
 
 # What touches other packages: data frames, sparse codes, files, predictors, plots.
 test-oldest-short: $(OLDEST)/.short
-	$(OLDEST_PYTEST) tests/architecture tests/cli tests/data tests/exact tests/install tests/reference
+	$(OLDEST_PYTEST) tests/architecture tests/cli tests/core tests/data tests/estimation tests/files tests/install tests/metrics tests/reference tests/scoring
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 #: Folders and files whose tests `make test-fast` leaves out. Single tests elsewhere carry the mark themselves.
 SLOW = (
     *("tests/adapters/test_distributed.py", "tests/adapters/test_keras_backends.py", "tests/outofcore/test_dask.py"),
-    *("tests/bench/test_resume.py", "tests/cli/test_kills.py", "tests/exact/test_workers.py", "tests/fuzz"),
+    *("tests/bench/test_resume.py", "tests/cli/test_kills.py", "tests/runtime/test_workers.py", "tests/fuzz"),
     *(
         "tests/docs",
         "tests/golden",
