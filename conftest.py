@@ -3,6 +3,11 @@
 import importlib.util
 import os
 
+# Workers of pytest take a core each; with a thread per core in each of them, threads wait for each other half of the time.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
 # Keras fixes its backend when it is imported, and takes tensorflow if it is not told.
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
