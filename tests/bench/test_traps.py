@@ -68,7 +68,7 @@ def test_a_function_called_like_a_row_gets_a_row_of_its_own() -> None:
     def dci_lasso(codes: object, factors: object) -> float:
         return 0.5
 
-    found = bench.characterise([dci_lasso, "dci_lasso_modularity"], ["mixing"], **SMALL)
+    found = bench.characterise([dci_lasso, "dci_lasso_modularity"], [mine()], **SMALL)  # of two factors: quick to fit
     assert [row.name for row in found.rows] == ["dci_lasso-2", "dci_lasso"]
     own = [item["printed"] for item in found.to_dict()["verdicts"] if item["row"] == "dci_lasso-2"]
     assert own == [None] * len(found.criteria)
@@ -204,7 +204,7 @@ def nothing(codes: object, factors: object) -> float:
 
 
 def test_a_model_stands_for_its_three_scores() -> None:
-    found = bench.characterise(["dci_lasso", "dci_lasso_modularity"], "mixing", **SMALL)
+    found = bench.characterise(["dci_lasso", "dci_lasso_modularity"], [mine()], **SMALL)
     assert [item.name for item in found.candidates] == [
         f"dci_lasso_{name}" for name in ("modularity", "compactness", "explicitness")
     ]

@@ -37,24 +37,47 @@ def outlying_from(n: int) -> float:
     return min(OUTLYING, OUTLYING_SHARE * (n - 1) / math.sqrt(max(n, 1)))
 
 
-def _central(values: NDArray[Any]) -> tuple[float, float]:
-    """Return the ends of the central 99% of the values that are there, both of which are among them."""
-    known = values[~np.isnan(values)]
-    low, high = CENTRAL
-    return float(np.quantile(known, low, method="higher")), float(np.quantile(known, high, method="lower"))
+def _reaches_out(values: NDArray[Any], low: float, high: float) -> bool:
+    """Whether the farthest value is an outlier; a chunk of rows at a time.
 
-
-def _reach(values: NDArray[Any], low: float, high: float) -> float:
-    """Distance of the farthest value from the mean in standard deviations, a chunk of rows at a time."""
+    Of a column that is mostly zeros, as sparse codes are, the other values are looked at: a value is no outlier for not
+    being 0.
+    """
     if low == high:
-        return 0.0
-    count, total, squares = 0, 0.0, 0.0  # of the values as shares of their range
+        return False
+    n, count, total, squares = 0, 0, 0.0, 0.0  # of the values that are not 0, as shares of their range
+    of_zero = -low / (high - low)
     for start in range(0, len(values), CHUNK):
-        share = (np.asarray(values[start : start + CHUNK], dtype=np.float64) - low) / (high - low)
-        known = share[~np.isnan(share)]
+        chunk = np.asarray(values[start : start + CHUNK], dtype=np.float64)
+        share = (chunk - low) / (high - low)
+        n += int((~np.isnan(share)).sum())
+        known = share[~np.isnan(share) & (chunk != 0)]
         count, total, squares = count + len(known), total + float(known.sum()), squares + float(known @ known)
+    ends = [0.0, 1.0]
+    if 2 * count < n:
+        ends = [end for end, value in zip(ends, (low, high), strict=True) if value != 0]
+    else:
+        total, squares, count = total + (n - count) * of_zero, squares + (n - count) * of_zero**2, n
     mean = total / count
-    return float(max(mean, 1 - mean) / np.sqrt(max(squares / count - mean**2, 1e-300)))
+    deviation = np.sqrt(max(squares / count - mean**2, 1e-300))
+    return bool(max(abs(end - mean) for end in ends) / deviation > outlying_from(count))
+
+
+def _clipped(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a column clipped to the central 99% of its values, both ends of which are among them.
+
+    Of a column that is mostly zeros, the other values are clipped.
+    """
+    known = values[~np.isnan(values)]
+    others = known[known != 0]
+    sparse = 2 * len(others) < len(known)
+    if sparse:
+        known = others
+    low, high = CENTRAL
+    clipped: NDArray[Any] = np.clip(
+        values, np.quantile(known, low, method="higher"), np.quantile(known, high, method="lower")
+    )
+    return np.where(values == 0, values, clipped) if sparse else clipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +131,16 @@ class Data:
 
     def outlying(self) -> tuple[str, ...]:
         """Names of codes and continuous factors with values over 8 standard deviations from their mean."""
-        codes, far = self.codes, outlying_from(self.n)
+        codes = self.codes
         found = [
             name
             for index, name in enumerate(codes.names)
-            if _reach(codes.values[:, index], float(codes.low[index]), float(codes.high[index])) > far
+            if _reaches_out(codes.values[:, index], float(codes.low[index]), float(codes.high[index]))
         ]
         found += [
             factor.name
             for factor in self.factors.columns
-            if not factor.categorical
-            and _reach(factor.values, factor.low, factor.high) > outlying_from(factor.n_annotated)
+            if not factor.categorical and _reaches_out(factor.values, factor.low, factor.high)
         ]
         return tuple(found)
 
@@ -127,15 +149,16 @@ class Data:
         values = self.codes.dense().copy()
         for index, name in enumerate(self.codes.names):
             if name in names:
-                values[:, index] = np.clip(values[:, index], *_central(values[:, index]))
+                values[:, index] = _clipped(values[:, index])
         factors = []
         for factor in self.factors.columns:
             if factor.name in names and not factor.categorical:
-                low, high = _central(factor.values)
+                clipped = _clipped(factor.values)
+                low, high = float(np.nanmin(clipped)), float(np.nanmax(clipped))
                 if low == high:  # all but the outliers are one value: without them nothing varies
                     factors.append(factor)
                     continue
-                factor = replace(factor, values=np.clip(factor.values, low, high), low=low, high=high)
+                factor = replace(factor, values=clipped, low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
         return Data(codes, replace(self.factors, columns=tuple(factors)), self.codes_std)
