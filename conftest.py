@@ -3,7 +3,7 @@
 import importlib.util
 import os
 
-# Workers of pytest take a core each; with a thread per core in each of them, threads wait for each other half of the time.
+# Workers of pytest take a core each; with a thread per core in each of them, threads wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
