@@ -1,89 +1,108 @@
-"""Images that an array holds."""
+"""Images that an array holds, in memory or in a file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
+from demele.data.factor_tables import factor_table, grid_of
 from demele.data.images import ImageSet, digest_of
+from demele.data.mapped import MappedArray
+from demele.data.pixels import as_uint8, check_type, check_values, checked_shape, described
 from demele.data.space import FactorSpace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class ArrayImages(ImageSet):
-    """Images that an array holds, in memory or mapped to a file.
+    """Images of an array, with the factors of each.
+
+    Row r of the set is image r of the array, whatever the factors are.
 
     Parameters
     ----------
-    images : array of uint8 of shape (n, height, width) or (n, height, width, channels)
-        Not copied.
+    images : array of shape (n, height, width) or (n, height, width, channels)
+        uint8 from 0 to 255, floats from 0 to 1, or True and False. Not copied; what is no uint8 becomes it when it is
+        asked for.
+    factors : array-like of shape (n, n_factors), data frame, or mapping of name to column, optional
+        The factors of each image. With a ``space`` they are values of it, and by default its values row by row.
+        Without one, they are a grid if every combination of their values occurs.
     space : FactorSpace, optional
-        The grid of the factors. Without ``factors``, row r of the images is row r of the space.
-    factors : DataFrame of shape (n, n_factors), optional
-        The factors of each image: with a space, values of it; without, any.
+        The grid of the factors.
+    kinds : None, str, mapping of name to str, or sequence of str
+        Which factors are "continuous" or "categorical", where no space says it, as in :func:`demele.evaluate`.
     name, provenance, licence : str, optional
-    digest : str, optional
-        By default it is made from the shape, the factors, and 64 images spread over the set.
 
     Raises
     ------
     InputError, InputTypeError
+        For other shapes and types; for floats outside 0 to 1, with the factors of the first such image; for values
+        that the space does not have.
+
+    Warns
+    -----
+    UndefinedFactorWarning
+        For factors that do not vary, which are left out.
+    AmbiguousKindWarning
+        For whole numbers that may be classes or quantities.
 
     Examples
     --------
-    >>> from demele.data import ArrayImages, FactorSpace
-    >>> images = ArrayImages(np.arange(6, dtype=np.uint8).reshape(6, 1, 1), space=FactorSpace({"x": 3, "y": 2}))
+    >>> import numpy as np
+    >>> from demele.data import ArrayImages
+    >>> pixels = np.linspace(0, 1, 24).reshape(6, 2, 2)
+    >>> images = ArrayImages(pixels, {"shape": ["dot", "bar"] * 3, "width": [0.5, 0.5, 1.5, 1.5, 2.5, 2.5]})
     >>> images
-    ImageSet(images: 6 images of 1 x 1 x 1; 3 x x 2 y)
-    >>> images.images(images.index([[2, 1]])).ravel().tolist()
-    [5]
+    ImageSet(images: 6 images of 2 x 2 x 1; 2 shape x 3 width)
+    >>> images.factors(images.index([[1, 2]]))  # values of classes are sorted: the second shape is the dot
+      shape  width
+    0   dot    2.5
     """
 
     def __init__(
         self,
-        images: NDArray[np.uint8],
+        images: NDArray[Any] | MappedArray,
+        factors: object = None,
         *,
         space: FactorSpace | None = None,
-        factors: pd.DataFrame | None = None,
+        kinds: object = None,
         name: str = "images",
         provenance: str = "",
         licence: str = "",
-        digest: str | None = None,
     ) -> None:
-        self._array = _four_axes(images)
-        n = len(self._array)
-        expected = len(factors) if factors is not None else n if space is None else len(space)
-        if expected != n:
-            rows_of = "the factors" if factors is not None else "the space"
-            raise InputError("images", f"expected {expected}, one per row of {rows_of}, got {n}")
-        places, table = None, None
+        if not isinstance(images, np.ndarray | MappedArray):
+            raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
+        check_type(images.dtype)
+        n, height, width, channels = checked_shape(images.shape)
+        self._array, self._shape_drawn = images, (height, width, channels)
+        table = None
         if space is None:
-            table = _no_factors(n) if factors is None else factors.reset_index(drop=True)
-        elif factors is not None:
-            places = space.rows(factors)
+            table = factor_table(factors, n, kinds=kinds)
+            found = grid_of(table)
+            space, places = found if found is not None else (None, None)
+        else:
+            places = _places(space, factors, n)
         super().__init__(
             name=name,
-            shape=self._array.shape[1:],
+            shape=self._shape_drawn,
             space=space,
-            places=places,
-            table=table,
-            digest=digest or "",
+            places=None if places is None or _in_order(places, space) else places,
+            table=table if space is None else None,
+            digest="",
             provenance=provenance,
             licence=licence,
         )
-        self.digest = digest or self._digest()
+        check_values(self._array, lambda row: described(self.factors([row]).iloc[0].to_dict()))
+        self.digest = self._digest()
 
     def _draw(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        return np.asarray(self._array[rows])
+        return as_uint8(self._array[rows]).reshape(len(rows), *self._shape_drawn)
 
     def _digest(self) -> str:
+        """Digest of the shape, the factors, and 64 images spread over the set."""
         spread = np.unique(np.linspace(0, len(self) - 1, 64).astype(np.int64))
-        factors = [np.asarray(column) for _, column in self._table.items()] if self._table is not None else []
+        factors = [] if self._table is None else [np.asarray(column) for _, column in self._table.items()]
         named = [] if self._table is None else list(self._table)
         values = [column if column.dtype.kind in "iufb" else column.astype(str) for column in factors]
         grid = "" if self.space is None else self.space.to_json()
@@ -91,20 +110,19 @@ class ArrayImages(ImageSet):
         return digest_of(self._array.shape, grid, places, named, *values, self._array[spread])
 
 
-def _four_axes(images: object) -> NDArray[np.uint8]:
-    if not isinstance(images, np.ndarray):
-        raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
-    if images.dtype != np.uint8:
-        raise InputTypeError("images", f"expected uint8, from 0 to 255, got {images.dtype}")
-    array = images[..., None] if images.ndim == 3 else images
-    if array.ndim != 4 or 0 in array.shape:
+def _places(space: FactorSpace, factors: object, n: int) -> NDArray[np.int64] | None:
+    """Return the row of the space of each image."""
+    if factors is None:
+        if n != len(space):
+            raise InputError("images", f"expected {len(space)}, one per row of the space, got {n}")
+        return None
+    places = space.rows(factors)  # type: ignore[arg-type]
+    if len(places) != n:
         raise InputError(
-            "images", f"expected shape (n, height, width) or (n, height, width, channels), got {images.shape}"
+            ("images", "factors"), f"expected one row of factors per image, got {n} images and {len(places)} rows"
         )
-    return array
+    return places
 
 
-def _no_factors(n: int) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(index=pd.RangeIndex(n))
+def _in_order(places: NDArray[np.int64], space: FactorSpace | None) -> bool:
+    return space is not None and len(places) == len(space) and bool((places == np.arange(len(places))).all())

@@ -1,0 +1,135 @@
+"""The factors that users bring with their images: read as metrics read them, and seen as a grid where they are one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.columns import Factor
+from demele.core.errors import AmbiguousKindWarning, InputError, UndefinedFactorWarning, quoted, warn_user
+from demele.core.inputs import is_text, read_factors
+from demele.core.table_columns import split_columns
+from demele.data.space import FactorSpace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFrame:
+    """Return factors as a table whose columns say their kind; those that do not vary are left out.
+
+    Parameters
+    ----------
+    factors : array-like of shape (n, n_factors) or (n,), data frame, mapping of name to column, or None
+        Numbers and texts, missing ones too. Columns without names are called v1, v2, ...
+    n : int
+        Number of images, one per row.
+    kinds : None, str, mapping of name to str, or sequence of str
+        As in :func:`demele.evaluate`.
+
+    Returns
+    -------
+    DataFrame of shape (n, n_factors)
+        A categorical column for classes, in sorted order or that of its categories; float64 for quantities.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        Naming the column; or if there are more or fewer rows than images.
+
+    Warns
+    -----
+    UndefinedFactorWarning
+        For factors that have one value.
+    AmbiguousKindWarning
+        For whole numbers that may be classes or quantities.
+    """
+    import pandas as pd
+
+    if factors is None or (isinstance(factors, Mapping) and not factors):
+        return pd.DataFrame(index=pd.RangeIndex(n))
+    if isinstance(factors, Mapping):
+        factors = _as_frame(factors)
+    columns, names = split_columns(factors, "factors", default="v")
+    parts = dict(zip(names, columns.T if isinstance(columns, np.ndarray) else columns, strict=True))
+    read = read_factors(factors, kinds=kinds, missing="omit")
+    if read.n != n:
+        raise InputError(
+            ("images", "factors"), f"expected one row of factors per image, got {n} images and {read.n} rows"
+        )
+    for doubt in read.ambiguous:
+        warn_user(doubt, AmbiguousKindWarning)
+    constant = [column.name for column in read.columns if column.constant]
+    if constant:
+        told = ", ".join(map(quoted, constant))
+        warn_user(f"factors: {told} do not vary, and are left out", UndefinedFactorWarning)
+    varied = [column for column in read.columns if not column.constant]
+    return pd.DataFrame({one.name: _column(one, parts[one.name]) for one in varied}, index=pd.RangeIndex(n))
+
+
+def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None:
+    """Return the grid of a table in which every combination of values occurs, and the row of the grid of each row.
+
+    None if a combination or a value is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> space, places = grid_of(pd.DataFrame({"x": [0.5, 0.0, 0.5, 0.0], "y": [0.0, 0.0, 1.0, 1.0]}))
+    >>> space, places.tolist()
+    (FactorSpace(4 rows: 2 x x 2 y), [2, 0, 3, 1])
+    """
+    values: dict[str, list[Any]] = {}
+    kinds: dict[str, str] = {}
+    positions = []
+    for name, column in table.items():
+        held, place = _levels(column)
+        values[str(name)], kinds[str(name)] = held, "continuous" if column.dtype.kind == "f" else "categorical"
+        positions.append(place)
+        if (place < 0).any() or math.prod(map(len, values.values())) > len(table):
+            return None
+    if not values:
+        return None
+    space = FactorSpace(values, kinds=kinds)
+    places = space.index(np.stack(positions, axis=-1))
+    return (space, places) if np.bincount(places, minlength=len(space)).all() else None
+
+
+def _levels(column: pd.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return the values that occur, and for each row the position of its value; -1 where it is missing."""
+    if column.dtype.kind == "f":
+        held, place = np.unique(column.to_numpy(), return_inverse=True)
+        return held.tolist(), np.where(np.isnan(column), -1, place.ravel())
+    column = column.cat.remove_unused_categories()
+    return column.cat.categories.tolist(), column.cat.codes.to_numpy().astype(np.int64)
+
+
+def _as_frame(factors: Mapping[Any, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    lengths = {name: np.shape(column) for name, column in factors.items()}
+    if len(set(lengths.values())) > 1 or any(len(shape) != 1 for shape in lengths.values()):
+        raise InputError("factors", f"expected one value of each factor per image, got shapes {lengths}")
+    return pd.DataFrame({str(name): column for name, column in factors.items()})
+
+
+def _column(factor: Factor, given: Any) -> Any:
+    """Return a column whose type says the kind; classes that came as numbers stay numbers."""
+    import pandas as pd
+
+    if not factor.categorical:
+        return np.asarray(factor.values, dtype=np.float64)
+    levels = list(factor.levels) if is_text(given) else _numbers(factor.levels)
+    return pd.Categorical.from_codes(np.asarray(factor.values), categories=pd.Index(levels))
+
+
+def _numbers(levels: Sequence[str]) -> list[Any]:
+    try:
+        values = [float(level) for level in levels]
+    except ValueError:  # truth values
+        return list(levels)
+    return [int(value) for value in values] if all(value.is_integer() for value in values) else values
