@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import demele
-from demele.core.outputs import expect_new, new_files, why_not_writable, write_whole
+from demele.core.outputs import expect_new, new_files, why_not_writable, write_whole, writing_whole
 
 
 def names(folder: Path) -> list[str]:
@@ -248,3 +248,83 @@ def test_streams_of_the_process_are_written_to_as_they_are(tmp_path: Path) -> No
     assert same
     assert path.read_bytes() == b"said\n"
     assert names(tmp_path) == ["file"]
+
+
+# In pieces ------------------------------------------------------------------------------------------------------------
+
+
+def test_pieces_are_written_anywhere_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "images.npy"
+    path.write_bytes(b"old")
+    with writing_whole(path) as whole:
+        whole.write(b"45", at=4)
+        whole.write(memoryview(b"67"))
+        whole.write(b"0123", at=0)
+        assert whole.read(3, at=2) == b"234"
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"01234567"
+    assert names(tmp_path) == ["images.npy"]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "of a file that is read"), KeyboardInterrupt(), ZeroDivisionError()]
+)
+def test_an_exception_between_pieces_leaves_the_old_file_and_is_not_renamed(
+    tmp_path: Path, error: BaseException
+) -> None:
+    path = tmp_path / "images.npy"
+    path.write_bytes(b"old")
+
+    def written() -> None:
+        with writing_whole(path) as whole:
+            whole.write(b"new")
+            raise error
+
+    with pytest.raises(type(error)) as caught:
+        written()
+    assert caught.value is error
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["images.npy"]
+
+
+def test_pieces_that_do_not_fit_on_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "big"
+    path.write_bytes(b"old")
+    program = (
+        "import resource, signal, sys\n"
+        "from demele.core.errors import OutputError\n"
+        "from demele.core.outputs import writing_whole\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try:\n"
+        "    with writing_whole(sys.argv[1]) as whole:\n"
+        "        for _ in range(100):\n"
+        "            whole.write(b'new' * 1000)\n"
+        "except OutputError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"cannot write {path}: File too large; the file that was there is untouched\n"
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["big"]
+
+
+def test_pieces_do_not_go_to_a_pipe_a_folder_or_over_a_file_that_was_made_meanwhile(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(demele.OutputError, match="it is no file"), writing_whole(tmp_path / "pipe"):
+        pass
+    with pytest.raises(demele.OutputError, match="Is a directory"), writing_whole(tmp_path):
+        pass
+    path = tmp_path / "images.npy"
+
+    def overtaken() -> None:
+        with writing_whole(path, replace=False) as whole:
+            whole.write(b"new")
+            path.write_bytes(b"theirs")
+
+    with pytest.raises(
+        demele.OutputError, match="made meanwhile; it is untouched, and what was to be written"
+    ) as caught:
+        overtaken()
+    assert path.read_bytes() == b"theirs"
+    assert Path(str(caught.value).rpartition(" ")[2]).read_bytes() == b"new"

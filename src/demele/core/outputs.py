@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
+from typing import BinaryIO
 
 from demele.core.errors import OutputError
 
@@ -53,29 +54,130 @@ def write_whole(path: str | Path, content: bytes | str, *, replace: bool = True)
     ...     write_whole(f"{folder}/scores.csv", "metric,value\n").read_text()
     'metric,value\n'
     """
-    path, untouched = Path(path), ""
+    path = Path(path)
     try:
         data = content.encode("utf-8") if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        raise _failure(path, f"{error.object[error.start]!r} is no character that UTF-8 can store", error) from error
+    with _failing(path):
+        target = _target(path)
+        if _is_stream(target, _status(target)):
+            target.write_bytes(data)
+            return path
+    with writing_whole(path, replace=replace) as whole:
+        whole.write(data)
+    return path
+
+
+class WholeFile:
+    """A file that is being written, and has no name yet; :func:`writing_whole` opens it."""
+
+    def __init__(self, path: Path, file: BinaryIO, untouched: str) -> None:
+        self._path, self._file, self._untouched = path, file, untouched
+
+    def write(self, content: "bytes | memoryview", at: int | None = None) -> None:
+        """Write bytes behind those that were written last, or from byte ``at`` on.
+
+        Raises
+        ------
+        OutputError
+            If the disk is full, or the file may not grow.
+        """
+        with _failing(self._path, self._untouched):
+            if at is not None:
+                self._file.seek(at)
+            self._file.write(content)
+
+    def read(self, size: int, at: int) -> bytes:
+        """Return bytes that were written, from byte ``at`` on."""
+        with _failing(self._path, self._untouched):
+            self._file.seek(at)
+            return self._file.read(size)
+
+
+@contextlib.contextmanager
+def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFile]:
+    """Write a file as :func:`write_whole` does, whose content does not fit into memory.
+
+    It takes its name when the block ends; an exception in the block removes what was written.
+
+    Parameters
+    ----------
+    path : str or Path
+        As for :func:`write_whole`, but no pipe, device or stream.
+    replace : bool
+        As for :func:`write_whole`.
+
+    Yields
+    ------
+    WholeFile
+
+    Raises
+    ------
+    OutputError
+        As :func:`write_whole`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with writing_whole(f"{folder}/images.npy") as whole:
+    ...         whole.write(b"second", at=5)
+    ...         whole.write(b"first", at=0)
+    ...     Path(f"{folder}/images.npy").read_text()
+    'firstsecond'
+    """
+    path = Path(path)
+    with _failing(path):
         target = _target(path)
         held = _status(target)
+        untouched = "; the file that was there is untouched" if held is not None else ""
         if held is not None and stat.S_ISDIR(held.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if _is_stream(target, held):
-            target.write_bytes(data)
-        else:
-            untouched = "; the file that was there is untouched" if held is not None else ""
-            _replaced(target, data, held, replace=replace and not _is_expected_new(target))
-    except BrokenPipeError:  # nobody reads any more: no fault of the file
+            raise OSError(errno.ESPIPE, "it is no file, and what is written is too large for a pipe or device")
+    replace = replace and not _is_expected_new(target)
+    with _failing(path, untouched):
+        if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
+    beside = target.with_name(f".{name}.tmp-{secrets.token_hex(4)}")
+    with _removed_on_failure(beside), _failing(path, untouched):
+        file = _opened(beside, held)
+    with _removed_on_failure(beside):
+        try:
+            yield WholeFile(path, file, untouched)
+            with _failing(path, untouched):
+                file.flush()
+                os.fsync(file.fileno())
+                file.close()
+        finally:
+            with contextlib.suppress(OSError):  # closed, but for a failure that is told
+                file.close()
+    _named(path, beside, target, untouched, replace=replace)
+    _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _failing(path: Path, untouched: str = "") -> Iterator[None]:
+    """Turn what the system says of a file that is written into an OutputError."""
+    try:
+        yield
+    except (BrokenPipeError, OutputError):  # nobody reads any more: no fault of the file
         raise
-    except FileExistsError as error:
-        made = "a file of that name was made meanwhile; it is untouched"
-        raise _failure(path, f"{made}, and what was to be written is in {error.filename}", error) from error
-    except UnicodeEncodeError as error:
-        raise _failure(path, f"{error.object[error.start]!r} is no character that UTF-8 can store", error) from error
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise _failure(path, f"{reason}{untouched}", error) from error
-    return path
+
+
+@contextlib.contextmanager
+def _removed_on_failure(beside: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # what went wrong first is what is told
+            beside.unlink()
+        raise
 
 
 @contextlib.contextmanager
@@ -160,38 +262,37 @@ def _is_stream(target: Path, held: os.stat_result | None) -> bool:
     return held is not None and (_in_streams(target) or not stat.S_ISREG(held.st_mode))
 
 
-def _replaced(target: Path, data: bytes, held: os.stat_result | None, *, replace: bool) -> None:
-    if held is not None and replace and not os.access(target, os.W_OK):  # a rename would not ask
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    name = os.fsdecode(os.fsencode(target.name)[:_LONGEST])
-    beside = target.with_name(f".{name}.tmp-{secrets.token_hex(4)}")
+def _opened(beside: Path, held: os.stat_result | None) -> BinaryIO:
+    """Open the file beside, with the permissions and the owner of the one that it will replace."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(beside, flags, 0o666), "w+b")
     try:
-        _write(beside, data, held)
-        if replace:
-            os.replace(beside, target)
-        else:
-            _take_name(beside, target)
-    except FileExistsError as error:
-        error.filename = os.fspath(beside)  # complete, and perhaps an hour's work
-        raise
-    except BaseException:
-        with contextlib.suppress(OSError):  # what went wrong first is what is told
-            beside.unlink()
-        raise
-    _sync_folder(target.parent)
-
-
-def _write(beside: Path, data: bytes, held: os.stat_result | None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
         if held is not None and hasattr(os, "fchmod"):
             if (held.st_uid, held.st_gid) != (os.geteuid(), os.getegid()):
                 with contextlib.suppress(OSError):  # only a superuser may give files away
                     os.fchown(file.fileno(), held.st_uid, held.st_gid)
             os.fchmod(file.fileno(), stat.S_IMODE(held.st_mode) & 0o777)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _named(path: Path, beside: Path, target: Path, untouched: str, *, replace: bool) -> None:
+    """Give the file beside its name; if another one took it, both stay, for it is perhaps an hour's work."""
+    try:
+        with _failing(path, untouched):
+            if replace:
+                os.replace(beside, target)
+            else:
+                _take_name(beside, target)
+    except BaseException as error:
+        if isinstance(error, OutputError) and error.errno == errno.EEXIST:
+            made = "a file of that name was made meanwhile; it is untouched"
+            raise _failure(path, f"{made}, and what was to be written is in {beside}", error) from error
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
 
 
 def _take_name(beside: Path, target: Path) -> None:
