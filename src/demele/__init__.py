@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         NotEnoughData,
         OutOfDomainWarning,
         OutputError,
+        RepackedFileWarning,
         UndefinedFactorWarning,
         UnknownNameError,
         WorkerError,
@@ -72,8 +73,8 @@ _HOMES = {
     "demele.core.errors": (
         "AmbiguousKindWarning DemeleError DemeleWarning FormatError "
         " FragileScoreWarning IncompatibleState InputError InputTypeError MissingExtraError "
-        "NotConvergedWarning NotEnoughData OutOfDomainWarning OutputError UndefinedFactorWarning UnknownNameError "
-        "WorkerError"
+        "NotConvergedWarning NotEnoughData OutOfDomainWarning OutputError RepackedFileWarning "
+        "UndefinedFactorWarning UnknownNameError WorkerError"
     ),
     "demele.core.results": "DCI Evaluation Score",
     "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
@@ -144,6 +145,7 @@ __all__ = [
     "NotEnoughData",
     "OutOfDomainWarning",
     "OutputError",
+    "RepackedFileWarning",
     "Score",
     "SparseEvaluation",
     "UndefinedFactorWarning",

@@ -23,6 +23,7 @@ __all__ = [
     "NotEnoughData",
     "OutOfDomainWarning",
     "OutputError",
+    "RepackedFileWarning",
     "UndefinedFactorWarning",
     "UnknownNameError",
     "WorkerError",
@@ -177,3 +178,7 @@ class FragileScoreWarning(DemeleWarning):
 
 class OutOfDomainWarning(DemeleWarning):
     """What was supplied and the data contradict each other; the result is as wide as safety needs, and says so."""
+
+
+class RepackedFileWarning(DemeleWarning):
+    """A file of a published data set holds what it should by names and shapes, but somebody packed it anew."""

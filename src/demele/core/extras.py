@@ -16,6 +16,8 @@ _EXTRA_OF = {
     "pytorch_lightning": "lightning",
     "dask": "dask",
     "distributed": "dask",
+    "h5py": "images",
+    "PIL": "images",
 }
 
 

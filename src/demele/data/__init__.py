@@ -5,6 +5,7 @@ from demele.data.crowd_sets import CrowdSet, crowd_set, crowd_set_names
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.images import ImageSet
 from demele.data.label_sets import LabelSet, label_set, label_set_names
+from demele.data.loaders import load
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
@@ -28,6 +29,7 @@ __all__ = [
     "digit_factors",
     "label_set",
     "label_set_names",
+    "load",
     "resampling_matrix",
     "room",
     "sprites",

@@ -1,0 +1,290 @@
+"""Tiny files in the layouts that sets of images are published in: the same keys, types, axes, names and packing.
+
+Each writer returns the path that a user would give, the set with its sizes made small, and the images in the order of
+its grid, as the layout defines them.
+"""
+
+import csv
+import gzip
+import io
+import pickle
+import struct
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+import scipy.io
+from numpy.typing import NDArray
+from PIL import Image
+
+from demele.data.loaders import PUBLISHED, PublishedSet
+from demele.data.loaders.published import Grid
+from demele.data.loaders.smallnorb import INSTANCES
+
+Pixels = NDArray[np.uint8]
+SIDE = 8
+
+
+class Written(NamedTuple):
+    """What a writer made."""
+
+    path: Path
+    published: PublishedSet
+    images: Pixels
+
+
+def small(name: str, sizes: tuple[int, ...], side: int = SIDE) -> PublishedSet:
+    """A published set with smaller factors and images, whose digests are not known."""
+    published = PUBLISHED[name]
+
+    def shrunk(grid: Grid) -> Grid:
+        factors = tuple(
+            replace(factor, size=size, values=None if factor.values is None else factor.values[:size])
+            for factor, size in zip(grid.factors, sizes, strict=True)
+        )
+        return replace(grid, factors=factors, pixels=(side, side, grid.pixels[2]))
+
+    return replace(published, grids={variant: shrunk(grid) for variant, grid in published.grids.items()}, files=())
+
+
+def drawn(n: int, channels: int, side: int = SIDE, seed: int = 0) -> Pixels:
+    """Different images of noise."""
+    return np.random.default_rng(seed).integers(0, 256, (n, side, side, channels), dtype=np.uint8)
+
+
+def positions_of(sizes: tuple[int, ...]) -> NDArray[np.int64]:
+    """Every combination, the last factor fastest."""
+    return np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), sizes), axis=-1).astype(np.int64)
+
+
+# dSprites -----------------------------------------------------------------------------------------------------------
+
+DSPRITES = (3, 2, 4, 2, 3)
+
+
+def dsprites_arrays(order: NDArray[np.int64] | None = None) -> tuple[PublishedSet, Pixels, dict[str, Any]]:
+    """The arrays of dSprites; ``order`` shuffles its rows."""
+    published = small("dsprites", DSPRITES)
+    positions = positions_of(DSPRITES)
+    images = (drawn(len(positions), 1) % 2).astype(np.uint8)
+    images = images.reshape(*DSPRITES, SIDE, SIDE)
+    images[:, :, -1] = images[:, :, 0]  # 0 and 360 degrees
+    images = images.reshape(-1, SIDE, SIDE)
+    ranges = [
+        np.arange(1.0, 4.0),
+        np.linspace(0.5, 1, 2),
+        np.linspace(0, 2 * np.pi, 4),
+        np.linspace(0, 1, 2),
+        np.linspace(0, 1, 3),
+    ]
+    values = np.stack([held[positions[:, column]] for column, held in enumerate(ranges)], axis=1)
+    rows = np.arange(len(positions)) if order is None else order
+    arrays = {
+        "imgs": images[rows],
+        "latents_classes": np.insert(positions, 0, 0, axis=1)[rows],
+        "latents_values": np.insert(values, 0, 1.0, axis=1)[rows],
+    }
+    return published, (255 * images)[..., None], arrays
+
+
+def npz_bytes(arrays: Mapping[str, Any], *, packed: bool) -> bytes:
+    """An archive as numpy.savez writes it; a value that is bytes is a member as it is."""
+    held = io.BytesIO()
+    plain = {name: array for name, array in arrays.items() if not isinstance(array, bytes)}
+    (np.savez_compressed if packed else np.savez)(held, **plain)
+    with zipfile.ZipFile(held, "a") as archive:
+        for name in arrays.keys() - plain.keys():
+            archive.writestr(f"{name}.npy", arrays[name])
+    return held.getvalue()
+
+
+def pickled_metadata() -> bytes:
+    """A member with a pickle that leaves a trace where it is loaded."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "|O", "fortran_order": False, "shape": ()})
+    return header.getvalue() + pickle.dumps(_Trap())
+
+
+class _Trap:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_sprung, ())
+
+
+def _sprung() -> None:
+    raise AssertionError("a pickle was loaded")
+
+
+def write_dsprites(folder: Path, *, packed: bool = True, order: NDArray[np.int64] | None = None) -> Written:
+    published, images, arrays = dsprites_arrays(order)
+    path = folder / "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
+    path.write_bytes(npz_bytes({"metadata": pickled_metadata(), **arrays}, packed=packed))
+    return Written(path, published, images)
+
+
+def write_dsprites_hdf5(folder: Path, *, chunks: bool = True) -> Written:
+    published, images, arrays = dsprites_arrays()
+    path = folder / "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5"
+    options: dict[str, Any] = {"chunks": (36, 2, 4), "compression": "gzip"} if chunks else {}
+    with h5py.File(path, "w") as file:
+        file.create_dataset("imgs", data=arrays["imgs"], **options)
+        file.create_dataset("latents/classes", data=arrays["latents_classes"])
+        file.create_dataset("latents/values", data=arrays["latents_values"])
+    return Written(path, published, images)
+
+
+# Shapes3D, MPI3D ----------------------------------------------------------------------------------------------------
+
+SHAPES3D = (2, 3, 2, 2, 2, 3)
+
+
+def write_shapes3d(
+    folder: Path, *, chunks: tuple[int, ...] | None = (7, SIDE, SIDE, 3), scale: float = 0.75
+) -> Written:
+    positions = positions_of(SHAPES3D)
+    images = drawn(len(positions), 3)
+    ranges = [
+        np.arange(2) / 10,
+        np.arange(3) / 10,
+        np.arange(2) / 10,
+        np.array([scale, 1.25]),
+        np.arange(2.0),
+        np.array([-30.0, 0.0, 30.0]),
+    ]
+    values = np.stack([held[positions[:, column]] for column, held in enumerate(ranges)], axis=1)
+    path = folder / "3dshapes.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("images", data=images, chunks=chunks, compression="gzip" if chunks else None)
+        file.create_dataset("labels", data=values)
+    return Written(path, small("shapes3d", SHAPES3D), images)
+
+
+MPI3D = (2, 2, 2, 2, 1 + 1, 3, 2)
+
+
+def write_mpi3d(folder: Path, *, packed: bool = False, variant: str = "toy") -> Written:
+    published = small("mpi3d", MPI3D)
+    images = drawn(int(np.prod(MPI3D)), 3)
+    path = folder / f"mpi3d_{variant.removesuffix('2019')}.npz"
+    path.write_bytes(npz_bytes({"images": images}, packed=packed))
+    return Written(path, published, images)
+
+
+# Cars3D, SmallNORB --------------------------------------------------------------------------------------------------
+
+CARS3D = (2, 3, 4)
+
+
+def write_cars3d(folder: Path) -> Written:
+    """Files whose list is not in alphabetical order."""
+    published = small("cars3d", CARS3D)
+    elevations, azimuths, cars = CARS3D
+    images = drawn(elevations * azimuths * cars, 3)
+    grid = images.reshape(elevations, azimuths, cars, SIDE, SIDE, 3)
+    names = [f"car_{number:03d}_mesh" for number in (3, 1, 4, 2)]
+    (folder / "cars").mkdir()
+    for car, name in enumerate(names):
+        im = grid[:, :, car].transpose(2, 3, 4, 1, 0)  # (H, W, C, azimuth, elevation)
+        mask = np.zeros((SIDE, SIDE, azimuths, elevations), dtype=np.uint8)
+        scipy.io.savemat(folder / "cars" / f"{name}.mat", {"im": im, "mask": mask}, do_compression=True)
+    (folder / "cars" / "list.txt").write_text("".join(f"{name}\n" for name in names))
+    return Written(folder / "cars", published, images)
+
+
+SMALLNORB = (2, 4, 2, 3, 2)
+MAGIC = {"u1": 0x1E3D4C55, "i4": 0x1E3D4C54, "i2": 0x1E3D4C56, "f4": 0x1E3D4C51, "f8": 0x1E3D4C53}
+
+
+def matrix_bytes(array: NDArray[Any]) -> bytes:
+    """A matrix as SmallNORB has them."""
+    sizes = [*array.shape, *[1] * (3 - array.ndim)]
+    header = struct.pack(f"<Ii{len(sizes)}i", MAGIC[array.dtype.str[1:]], array.ndim, *sizes)
+    return header + array.astype(array.dtype.newbyteorder("<")).tobytes()
+
+
+def write_smallnorb(folder: Path, *, packed: bool = True) -> Written:
+    """Both halves in a shuffled order; the images returned are those of camera 0, in the order of all five factors."""
+    published = small("smallnorb", SMALLNORB)
+    positions = positions_of(SMALLNORB)
+    both = drawn(len(positions), 2)  # the channel is the camera
+    instances = sorted((*INSTANCES["training"][:2], *INSTANCES["testing"][:2]))
+    for split, stem in (("training", "5x46789x9x18x6x2x96x96-training"), ("testing", "5x01235x9x18x6x2x96x96-testing")):
+        instance = np.array(instances)[positions[:, 1]]
+        own = np.flatnonzero(np.isin(instance, INSTANCES[split]))
+        own = np.random.default_rng(len(split)).permutation(own)
+        info = np.stack([instance, positions[:, 2], 2 * positions[:, 3], positions[:, 4]], axis=1)[own]
+        parts = {
+            "dat": both[own].transpose(0, 3, 1, 2),
+            "cat": positions[own, 0].astype(np.int32),
+            "info": info.astype(np.int32),
+        }
+        for part, array in parts.items():
+            content = matrix_bytes(np.ascontiguousarray(array))
+            name = f"smallnorb-{stem}-{part}.mat"
+            (folder / (name + ".gz" if packed else name)).write_bytes(gzip.compress(content) if packed else content)
+    return Written(folder, published, both[..., :1])
+
+
+# Folders of pictures, Morpho-MNIST ----------------------------------------------------------------------------------
+
+RENDERED = {"falcor3d": (2, 2, 1 + 1, 2, 2, 3, 2), "isaac3d": (2, 2, 2, 2, 2, 2, 2, 2, 3)}
+
+
+def write_pictures(folder: Path, images: Pixels, digits: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, image in enumerate(images):
+        Image.fromarray(image).save(folder / f"{number:0{digits}}.png")
+
+
+def write_rendered(folder: Path, name: str = "falcor3d") -> Written:
+    sizes = RENDERED[name]
+    published = small(name, sizes)
+    images = drawn(int(np.prod(sizes)), 3)
+    write_pictures(folder / "images", images, 6)
+    labels = positions_of(sizes) / (np.array(sizes) - 1)
+    with (folder / ("train-rec.labels" if name == "falcor3d" else "labels.npy")).open("wb") as file:
+        np.save(file, labels)
+    return Written(folder, published, images)
+
+
+def write_3dident(folder: Path, n: int = 12, columns: int = 10) -> Written:
+    images = drawn(n, 3)
+    write_pictures(folder / "images", images, 2)
+    np.save(folder / "raw_latents.npy", np.random.default_rng(1).uniform(-1, 1, (n, columns)).astype(np.float32))
+    return Written(folder, PUBLISHED["3dident"], images)
+
+
+def write_causal3dident(folder: Path, n: int = 5) -> Written:
+    images = drawn(3 * n, 3)
+    for place, shape in enumerate((0, 2, 6)):
+        write_pictures(folder / f"images_{shape}", images[place * n : place * n + n], 1)
+        latents = np.random.default_rng(shape).uniform(-1, 1, (n, 10)).astype(np.float32)
+        np.save(folder / f"raw_latents_{shape}.npy", latents)
+    return Written(folder, PUBLISHED["causal3dident"], images)
+
+
+def idx_bytes(array: NDArray[np.uint8]) -> bytes:
+    """An idx file of bytes, as MNIST is published in."""
+    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+def write_morpho_mnist(folder: Path, *, perturbed: bool = True, n: Mapping[str, int] | None = None) -> Written:
+    images = []
+    for seed, (split, count) in enumerate((n or {"train": 11, "t10k": 4}).items()):
+        held = drawn(count, 1, seed=seed)
+        images.append(held)
+        rng = np.random.default_rng(seed)
+        (folder / f"{split}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx_bytes(held[..., 0])))
+        labels = rng.integers(0, 10, count, dtype=np.uint8)
+        (folder / f"{split}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx_bytes(labels)))
+        if perturbed:
+            kinds = rng.integers(0, 3, count, dtype=np.uint8)
+            (folder / f"{split}-pert-idx1-ubyte.gz").write_bytes(gzip.compress(idx_bytes(kinds)))
+        with (folder / f"{split}-morpho.csv").open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["index", "area", "length", "thickness", "slant", "width", "height"])
+            table.writerows([row, *map(float, rng.random(6))] for row in range(count))
+    return Written(folder, PUBLISHED["morpho_mnist"], np.concatenate(images))

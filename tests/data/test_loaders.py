@@ -1,0 +1,354 @@
+"""Published sets are read from tiny files of their layouts: every image in its place, its factors beside it."""
+
+import gzip
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+import scipy.io
+
+from demele.core.errors import InputError, RepackedFileWarning
+from demele.data.loaders import PUBLISHED
+from demele.data.loaders.load import load_as
+from demele.data.loaders.published import PublishedFile
+from tests.data import published_files as files
+from tests.data.published_files import Written
+from tests.tolerances import assert_close, assert_exact
+
+#: Each layout, with what it is asked for so that all its images are in the set.
+LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]] = {
+    "dsprites": (files.write_dsprites, {}, {}),
+    "dsprites, stored": (files.write_dsprites, {"packed": False}, {}),
+    "dsprites, hdf5": (files.write_dsprites_hdf5, {}, {}),
+    "dsprites, hdf5 in one piece": (files.write_dsprites_hdf5, {"chunks": False}, {}),
+    "shapes3d": (files.write_shapes3d, {}, {}),
+    "shapes3d, in one piece": (files.write_shapes3d, {"chunks": None}, {}),
+    "mpi3d": (files.write_mpi3d, {}, {"variant": "toy"}),
+    "mpi3d, deflated": (files.write_mpi3d, {"packed": True}, {"variant": "complex"}),
+    "cars3d": (files.write_cars3d, {}, {}),
+    "smallnorb": (files.write_smallnorb, {}, {}),
+    "smallnorb, plain": (files.write_smallnorb, {"packed": False}, {"options": {"instance": "factor"}}),
+    "falcor3d": (files.write_rendered, {}, {}),
+    "isaac3d": (files.write_rendered, {"name": "isaac3d"}, {}),
+    "3dident": (files.write_3dident, {}, {}),
+    "causal3dident": (files.write_causal3dident, {}, {}),
+    "morpho_mnist": (files.write_morpho_mnist, {}, {"options": {"split": "both"}}),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_images_stand_in_the_order_of_the_grid(layout: str, tmp_path: Path) -> None:
+    write, how, asked = LAYOUTS[layout]
+    made = write(tmp_path, **how)
+    images = load_as(made.published, made.path, **asked)
+    every = np.arange(len(images))
+    assert_exact(images.images(every), made.images)
+    some = np.random.default_rng(1).integers(0, len(images), 7)
+    assert_exact(images.images(some), made.images[some])  # repeats, in any order
+    assert images.shape == made.images.shape[1:]
+    if images.space is not None and images.complete:
+        assert_exact(images.index(images.positions(every)), every)
+    assert pickle.loads(pickle.dumps(images)).images(some).tobytes() == made.images[some].tobytes()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_smaller_size_is_that_of_resized(layout: str, tmp_path: Path) -> None:
+    write, how, asked = LAYOUTS[layout]
+    made = write(tmp_path, **how)
+    whole, small = load_as(made.published, made.path, **asked), load_as(made.published, made.path, size=4, **asked)
+    rows = np.array([3, 0, 3])
+    assert_exact(small.images(rows), whole.resized(4).images(rows))
+    assert small.digest == whole.resized(4).digest
+    assert load_as(made.published, made.path, **asked).digest == whole.digest
+
+
+def test_a_digest_differs_where_files_variants_or_options_do(tmp_path: Path) -> None:
+    made = files.write_mpi3d(tmp_path, variant="toy")
+    found = {load_as(made.published, made.path, variant=name).digest for name in ("toy", "real", "complex")}
+    before = load_as(made.published, made.path, variant="toy").digest
+    made.path.write_bytes(files.npz_bytes({"images": 255 - made.images}, packed=False))
+    found.add(load_as(made.published, made.path, variant="toy").digest)
+    assert before in found
+    assert len(found) == 4
+    (tmp_path / "norb").mkdir()
+    norb = files.write_smallnorb(tmp_path / "norb")
+    assert len({load_as(norb.published, norb.path, options={"camera": camera}).digest for camera in (0, 1)}) == 2
+
+
+# What is published ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "n", "sizes", "pixels"),
+    [
+        ("dsprites", "", 737_280, (3, 6, 40, 32, 32), (64, 64, 1)),
+        ("shapes3d", "", 480_000, (10, 10, 10, 8, 4, 15), (64, 64, 3)),
+        ("mpi3d", "real", 1_036_800, (6, 6, 2, 3, 3, 40, 40), (64, 64, 3)),
+        ("mpi3d", "complex", 460_800, (4, 4, 2, 3, 3, 40, 40), (64, 64, 3)),
+        ("mpi3d", "toy2019", 460_800, (4, 4, 2, 3, 3, 40, 40), (64, 64, 3)),
+        ("cars3d", "", 17_568, (4, 24, 183), (128, 128, 3)),
+        ("smallnorb", "", 48_600, (5, 10, 9, 18, 6), (96, 96, 1)),
+        ("falcor3d", "", 233_280, (5, 6, 6, 6, 6, 6, 6), (1024, 1024, 3)),
+        ("isaac3d", "", 737_280, (3, 8, 5, 4, 4, 4, 6, 4, 4), (512, 512, 3)),
+    ],
+)
+def test_published_sizes(name: str, variant: str, n: int, sizes: tuple[int, ...], pixels: tuple[int, ...]) -> None:
+    grid = PUBLISHED[name].grids[variant]
+    assert (grid.n, grid.sizes, grid.pixels) == (n, sizes, pixels)
+    for factor in grid.factors:
+        assert factor.values is None or len(factor.values) == factor.size
+
+
+def test_every_set_says_where_it_is_from() -> None:
+    for published in PUBLISHED.values():
+        told = (published.title, published.publisher, published.download, published.licence, published.provenance)
+        assert all(told), published.name
+
+
+# dSprites ------------------------------------------------------------------------------------------------------------
+
+
+def test_dsprites_has_values_of_the_file_and_white_is_255(tmp_path: Path) -> None:
+    made = files.write_dsprites(tmp_path)
+    images = load_as(made.published, made.path)
+    assert images.space is not None
+    assert images.space.names == ("shape", "scale", "orientation", "x", "y")
+    assert images.space.values[0] == ("square", "ellipse", "heart")
+    assert_close(images.space.values[2], [0, 2 * np.pi / 3, 4 * np.pi / 3, 2 * np.pi], {"rtol": 1e-12, "atol": 0})
+    assert images.space.period == (None,) * 5  # both ends of the circle are there
+    assert set(np.unique(images.images([0, 1, 2])).tolist()) == {0, 255}
+    first, last = images.index([[1, 0, 0, 1, 2], [1, 0, 3, 1, 2]])
+    assert_exact(images.images([first]), images.images([last]))
+
+
+def test_dsprites_without_duplicates_is_cyclic(tmp_path: Path) -> None:
+    made = files.write_dsprites(tmp_path)
+    images = load_as(made.published, made.path, options={"drop_duplicates": True})
+    assert images.space is not None
+    assert images.complete
+    assert images.space.sizes == (3, 2, 3, 2, 3)
+    assert images.space.period[2] == 2 * np.pi
+    assert [(one.value, one.period) for one in images.space.symmetric] == [("square", np.pi / 2), ("ellipse", np.pi)]
+    grid = made.images.reshape(*files.DSPRITES, files.SIDE, files.SIDE, 1)[:, :, :-1]
+    assert_exact(images.images(np.arange(len(images))), grid.reshape(-1, files.SIDE, files.SIDE, 1))
+
+
+@pytest.mark.parametrize("options", [{}, {"drop_duplicates": True}])
+def test_dsprites_in_another_order_is_put_in_order(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "shuffled").mkdir()
+    n = int(np.prod(files.DSPRITES))
+    made = files.write_dsprites(tmp_path)
+    shuffled = files.write_dsprites(tmp_path / "shuffled", order=np.random.default_rng(3).permutation(n))
+    expected = load_as(made.published, made.path, options=options)
+    found = load_as(shuffled.published, shuffled.path, options=options)
+    every = np.arange(len(expected))
+    assert_exact(found.images(every), expected.images(every))
+    assert found.factors().equals(expected.factors())
+
+
+# Shapes3D, MPI3D -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smallest", [0.0, 0.75])
+def test_shapes3d_labels_are_values_and_positions_their_ranks(tmp_path: Path, smallest: float) -> None:
+    made = files.write_shapes3d(tmp_path, scale=smallest)
+    images = load_as(made.published, made.path)
+    assert images.space is not None
+    assert images.space.values[3] == (smallest, 1.25)
+    assert images.space.values[4] == (0, 1)
+    assert images.space.kinds == (*["continuous"] * 4, "categorical", "continuous")
+    assert images.space.period == (1.0, 1.0, 1.0, None, None, None)
+    with h5py.File(made.path) as file:
+        assert_exact(images.factors()["orientation"], file["labels"][:, 5])
+
+
+def test_shapes3d_in_another_order_is_put_in_order(tmp_path: Path) -> None:
+    made = files.write_shapes3d(tmp_path)
+    order = np.random.default_rng(0).permutation(len(made.images))
+    with h5py.File(made.path, "r+") as file:
+        labels = file["labels"][:]
+        file["images"][:] = made.images[order]
+        file["labels"][:] = labels[order]
+    images = load_as(made.published, made.path)
+    assert_exact(images.images(np.arange(len(images))), made.images)
+
+
+def test_mpi3d_variants_of_a_size_are_told_apart_by_name_only(tmp_path: Path) -> None:
+    made = files.write_mpi3d(tmp_path)
+    with pytest.raises(InputError, match=r"holds 192 images, as several variants do: 'toy' \(192: 2 x 2 x") as caught:
+        load_as(made.published, made.path)
+    assert "'complex' (192" in str(caught.value)
+    other = files.small("mpi3d", (2, 2, 2, 2, 2, 3, 3))
+    with pytest.raises(InputError, match=r"holds 192 images, as no variant does: 'toy' \(288"):
+        load_as(other, made.path)
+
+
+def test_mpi3d_of_the_only_variant_that_fits_needs_no_name(tmp_path: Path) -> None:
+    made = files.write_mpi3d(tmp_path)
+    wider = files.small("mpi3d", (2, 2, 2, 2, 2, 3, 3))
+    grids = {**dict.fromkeys(wider.grids, wider.grids["toy"]), "complex": made.published.grids["complex"]}
+    published = type(wider)(**{name: getattr(wider, name) for name in wider.__dataclass_fields__} | {"grids": grids})
+    images = load_as(published, made.path)
+    assert images.space is not None
+    assert images.space.values[1] == ("coffee-cup", "tennis-ball")
+
+
+# Cars3D, SmallNORB ---------------------------------------------------------------------------------------------------
+
+
+def test_cars3d_has_elevation_before_azimuth_and_cars_in_the_order_of_the_list(tmp_path: Path) -> None:
+    made = files.write_cars3d(tmp_path)
+    images = load_as(made.published, tmp_path)  # the folder above will do
+    assert images.space is not None
+    assert images.space.values[2] == ("car_003_mesh", "car_001_mesh", "car_004_mesh", "car_002_mesh")
+    held = scipy.io.loadmat(made.path / "car_001_mesh.mat")["im"]
+    row = images.index([[1, 2, 1]])
+    assert_exact(images.images(row)[0], held[:, :, :, 2, 1])
+    assert images.space.period == (None, 360.0, None)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("camera", [0, 1])
+def test_smallnorb_has_two_cameras_and_half_the_azimuths(tmp_path: Path, camera: int, packed: bool) -> None:
+    made = files.write_smallnorb(tmp_path, packed=packed)
+    images = load_as(made.published, made.path, options={"camera": camera, "instance": "factor", "split": "testing"})
+    assert images.space is not None
+    assert images.space.names == ("category", "instance", "elevation", "azimuth", "lighting")
+    assert images.space.values[1] == (0, 1)
+    assert images.space.values[3] == (0, 20, 40)
+    stem = made.path / "smallnorb-5x01235x9x18x6x2x96x96-testing-"
+    parts = [Path(f"{stem}{part}.mat" + ".gz" * packed).read_bytes() for part in ("dat", "cat", "info")]
+    dat, cat, info = (gzip.decompress(part) if packed else part for part in parts)
+    first = np.frombuffer(dat, np.uint8, offset=24).reshape(-1, 2, 8, 8)[0, camera]
+    labels = [np.frombuffer(cat, "<i4", offset=20)[0], *np.frombuffer(info, "<i4", offset=20)[:4]]
+    row = images.index([[labels[0], labels[1], labels[2], labels[3] // 2, labels[4]]])
+    assert_exact(images.images(row)[0, :, :, 0], first)
+    assert images.images(np.arange(len(images))).max() > 127  # never read as signed
+
+
+def test_smallnorb_hides_the_instance_unless_asked(tmp_path: Path) -> None:
+    made = files.write_smallnorb(tmp_path)
+    images = load_as(made.published, made.path)
+    assert images.space is not None
+    assert images.space.sizes == (2, 2, 3, 2)
+    assert not images.complete
+    counts = images.factors().value_counts()
+    assert set(counts) == {4}
+    assert len(counts) == 24
+    with pytest.raises(InputError, match="draw pairs of the complete set"):
+        images.pairs(1)
+
+
+# Sets that are no grid -----------------------------------------------------------------------------------------------
+
+
+def test_rendered_sets_are_found_in_the_folder_and_in_the_one_above(tmp_path: Path) -> None:
+    made = files.write_rendered(tmp_path)
+    assert load_as(made.published, tmp_path / "images").digest == load_as(made.published, tmp_path).digest
+
+
+def test_isaac3d_has_the_order_of_the_published_program(tmp_path: Path) -> None:
+    # the strides of its README: 245760 for the shape, 30720 for what has 8 values there, 6144, 1536, 384, 96, 16, 4, 1
+    grid = PUBLISHED["isaac3d"].grids[""]
+    strides = np.prod(grid.sizes) // np.cumprod(grid.sizes)
+    assert strides.tolist() == [245_760, 30_720, 6_144, 1_536, 384, 96, 16, 4, 1]
+    assert [factor.name for factor in grid.factors[1:5]] == ["robot_x", "robot_y", "camera_height", "object_scale"]
+
+
+def test_3dident_factors_are_quantities(tmp_path: Path) -> None:
+    made = files.write_3dident(tmp_path)
+    images = load_as(made.published, made.path)
+    assert images.space is None
+    assert_exact(images.factors(), np.load(tmp_path / "raw_latents.npy"))
+    assert list(images.factors())[7:] == ["object_hue", "spotlight_hue", "background_hue"]
+
+
+def test_causal3dident_has_a_class_for_each_shape(tmp_path: Path) -> None:
+    made = files.write_causal3dident(tmp_path)
+    factors = load_as(made.published, made.path).factors()
+    assert factors["object_shape"].tolist() == [0] * 5 + [2] * 5 + [6] * 5
+    assert str(factors["object_shape"].dtype) == "category"
+    assert_exact(factors.iloc[5:10, 1:], np.load(tmp_path / "raw_latents_2.npy"))
+
+
+@pytest.mark.parametrize("perturbed", [True, False])
+def test_morpho_mnist_has_the_digit_its_measures_and_what_was_done_to_it(tmp_path: Path, perturbed: bool) -> None:
+    made = files.write_morpho_mnist(tmp_path, perturbed=perturbed)
+    factors = load_as(made.published, made.path).factors()
+    assert list(factors) == [
+        *("digit", "area", "length", "thickness", "slant", "width", "height"),
+        *["perturbation"] * perturbed,
+    ]
+    assert len(factors) == 11  # the training half
+    assert factors["digit"].cat.categories.tolist() == list(range(10))
+    assert len(load_as(made.published, made.path, options={"split": "t10k"})) == 4
+
+
+# Digests, missing extras ---------------------------------------------------------------------------------------------
+
+
+def digested(made: Written, **known: Any) -> Any:
+    fields = {name: getattr(made.published, name) for name in made.published.__dataclass_fields__}
+    return type(made.published)(**fields | {"files": (PublishedFile(made.path.name, **known),)})
+
+
+def test_another_size_is_a_warning_and_another_digest_an_error_where_it_is_asked_for(tmp_path: Path) -> None:
+    import hashlib
+
+    made = files.write_shapes3d(tmp_path)
+    content = made.path.read_bytes()
+    own = hashlib.sha256(content).hexdigest()
+    assert load_as(digested(made, size=len(content), sha256=own), made.path, check="digest").complete
+    with pytest.warns(RepackedFileWarning, match=r"where the published file has 5: it is a copy"):
+        load_as(digested(made, size=5), made.path)
+    with pytest.raises(InputError, match=f"expected sha256 {'0' * 64}, found {own}; it is not the published file"):
+        load_as(digested(made, sha256="0" * 64), made.path, check="digest")
+    md5 = hashlib.md5(content).hexdigest()
+    assert load_as(digested(made, md5=md5), made.path, check="digest").complete
+    with pytest.raises(InputError, match="no digest of these files of Shapes3D is known"):
+        load_as(made.published, made.path, check="digest")
+
+
+PROGRAM = """
+import pickle, sys
+sys.modules["h5py"] = sys.modules["PIL"] = sys.modules["torch"] = None  # as if they were not installed
+from pathlib import Path
+from demele import DemeleError
+from demele.data.loaders.load import load_as
+published, path = pickle.loads(sys.stdin.buffer.read())
+try:
+    print(load_as(published, path).images([0, 3]).shape)
+except DemeleError as error:
+    print(type(error).__name__, error)
+print(sorted({"h5py", "PIL", "torch"} & {name for name in sys.modules if sys.modules[name] is not None}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (files.write_dsprites, "(2, 8, 8, 1)"),
+        (files.write_cars3d, "(2, 8, 8, 3)"),
+        (files.write_smallnorb, "(2, 8, 8, 1)"),
+        (files.write_morpho_mnist, "(2, 8, 8, 1)"),
+        (
+            files.write_shapes3d,
+            "MissingExtraError reading 3dshapes.h5 needs h5py: install it with  pip install 'demele[images]'",
+        ),
+        (
+            files.write_rendered,
+            "MissingExtraError reading 000000.png needs PIL: install it with  pip install 'demele[images]'",
+        ),
+    ],
+)
+def test_what_needs_no_extra_imports_none(tmp_path: Path, write: Callable[[Path], Written], expected: str) -> None:
+    made = write(tmp_path)
+    told = pickle.dumps((made.published, made.path))
+    done = subprocess.run([sys.executable, "-c", PROGRAM], input=told, capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == [expected, "[]"], done.stderr
