@@ -52,8 +52,10 @@ def read_smallnorb(request: Request) -> Opened:
         for part, shape in (("dat", (n, _CAMERAS, *grid.pixels[:2])), ("cat", (n,)), ("info", (n, 4))):
             _expect(request, headers[part], "uint8" if part == "dat" else "int32", shape)
         stores.append(matrix_store(headers["dat"], layer=request.options["camera"]))
-        labels.append(np.column_stack([read_matrix(headers["cat"]), read_matrix(headers["info"])]))
-    positions = _positions(np.concatenate(labels).astype(np.int64), grid, splits, request.path)
+        info = read_matrix(headers["info"])
+        _check_instances(files[one]["info"], one, info[:, 0], _grid_of(request.grid, (one,)))
+        labels.append(np.column_stack([read_matrix(headers["cat"]), info]))
+    positions = _positions(np.concatenate(labels).astype(np.int64), grid, request.path)
     order = order_of(positions, grid.sizes, [factor.name for factor in grid.factors], request.path)
     opened = Opened(joined(stores), tuple(path for one in splits for path in files[one].values()), order=order)
     if request.options["instance"] == "factor":
@@ -92,19 +94,24 @@ def _expect(request: Request, held: MatrixFile, kind: str, shape: tuple[int, ...
     request.expect(held.path, Description(held.dtype.name, held.shape), Description(kind, shape))
 
 
-def _positions(labels: NDArray[np.int64], grid: Grid, splits: tuple[str, ...], path: Path) -> NDArray[np.int64]:
+def _check_instances(path: Path, split: str, found: NDArray[np.int32], grid: Grid) -> None:
+    expected = grid.factors[1].values or ()
+    others = found[~np.isin(found, np.array(expected))]
+    if others.size:
+        raise FormatError(
+            path,
+            f"expected the toys {expected} of the half {split!r}, found {others[0]}",
+            "look at the names of the files",
+        )
+
+
+def _positions(labels: NDArray[np.int64], grid: Grid, path: Path) -> NDArray[np.int64]:
     """Return positions of category, instance, elevation, azimuth and lighting."""
     positions = labels.copy()
     if (positions[:, _AZIMUTH] % _AZIMUTH_STEP).any():
         raise FormatError(path, "expected azimuths 0, 2, ..., found odd ones")
     positions[:, _AZIMUTH] //= _AZIMUTH_STEP
-    instances = np.array(grid.factors[1].values)
-    places = np.searchsorted(instances, labels[:, 1])
-    unknown = instances[np.minimum(places, len(instances) - 1)] != labels[:, 1]
-    if unknown.any():
-        told = f"the half {splits[0]!r} holds {instances.tolist()}" if len(splits) == 1 else f"of {instances.tolist()}"
-        raise FormatError(path, f"found instance {labels[unknown, 1][0]}, {told}; are the names of the files right?")
-    positions[:, 1] = places
+    positions[:, 1] = np.searchsorted(np.array(grid.factors[1].values), labels[:, 1])
     for column, factor in enumerate(grid.factors):
         wrong = (positions[:, column] < 0) | (positions[:, column] >= factor.size)
         if wrong.any():
