@@ -357,17 +357,17 @@ def test_a_packed_matrix_that_unpacks_to_more_is_not_unpacked(tmp_path: Path) ->
     [
         (
             "train-labels-idx1-ubyte.gz",
-            gzip.compress(files.idx_bytes(np.full(11, 12, np.uint8))),
+            gzip.compress(files.idx_bytes(np.full(11, 12, np.uint8)), mtime=0),
             "numbers from 0 to 9, found 12",
         ),
         (
             "train-labels-idx1-ubyte.gz",
-            gzip.compress(files.idx_bytes(np.zeros(9, np.uint8))),
+            gzip.compress(files.idx_bytes(np.zeros(9, np.uint8)), mtime=0),
             r"expected uint8 \(11,\), found",
         ),
         (
             "train-images-idx3-ubyte.gz",
-            gzip.compress(files.idx_bytes(np.zeros(11, np.uint8))),
+            gzip.compress(files.idx_bytes(np.zeros(11, np.uint8)), mtime=0),
             r"\(11, 28, 28\), found uint8 \(11,\)",
         ),
         ("train-morpho.csv", b"index,area\n0,1\n", "expected index, area, length, .* found index, area"),

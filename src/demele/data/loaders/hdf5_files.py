@@ -105,7 +105,7 @@ class ChunkedStore(Store):
     def __init__(self, path: Path, name: str, axes: Sequence[int], slab: int, *, scale: int = 1) -> None:
         n, height, width, channels = tuple(axes) if len(axes) == 4 else (*axes, 1)
         super().__init__(f"{path}::{name}", n, (height, width, channels), scale)
-        self._path, self._name, self._slab = path, name, slab
+        self._path, self._name, self._slab = path.absolute(), name, slab
         self._open: Any = None
 
     def __getstate__(self) -> Mapping[str, Any]:

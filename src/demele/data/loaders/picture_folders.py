@@ -102,7 +102,7 @@ class PictureStore(RandomStore):
     def __init__(self, folder: Path, n: int, shape: Shape, name: Callable[[int], str]) -> None:
         require("PIL.Image", purpose=f"reading {name(0)}")
         super().__init__(str(folder), n, shape)
-        self._folder, self._name = folder, name
+        self._folder, self._name = folder.absolute(), name
 
     def _taken(self, rows: NDArray[np.int64]) -> Pixels:
         found = np.empty((len(rows), *self.shape), dtype=np.uint8)
@@ -121,7 +121,7 @@ class PictureStore(RandomStore):
         return found
 
     def _picture(self, path: Path) -> Pixels:
-        image = require("PIL.Image", purpose=f"reading {path.name}")
+        decoded = require("PIL.Image", purpose=f"reading {path.name}").open
         regular_file(path)
         with path.open("rb") as file:
             shape = _declared(path, file)
@@ -130,5 +130,5 @@ class PictureStore(RandomStore):
                 raise FormatError(f"{path}: expected {expected} pixels, got {shape[0]} x {shape[1]}")
             file.seek(0)
             with parsing(f"{path}: not a PNG that can be read; copy it again"):
-                pixels: Pixels = np.asarray(image.open(file, formats=["PNG"]).convert("RGB"))
+                pixels: Pixels = np.asarray(decoded(file, formats=["PNG"]).convert("RGB"))
         return pixels

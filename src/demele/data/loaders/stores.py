@@ -6,7 +6,6 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from demele.core.errors import FormatError, quoted
 from demele.core.npy_files import members_of, opened_archive, opened_member, place_of_member
 from demele.core.reading import parsing
+from demele.data.mapped import MappedArray
 
 Shape = tuple[int, int, int]
 Pixels = NDArray[np.uint8]
@@ -108,19 +108,11 @@ class MappedStore(RandomStore):
         held = tuple(axes) if layer is None else (axes[0], *axes[2:])
         n, height, width, channels = held if len(held) == 4 else (*held, 1)
         super().__init__(str(path), n, (height, width, channels), scale)
-        self._place = (path, offset, tuple(axes), "F" if columns_first else "C")
+        self._array = MappedArray(path, offset, tuple(axes), np.dtype(np.uint8), columns_first=columns_first)
         self._layer = layer
-        self._array: NDArray[np.uint8] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Send the place in the file to another process, and not what lies there."""
-        return {**self.__dict__, "_array": None}
 
     def _taken(self, rows: NDArray[np.int64]) -> Pixels:
-        if self._array is None:
-            path, offset, axes, order = self._place
-            self._array = np.memmap(path, np.uint8, "r", offset, axes, order=order)  # type: ignore[call-overload]
-        found = self._array[rows] if self._layer is None else self._array[rows, self._layer]
+        found = self._array[rows] if self._layer is None else self._array[rows][:, self._layer]
         return np.ascontiguousarray(found).reshape(len(rows), *self.shape)
 
 
