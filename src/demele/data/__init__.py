@@ -6,6 +6,7 @@ from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.images import ImageSet
 from demele.data.label_sets import LabelSet, label_set, label_set_names
 from demele.data.loaders import load
+from demele.data.own_files import open_images
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
@@ -30,6 +31,7 @@ __all__ = [
     "label_set",
     "label_set_names",
     "load",
+    "open_images",
     "resampling_matrix",
     "room",
     "sprites",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError
 from demele.data.factor_tables import factor_table, grid_of
 from demele.data.images import ImageSet, digest_of
-from demele.data.mapped import MappedArray
+from demele.data.mapped import StoredArray
 from demele.data.pixels import as_uint8, check_type, check_values, checked_shape, described
 from demele.data.space import FactorSpace
 
@@ -62,7 +62,7 @@ class ArrayImages(ImageSet):
 
     def __init__(
         self,
-        images: NDArray[Any] | MappedArray,
+        images: NDArray[Any] | StoredArray,
         factors: object = None,
         *,
         space: FactorSpace | None = None,
@@ -71,7 +71,7 @@ class ArrayImages(ImageSet):
         provenance: str = "",
         licence: str = "",
     ) -> None:
-        if not isinstance(images, np.ndarray | MappedArray):
+        if not isinstance(images, np.ndarray | StoredArray):
             raise InputTypeError("images", f"expected an array, got {type(images).__name__}; use numpy.asarray")
         check_type(images.dtype)
         n, height, width, channels = checked_shape(images.shape)

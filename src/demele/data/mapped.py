@@ -1,7 +1,8 @@
-"""An array that lies in a file and is read where it is looked at; other processes are sent the place, not the array."""
+"""Arrays that lie in files and are read where they are looked at; other processes are sent the place, not the array."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class MappedArray:
+class StoredArray(ABC):
+    """What looks like an array of images, one per row, and reads those that are asked for.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
+        """Return some rows, new ones if an array of numbers picks them."""
+
+
+class MappedArray(StoredArray):
     """Bytes of a file as an array that cannot be written on.
 
     Parameters
@@ -29,9 +50,6 @@ class MappedArray:
         self.shape, self.dtype = shape, dtype
         self._place = Path(path).absolute(), offset, "F" if columns_first else "C"
         self._array: NDArray[Any] | None = None
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
         """Return some rows: in memory if they are picked by an array of numbers, mapped if by a slice."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, quoted
-from demele.data.mapped import MappedArray
+from demele.data.mapped import StoredArray
 
 #: Bytes of images that are looked at together.
 BLOCK = 8 << 20
@@ -56,7 +56,7 @@ def check_type(dtype: np.dtype[Any], argument: str = "images") -> None:
 
 
 def check_values(
-    images: NDArray[Any] | MappedArray, told: Callable[[int], str] = lambda row: "", argument: str = "images"
+    images: NDArray[Any] | StoredArray, told: Callable[[int], str] = lambda row: "", argument: str = "images"
 ) -> None:
     """Refuse floats outside 0 to 1, and uint8 of 0 and 1 only, which would all be black.
 
@@ -106,7 +106,7 @@ def _scaling(low: float, high: float) -> str:
     return "scale them, and leave out images with NaN"
 
 
-def _refuse_black(images: NDArray[Any] | MappedArray, argument: str) -> None:
+def _refuse_black(images: NDArray[Any] | StoredArray, argument: str) -> None:
     most = 0
     for _, part in blocks(images):
         most = max(most, int(part.max()))
@@ -135,7 +135,7 @@ def as_uint8(images: NDArray[Any]) -> NDArray[np.uint8]:
     return (images.astype(np.float64) * 255 + 0.5).astype(np.uint8)
 
 
-def blocks(images: NDArray[Any] | MappedArray) -> Iterator[tuple[int, NDArray[Any]]]:
+def blocks(images: NDArray[Any] | StoredArray) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield an array a few MB at a time, each part with the number of its first row."""
     per_block = max(1, BLOCK // max(1, images[:1].nbytes))
     for start in range(0, len(images), per_block):

@@ -1,0 +1,272 @@
+"""Files of one's own as a set of images: archives and arrays of NumPy, folders of pictures."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.lib.format import MAGIC_PREFIX
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, InputError, quoted
+from demele.core.npy_files import (
+    ArrayHeader,
+    mapped_array,
+    members_of,
+    opened_archive,
+    opened_member,
+    place_of_member,
+    read_member,
+)
+from demele.core.reading import check_unpacked, parsing, regular_file, unpacking_at_most
+from demele.data.array_images import ArrayImages
+from demele.data.images import ImageSet
+from demele.data.mapped import MappedArray, StoredArray
+from demele.data.picture_folders import PictureArray, listed, picture_names
+from demele.data.pixels import check_type, checked_shape
+from demele.data.space import FactorSpace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PUBLISHED = "demele.data.load reads published sets"
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+#: Members that say what the set is, as texts: those of ``demele data make``.
+_TEXTS = ("name", "provenance", "licence", "space")
+#: The file of a folder that holds the factors, and its column with the names of the pictures.
+FACTORS, FILE = "factors.csv", "file"
+
+
+def open_images(
+    path: str | Path, *, factors: object = None, kinds: object = None, max_bytes: int | None = None
+) -> ImageSet:
+    """Return images of your own, with their factors, as a set.
+
+    Parameters
+    ----------
+    path : str or Path
+        - ``.npz``: ``images``, and ``factors`` of shape (n, n_factors), with ``factor_names`` if they have names; or
+          one array of n values for each factor, under its name. Arrays of other shapes are not looked at. Saved by
+          ``numpy.savez`` the images are mapped, not loaded; by ``numpy.savez_compressed`` they are loaded.
+        - ``.npy``: images, mapped.
+        - a folder of ``.png``, in the order of their names (9 before 10); with ``factors.csv``, one line per picture,
+          in the order of its column ``file`` if it has one. Needs ``demele[images]``.
+
+        Images are uint8 from 0 to 255, floats from 0 to 1, or True and False, of shape (n, height, width) or (n,
+        height, width, channels).
+    factors : array-like of shape (n, n_factors), data frame, or mapping of name to column, optional
+        In place of those of the file.
+    kinds : None, str, mapping of name to str, or sequence of str
+        Which factors are "continuous" or "categorical", as in :func:`demele.evaluate`.
+    max_bytes : int, optional
+        Most memory that compressed images may take; by default the size of the file and 512 MiB.
+
+    Returns
+    -------
+    ImageSet
+        Row r is image r of the file. The factors are a grid if every combination of their values occurs, or if the file
+        says so: those of ``demele data make`` do.
+
+    Raises
+    ------
+    FormatError
+        If a file is none of these, is cut off, holds Python objects (they could run code, and are not loaded), or has
+        no images; naming what it has.
+    InputError, InputTypeError
+        For values that are no pixels, with the first such image and its factors; for factors that do not fit.
+    MissingExtraError
+
+    Warns
+    -----
+    UndefinedFactorWarning
+        For factors that do not vary, which are left out.
+    AmbiguousKindWarning
+        For whole numbers that may be classes or quantities.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import demele
+    >>> factors = {"shape": ["dot", "bar"] * 3, "x": [0.5, 0.5, 1.5, 1.5, 2.5, 2.5]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/mine.npz", images=np.zeros((6, 8, 8)), **factors)
+    ...     demele.data.open_images(f"{folder}/mine.npz")
+    ImageSet(mine.npz: 6 images of 8 x 8 x 1; 2 shape x 3 x)
+    """
+    path = Path(path)
+    with unpacking_at_most(max_bytes):
+        if path.is_dir():
+            return _from_folder(path, factors, kinds)
+        start = _start_of(path)
+        if start.startswith(MAGIC_PREFIX):
+            array = _from_array(path)
+            return _made(path, array, factors, kinds, {})
+        if start.startswith(b"PK"):
+            return _from_archive(path, factors, kinds)
+    remedy = _PUBLISHED if start == _HDF5 else None
+    raise FormatError(path, "expected images in an .npz or .npy of NumPy, or a folder of .png", remedy)
+
+
+def _start_of(path: Path) -> bytes:
+    if not path.exists():
+        raise InputError("path", f"there is no {path}")
+    regular_file(path)
+    with path.open("rb") as file:
+        return file.read(len(_HDF5))
+
+
+def _made(
+    path: Path, images: NDArray[Any] | StoredArray, factors: object, kinds: object, texts: Mapping[str, str]
+) -> ImageSet:
+    """Return the set; what is wrong with it is told with the file."""
+    try:
+        space = FactorSpace.from_json(texts["space"]) if "space" in texts else None
+        return ArrayImages(
+            images,
+            factors,
+            space=space,
+            kinds=kinds,
+            name=texts.get("name", path.name),
+            provenance=texts.get("provenance", f"The images of {path.name}."),
+            licence=texts.get("licence", "not stated"),
+        )
+    except InputError as error:
+        raise error.within(str(path)) from error
+
+
+# Arrays and archives -------------------------------------------------------------------------------------------------
+
+
+def _from_array(path: Path) -> MappedArray:
+    array = mapped_array(path)
+    header = ArrayHeader(array.shape, array.dtype, array.flags.f_contiguous and not array.flags.c_contiguous)
+    with _refused(path):
+        _check_header(header)
+    offset = int(getattr(array, "offset", 0))
+    return MappedArray(path, offset, header.shape, header.dtype, columns_first=header.columns_first)
+
+
+def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
+    with opened_archive(path) as archive:
+        members = members_of(archive)
+        if "images" not in members:
+            remedy = _PUBLISHED if "imgs" in members else "save them as numpy.savez(FILE, images=...)"
+            raise FormatError(path, f"expected an array 'images', found {listed(members) or 'nothing'}", remedy)
+        images = _images(path, archive, members["images"])
+        texts = {name: _text(archive, members[name]) for name in _TEXTS if name in members}
+        if factors is not None or "factors" in members:
+            texts.pop("space", None)  # it is of the columns
+        if factors is None:
+            factors = _factors(path, archive, members, len(images))
+    return _made(path, images, factors, kinds, {name: text for name, text in texts.items() if text is not None})
+
+
+def _images(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any] | StoredArray:
+    with opened_member(archive, info) as (header, _), _refused(f"{path}::images"):
+        _check_header(header)
+    start = place_of_member(path, info)
+    if start is None:
+        check_unpacked(path, header.size, stored=regular_file(path))
+        return read_member(archive, info)
+    before = start + info.file_size - header.size
+    return MappedArray(path, before, header.shape, header.dtype, columns_first=header.columns_first)
+
+
+def _check_header(header: ArrayHeader) -> None:
+    check_type(header.dtype)
+    checked_shape(header.shape)
+
+
+@contextmanager
+def _refused(what: object) -> Iterator[None]:
+    """Say of a file what would be said of an argument."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(what, str(error.problem), error.remedy) from error
+
+
+def _text(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
+    """Return a text of an archive; None if the member is none."""
+    check_unpacked(archive.filename, info.file_size, stored=info.compress_size)
+    held = read_member(archive, info)
+    return str(held) if held.shape == () and held.dtype.kind == "U" else None
+
+
+def _factors(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], n: int) -> object:
+    """Return the factors of an archive: one table, or a column for each."""
+    if "factors" in members:
+        return _table(path, archive, members)
+    columns = {}
+    for name, info in members.items():
+        if name in ("images", *_TEXTS):
+            continue
+        with opened_member(archive, info) as (header, _):
+            shape = header.shape
+        if len(shape) != 1:
+            continue
+        if shape[0] != n:
+            raise FormatError(f"{path}::{name}", f"expected {n} values, one per image, found {shape[0]}")
+        check_unpacked(path, info.file_size, stored=regular_file(path))
+        columns[name] = read_member(archive, info)
+    return columns
+
+
+def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> object:
+    check_unpacked(path, members["factors"].file_size, stored=regular_file(path))
+    held = read_member(archive, members["factors"])
+    if held.dtype.names is not None:
+        return {name: held[name] for name in held.dtype.names}
+    table = held[:, None] if held.ndim == 1 else held
+    if table.ndim != 2:
+        raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {held.shape}")
+    if "factor_names" not in members:
+        return table
+    names = read_member(archive, members["factor_names"])
+    if names.dtype.kind != "U" or names.shape != table.shape[1:] or len(set(names.tolist())) < names.size:
+        raise FormatError(
+            f"{path}::factor_names", f"expected {table.shape[1]} different texts, found {names.dtype} {names.shape}"
+        )
+    return dict(zip(names.tolist(), table.T, strict=True))
+
+
+# Folders -------------------------------------------------------------------------------------------------------------
+
+
+def _from_folder(folder: Path, factors: object, kinds: object) -> ImageSet:
+    names = picture_names(folder)
+    if factors is None and (folder / FACTORS).exists():
+        table = _read_table(folder / FACTORS)
+        if FILE in table:
+            names = _as_listed(folder, names, table.pop(FILE).astype(str).tolist())
+        if len(table) != len(names):
+            raise FormatError(folder / FACTORS, f"expected {len(names):,} lines, one per picture, found {len(table):,}")
+        factors = table
+    return _made(folder, PictureArray(folder, names), factors, kinds, {})
+
+
+def _as_listed(folder: Path, held: list[str], asked: list[str]) -> list[str]:
+    """Return the pictures in the order of the table, if both name the same."""
+    there = set(held)
+    missing, extra = [name for name in asked if name not in there], sorted(there - set(asked))
+    for wrong, told in ((missing, "are not in the folder"), (extra, f"are not in {FACTORS}")):
+        if wrong:
+            raise FormatError(folder, f"{len(wrong):,} pictures {told}: {listed(wrong)}")
+    if len(set(asked)) < len(asked):
+        twice = next(name for name in asked if asked.count(name) > 1)
+        raise FormatError(folder / FACTORS, f"names {quoted(twice)} more than once")
+    return asked
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    regular_file(path)
+    with parsing(f"{path}: not a table that can be read"):
+        return pd.read_csv(path, encoding="utf-8-sig")
