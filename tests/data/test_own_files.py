@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning
-from demele.data import FactorSpace, open_images
+from demele.data import ArrayImages, FactorSpace, open_images
+from demele.data.loaders.converted import convert
+from demele.data.loaders.published import Opened
+from demele.data.loaders.stores import HeldStore
 from demele.data.mapped import MappedArray
 from tests.tolerances import assert_exact
 
@@ -103,6 +106,16 @@ def test_images_without_factors_are_a_set_too(tmp_path: Path) -> None:
     mapped: Any = open_images(tmp_path / "other.npy", factors={"shape": SHAPES})
     assert isinstance(mapped._array, MappedArray)
     assert_exact(mapped.images([3])[0, ..., 0], np.where(PIXELS[3, ..., 0] > 128, 255, 0))
+
+
+def test_a_set_that_was_converted_keeps_its_factors(tmp_path: Path) -> None:
+    opened = Opened(HeldStore("images", PIXELS), (), SPACE)
+    target = ArrayImages(PIXELS, space=SPACE, name="converted", licence="CC0")
+    convert(opened, target, "area", tmp_path / "images.npy", {})
+    images = open_images(tmp_path / "images.npy")
+    assert (images.name, images.licence, images.space) == ("converted", "CC0", SPACE)
+    assert_exact(images.images([4]), PIXELS[[4]])
+    assert list(open_images(tmp_path / "images.npy", factors={"side": SIDES}).factors()) == ["side"]
 
 
 def test_what_does_not_vary_is_told(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from demele.core.npy_files import (
 from demele.core.reading import check_unpacked, parsing, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
+from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray
 from demele.data.picture_folders import PictureArray, listed, picture_names
 from demele.data.pixels import check_type, checked_shape
@@ -51,7 +52,7 @@ def open_images(
         - ``.npz``: ``images``, and ``factors`` of shape (n, n_factors), with ``factor_names`` if they have names; or
           one array of n values for each factor, under its name. Arrays of other shapes are not looked at. Saved by
           ``numpy.savez`` the images are mapped, not loaded; by ``numpy.savez_compressed`` they are loaded.
-        - ``.npy``: images, mapped.
+        - ``.npy``: images, mapped; with their factors where ``demele data convert`` wrote them.
         - a folder of ``.png``, in the order of their names (9 before 10); with ``factors.csv``, one line per picture,
           in the order of its column ``file`` if it has one. Needs ``demele[images]``.
 
@@ -103,6 +104,8 @@ def open_images(
             return _from_folder(path, factors, kinds)
         start = _start_of(path)
         if start.startswith(MAGIC_PREFIX):
+            if factors is None and is_converted(path):
+                return open_converted(path)[0]
             array = _from_array(path)
             return _made(path, array, factors, kinds, {})
         if start.startswith(b"PK"):
