@@ -5,6 +5,9 @@
 'Does explicitness fall as codes turn into noise, and do modularity and compactness hold meanwhile?'
 """
 
+from demele.bench.agreement import agreement
+from demele.bench.agreement_print import Likeness, PublishedAgreement, published_agreement, published_agreement_names
+from demele.bench.agreement_result import Agreement, PairAgreement, RankMatrix, Stability
 from demele.bench.candidates import candidate
 from demele.bench.characterisation import Characterisation
 from demele.bench.characterise import characterise
@@ -20,6 +23,7 @@ from demele.bench.stored import load, reference
 from demele.bench.verdicts import Verdict
 
 __all__ = [
+    "Agreement",
     "AtLeast",
     "AtMost",
     "Candidate",
@@ -28,18 +32,26 @@ __all__ = [
     "Falls",
     "Holds",
     "Keeps",
+    "Likeness",
     "MethodComparison",
     "NotAbove",
+    "PairAgreement",
+    "PublishedAgreement",
+    "RankMatrix",
     "Representation",
     "Same",
     "Scenario",
+    "Stability",
     "Verdict",
+    "agreement",
     "candidate",
     "characterise",
     "compare_methods",
     "comparison_methods",
     "load",
     "noise_experiment",
+    "published_agreement",
+    "published_agreement_names",
     "reference",
     "scenario",
     "scenario_names",

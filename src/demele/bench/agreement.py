@@ -1,0 +1,340 @@
+"""How far metrics agree: Kendall rank correlations of anybody's scores, with intervals and what chance gives."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.agreement_result import Agreement, Best, RankMatrix, Stability
+from demele.bench.agreement_scores import ScoreTable, read_beside, read_scores
+from demele.bench.rank_correlation import (
+    LEAST_FOR_INTERVALS,
+    Scores,
+    counted,
+    p_values,
+    p_values_within,
+    resamples,
+    tau_intervals,
+    weighted_taus,
+    weighted_taus_within,
+)
+from demele.core.checked_numbers import checked_count, checked_level
+from demele.core.errors import InputError
+from demele.core.results import Note
+from demele.core.seeds import checked_seed, rng_for
+from demele.core.version import __version__
+
+__all__ = ["agreement"]
+
+#: From so many configurations on, simulated intervals hold what they promise, ties and all.
+ENOUGH = 12
+#: Resamples that are looked at together where a whole table is made for each.
+_DRAWS_AT_ONCE = 100
+
+
+def agreement(
+    scores: object,
+    *,
+    metrics: Sequence[str] | None = None,
+    configuration: object = None,
+    collapsed: object = None,
+    within: object = None,
+    null: object = None,
+    halves: Sequence[object] | None = None,
+    again: Mapping[str, object] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Agreement:
+    """Ask how far metrics agree on the order of configurations.
+
+    Kendall's tau-b between the scores of every two metrics, over configurations: models of a family, say, that differ
+    in a penalty and in their number of codes.
+
+    Parameters
+    ----------
+    scores : DataFrame, mapping of columns, or array of shape (n_rows, n_metrics)
+        A row for each trained model, a column for each metric; NaN where a score is undefined. Large scores are good.
+    metrics : sequence of str, optional
+        The columns that are metrics; by default all that no other argument names.
+    configuration : str or sequence, optional
+        The column, or a label for each row, that says which rows are seeds of one configuration. They are averaged,
+        and a configuration with an undefined one is left out of that metric's pairs. By default every row is its own.
+    collapsed : str or sequence of bool, optional
+        Which rows have codes that hold nothing. Their scores are noise and agree with each other; so a second matrix
+        leaves out each configuration with such a row.
+    within : str or sequence, optional
+        A group of each row, such as its number of codes. A further matrix removes from the ranks of each metric their
+        mean within the group: what is left is not agreement about groups.
+    null : table or sequence of tables, optional
+        Scores of the same codes against permuted factors, row by row. Their matrix shows what agreement there is
+        without any information; of several, the mean.
+    halves : two tables, optional
+        Scores on two disjoint halves of the rows that were scored.
+    again : mapping of str to table or sequence of tables, optional
+        Scores of the same rows got in another way, such as from earlier checkpoints: how alike a metric ranks then. One
+        table is compared with ``scores``, several with each other.
+    level : float, default 0.95
+        Of the intervals, and of verdicts.
+    draws : int, default 2000
+        Resamples of configurations.
+    seed : int, default 0
+        Of the resamples.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, NotEnoughData
+        If a table cannot be read, or rows of tables do not belong together.
+
+    Notes
+    -----
+    Intervals are percentiles of resampled configurations; simulated, they hold the true tau in 92 to 99 of 100 samples
+    of 12 to 36 configurations (``benchmarks/agreement_coverage.py``), and in 91 of 8 with many ties. Fewer than 8 have
+    none. They take configurations for a random sample: those of a grid vary less.
+
+    "Clear" pairs are told from 0 by Kendall's test beside all others (Bonferroni), "clear alone" ones if they were the
+    only pair; the interval must say so too. Kendall 1938; for the question, Boilard's review, section 2.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from demele import bench
+    >>> rng = np.random.default_rng(0)
+    >>> quality = rng.normal(size=36)
+    >>> scores = {name: quality + noise * rng.normal(size=36) for name, noise in (("a", 0.3), ("b", 0.3), ("c", 30))}
+    >>> found = bench.agreement(scores)
+    >>> found.pair("a", "b").verdict, found.pair("a", "c").verdict
+    ('clear', 'not told from 0')
+    """
+    level, draws, seed = checked_level(level), checked_count(draws, "draws", 100), checked_seed(seed)
+    table = read_scores(scores, metrics=metrics, configuration=configuration, collapsed=collapsed, within=within)
+
+    def read(other: object, argument: str) -> NDArray[np.float64]:
+        return table.means(read_beside(other, table, argument, configuration))
+
+    means = table.means()
+    nulls = [] if null is None else [read(one, "null") for one in _tables(null)]
+    weights = resamples(rng_for(seed, "agreement", len(means)), len(means), draws)
+    matrices = {"all": _matrix("all", table, means, weights, level)}
+    if table.collapsed is not None and (~table.collapsed).sum() > 1:
+        kept = means[~table.collapsed]
+        fewer = resamples(rng_for(seed, "agreement", len(kept), "kept"), len(kept), draws)
+        matrices["without collapsed"] = _matrix("without collapsed", table, kept, fewer, level)
+    if nulls:
+        matrices["null"] = _mean_matrix("null", table, nulls, weights, level)
+    if table.groups is not None:
+        matrices["within groups"] = _matrix("within groups", table, means, weights, level, table.groups)
+    parts = None if halves is None else _halves(halves, read)
+    return Agreement(
+        metrics=table.metrics,
+        matrices=matrices,
+        stability=tuple(_stability(table, means, parts, _again(again, read), weights, level)),
+        best=tuple(_best(table, means, parts, rng_for(seed, "agreement", "best"), draws)),
+        configurations=table.configurations,
+        level=level,
+        seed=seed,
+        notes=tuple(_notes(table, means, matrices)),
+        version=__version__,
+    )
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+def _tables(given: object) -> list[object]:
+    """Return one table, or several, as a list."""
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _halves(halves: Sequence[object], read: Any) -> tuple[Scores, Scores]:
+    if not isinstance(halves, list | tuple) or len(halves) != 2:
+        raise InputError("halves", "expected two tables, of the scores on either half of the rows")
+    return read(halves[0], "halves"), read(halves[1], "halves")
+
+
+def _again(again: Mapping[str, object] | None, read: Any) -> dict[str, list[Scores]]:
+    return {str(name): [read(one, "again") for one in _tables(tables)] for name, tables in (again or {}).items()}
+
+
+# Matrices ------------------------------------------------------------------------------------------------------------
+
+
+def _matrix(
+    name: str,
+    table: ScoreTable,
+    means: Scores,
+    weights: NDArray[np.float64],
+    level: float,
+    groups: NDArray[np.intp] | None = None,
+) -> RankMatrix:
+    n = counted(means)
+    once = np.ones((1, len(means)))
+    if groups is None:
+        taus, draws = weighted_taus(means, once)[0], weighted_taus(means, weights)
+        chances = p_values(means)
+    else:
+        taus = weighted_taus_within(means, groups, once)[0]
+        draws = weighted_taus_within(means, groups, weights)
+        chances = p_values_within(taus, n, int(groups.max()) + 1)
+    low, high = tau_intervals(taus, draws, n, level=level)
+    return RankMatrix(
+        name=name,
+        metrics=table.metrics,
+        tau=taus,
+        low=low,
+        high=high,
+        p_value=chances,
+        n=n,
+        configurations=len(means),
+        level=level,
+        draws=draws,
+    )
+
+
+def _mean_matrix(
+    name: str, table: ScoreTable, several: Sequence[Scores], weights: NDArray[np.float64], level: float
+) -> RankMatrix:
+    """Return the matrix of mean taus of several tables, over the same resamples."""
+    found = [_matrix(name, table, means, weights, level) for means in several]
+    if len(found) == 1:
+        return found[0]
+    taus, draws = (np.mean([getattr(one, what) for one in found], axis=0) for what in ("tau", "draws"))
+    n = np.min([one.n for one in found], axis=0)
+    low, high = tau_intervals(taus, draws, n, level=level)
+    return RankMatrix(
+        name=name,
+        metrics=table.metrics,
+        tau=taus,
+        low=low,
+        high=high,
+        p_value=np.full(taus.shape, np.nan),
+        n=n,
+        configurations=len(weights[0]),
+        level=level,
+        draws=draws,
+    )
+
+
+# Stability -----------------------------------------------------------------------------------------------------------
+
+
+def _stability(
+    table: ScoreTable,
+    means: Scores,
+    halves: tuple[Scores, Scores] | None,
+    again: Mapping[str, Sequence[Scores]],
+    weights: NDArray[np.float64],
+    level: float,
+) -> list[Stability]:
+    runs = table.runs()
+    compared: dict[str, NDArray[np.float64]] = {}
+    if runs.shape[2] > 1:
+        compared["seeds"] = runs
+    if halves is not None:
+        compared["halves of the rows"] = np.stack(halves, axis=-1)
+    for name, tables in again.items():
+        compared[name] = np.stack([means, *tables] if len(tables) == 1 else list(tables), axis=-1)
+    return [
+        _stable(metric, between, values[:, place], weights, level)
+        for between, values in compared.items()
+        for place, metric in enumerate(table.metrics)
+    ]
+
+
+def _stable(metric: str, between: str, values: Scores, weights: NDArray[np.float64], level: float) -> Stability:
+    """Return the mean tau over pairs of columns, shape (n_configurations, n_times)."""
+    whole = np.isfinite(values).all(axis=1)
+    tau = _mean_tau(values, np.ones((1, len(values))))
+    low, high = tau_intervals(tau, _mean_tau(values, weights)[:, None], np.array([whole.sum()]), level=level)
+    return Stability(
+        metric=metric, between=between, tau=float(tau[0]), low=float(low[0]), high=float(high[0]), n=int(whole.sum())
+    )
+
+
+def _mean_tau(values: Scores, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(weighted_taus(values, weights).mean(axis=1))
+
+
+def _best(
+    table: ScoreTable,
+    means: Scores,
+    halves: tuple[Scores, Scores] | None,
+    rng: np.random.Generator,
+    draws: int,
+) -> list[Best]:
+    """Return for each metric its best configuration, and how often another set of seeds and rows would keep it.
+
+    Seeds are drawn with replacement, and their deviation widened by sqrt(r / (r - 1)) for r of them. Two halves of the
+    rows differ by twice the standard error of all rows: half of it, times a normal number, stands for other rows.
+    """
+    runs = table.runs()
+    known = [place for place in range(len(table.metrics)) if np.isfinite(means[:, place]).any()]
+    first = {place: int(np.nanargmax(means[:, place])) for place in known}
+    stayed = np.zeros(len(table.metrics))
+    repeated = runs.shape[2] > 1 or halves is not None
+    for start in range(0, draws if repeated else 0, _DRAWS_AT_ONCE):
+        size = min(_DRAWS_AT_ONCE, draws - start)
+        drawn = _other_seeds(runs, means, rng, size)
+        if halves is not None:
+            drawn = drawn + rng.standard_normal((size, len(means), 1)) * (halves[0] - halves[1]) / 2
+        drawn = np.where(np.isfinite(drawn), drawn, -np.inf)
+        for place, best in first.items():
+            stayed[place] += (drawn[..., place].argmax(axis=1) == best).sum()
+    return [
+        Best(
+            metric=table.metrics[place],
+            configuration=table.configurations[best],
+            stays=float(stayed[place] / draws) if repeated else float("nan"),
+        )
+        for place, best in first.items()
+    ]
+
+
+def _other_seeds(runs: NDArray[np.float64], means: Scores, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    """Draw mean scores of resampled seeds, shape (size, n_configurations, n_metrics)."""
+    there: NDArray[np.bool_] = np.asarray(np.isfinite(runs).any(axis=1))
+    found = np.repeat(means[None], size, axis=0)
+    for row, held in enumerate(there):
+        r = int(held.sum())
+        if r > 1:
+            counts = rng.multinomial(r, np.full(r, 1 / r), size=size) / r
+            beside = runs[row][:, held] - means[row][:, None]
+            found[:, row] += np.sqrt(r / (r - 1)) * (counts @ beside.T)
+    return found
+
+
+# What a reader must know ---------------------------------------------------------------------------------------------
+
+
+def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix]) -> list[Note]:
+    notes = []
+    n = len(means)
+    if n < ENOUGH:
+        what = (
+            f"{n} configurations are too few for intervals, which need {LEAST_FOR_INTERVALS}"
+            if n < LEAST_FOR_INTERVALS
+            else f"of {n} configurations with ties, intervals for 95% hold about 91% (simulated); {ENOUGH} are enough"
+        )
+        notes.append(Note(code="few-configurations", message=what, severity="warning"))
+    if table.collapsed is not None and table.collapsed.any():
+        names = tuple(np.array(table.configurations)[table.collapsed])
+        message = (
+            f"{len(names)} of {n} configurations are collapsed: metrics score noise there, and agree about it; the "
+            "matrix without them stands beside"
+        )
+        notes.append(Note(code="collapsed", message=message, subject=names))
+    for place, metric in enumerate(table.metrics):
+        missing = int(np.isnan(means[:, place]).sum())
+        there = means[np.isfinite(means[:, place]), place]
+        if there.size and np.ptp(there) == 0:
+            message = f"gives every configuration the same score, {there[0]:g}: its ranking is undefined"
+            notes.append(Note(code="constant-score", message=message, subject=(metric,), severity="warning"))
+        if missing:
+            message = f"is undefined for {missing} of {n} configurations, which are left out of its pairs"
+            notes.append(Note(code="undefined-scores", message=message, subject=(metric,)))
+    return notes

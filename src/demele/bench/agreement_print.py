@@ -1,0 +1,314 @@
+"""The rank correlations between metrics that are in print, and how like them others are."""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.rank_correlation import column_pairs
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.names import suggestion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "MEASURES",
+    "STRONG",
+    "Likeness",
+    "Measured",
+    "PublishedAgreement",
+    "centred_interval",
+    "likeness",
+    "published_agreement",
+    "published_agreement_names",
+]
+
+SOURCE = "Boilard's review, figures 2.1 and 2.2: beta-VAEs of one architecture, beta .001 to 100, 2 to 64 codes"
+#: From here on a printed tau of 36 models can be told from 0 (two standard errors without association).
+STRONG = 0.23
+#: Below this share of what our taus vary by, what is left without their noise says nothing.
+_LEAST_LEFT = 0.1
+_FILE = Path(__file__).with_name("kendall_published.csv")
+_TITLES = {"cars3d": "Cars3D", "smallnorb": "SmallNORB"}
+
+Reading = Literal["row", "column"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PublishedAgreement:
+    """A printed matrix of Kendall's tau between metrics.
+
+    Attributes
+    ----------
+    name, title : str
+        The data set.
+    metrics : tuple of str
+        Registered names, in the order of print.
+    printed : array of shape (n_metrics, n_metrics)
+        Cell by cell as printed.
+    source : str
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> printed = bench.published_agreement("smallnorb")
+    >>> float(printed.table().loc["z_min_variance", "z_diff"]), printed.disputed
+    (0.71, ())
+    """
+
+    name: str
+    title: str
+    metrics: tuple[str, ...]
+    printed: NDArray[np.float64] = field(repr=False)
+    source: str = SOURCE
+
+    @property
+    def disputed(self) -> tuple[tuple[str, str], ...]:
+        """Pairs whose two cells differ.
+
+        Those of Cars3D are nine, all of DCI Lasso modularity, and differ in sign. No 36 rankings without ties have the
+        taus of its column, while those of its row exist; so the upper triangle is read, and results without these
+        pairs stand beside.
+        """
+        first, second = column_pairs(len(self.metrics))
+        return tuple(
+            (self.metrics[one], self.metrics[other])
+            for one, other in zip(first, second, strict=True)
+            if self.printed[one, other] != self.printed[other, one]
+        )
+
+    def table(self, reading: Reading = "row") -> "pd.DataFrame":
+        """Return a symmetric table of tau.
+
+        Parameters
+        ----------
+        reading : {"row", "column"}
+            "row": the upper triangle, whose cells can all be true; "column": the lower one.
+
+        Raises
+        ------
+        InputError
+        """
+        import pandas as pd
+
+        if reading not in ("row", "column"):
+            raise InputError("reading", f"expected 'row' or 'column', got {reading!r}")
+        upper = np.triu(self.printed if reading == "row" else self.printed.T, 1)
+        return pd.DataFrame(upper + upper.T + np.eye(len(upper)), index=self.metrics, columns=self.metrics)
+
+
+class Measured(NamedTuple):
+    """A figure and its interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:z.3f} [{self.low:z.3f}, {self.high:z.3f}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """How like a printed matrix another one is; intervals say what other configurations would have given.
+
+    Attributes
+    ----------
+    published, matrix : str
+        Which two were compared.
+    disputed : {"kept", "left out"}
+        What became of the pairs whose two printed cells differ.
+    pairs, strong_pairs : int
+        Pairs of metrics in both; those of them with a printed tau of at least 0.23 or at most -0.23.
+    r : Measured
+        Pearson correlation of the taus.
+    same_sign : Measured
+        Share of equal signs among the strong pairs.
+    difference : Measured
+        Mean absolute difference of the taus.
+    r_without_noise : Measured
+        The correlation if our taus had no sampling error; those in print keep theirs. NaN where our taus vary by
+        little more than that.
+
+    Notes
+    -----
+    A resample has the sampling error of its sample twice, so that its taus are less like print than those of the
+    sample: simulated, percentiles of resamples hold the true r in one case of 20. They are moved until their mean is
+    the estimate: for r as Fisher's z, for the difference as logarithms.
+    """
+
+    published: str
+    matrix: str
+    disputed: str
+    pairs: int
+    strong_pairs: int
+    r: Measured
+    same_sign: Measured
+    difference: Measured
+    r_without_noise: Measured
+
+    def row(self) -> dict[str, Any]:
+        """Flat, in a fixed order of columns."""
+        found = {name: getattr(self, name) for name in ("published", "matrix", "disputed", "pairs", "strong_pairs")}
+        for name in MEASURES:
+            figure: Measured = getattr(self, name)
+            found |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
+        return found
+
+
+#: What is measured of likeness, in the order in which it is shown.
+MEASURES = ("r", "same_sign", "difference", "r_without_noise")
+
+
+@cache
+def _published() -> Mapping[str, PublishedAgreement]:
+    text = _FILE.read_text(encoding="utf-8")
+    cells: dict[str, dict[tuple[str, str], float]] = {}
+    for line in csv.DictReader(io.StringIO(text)):
+        cells.setdefault(line["dataset"], {})[line["metric_row"], line["metric_col"]] = float(line["tau"])
+    found = {}
+    for name, taus in cells.items():
+        metrics = tuple(dict.fromkeys(row for row, _ in taus))
+        printed = np.array([[taus[row, column] for column in metrics] for row in metrics])
+        found[name] = PublishedAgreement(name=name, title=_TITLES[name], metrics=metrics, printed=printed)
+    return found
+
+
+def published_agreement_names() -> list[str]:
+    """Return the data sets of which a matrix is in print.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> bench.published_agreement_names()
+    ['cars3d', 'smallnorb']
+    """
+    return list(_published())
+
+
+def published_agreement(name: str) -> PublishedAgreement:
+    """Return the printed Kendall rank correlations of 17 metrics over models of one family.
+
+    Parameters
+    ----------
+    name : str
+        The data set: see :func:`published_agreement_names`.
+
+    Returns
+    -------
+    PublishedAgreement
+
+    Raises
+    ------
+    UnknownNameError
+        With the nearest names.
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> len(bench.published_agreement("cars3d").disputed)
+    9
+    """
+    if not isinstance(name, str) or name not in _published():
+        raise UnknownNameError("published", f"no matrix of {name!r} is in print{suggestion(str(name), _published())}")
+    return _published()[name]
+
+
+# Likeness -------------------------------------------------------------------------------------------------------------
+
+
+def likeness(
+    ours: NDArray[np.float64], printed: NDArray[np.float64], draws: NDArray[np.float64], *, level: float
+) -> dict[str, Any]:
+    """Return how like print some taus are: the figures of :class:`Likeness`.
+
+    Parameters
+    ----------
+    ours, printed : array of shape (n_pairs,)
+    draws : array of shape (n_draws, n_pairs)
+        Ours from resampled configurations; those with an undefined tau are left out.
+    level : float
+        Of the intervals.
+    """
+    strong = np.abs(printed) >= STRONG - 1e-12
+    whole = draws[np.isfinite(draws).all(axis=1)]
+
+    def measured(measure: Callable[[NDArray[np.float64]], NDArray[np.float64]], scale: str) -> Measured:
+        value = float(measure(ours[None])[0])
+        return Measured(value, *centred_interval(value, measure(whole), level=level, scale=scale))
+
+    corrected, again = _without_noise(ours, printed, whole)
+    return {
+        "pairs": int(printed.size),
+        "strong_pairs": int(strong.sum()),
+        "r": measured(lambda taus: _correlations(taus, printed), "z"),
+        "same_sign": measured(lambda taus: _same_signs(taus[:, strong], printed[strong]), "plain"),
+        "difference": measured(lambda taus: np.abs(taus - printed).mean(axis=1), "log"),
+        "r_without_noise": Measured(corrected, *centred_interval(corrected, again, level=level, scale="z")),
+    }
+
+
+def _correlations(taus: NDArray[np.float64], printed: NDArray[np.float64]) -> NDArray[np.float64]:
+    ours, theirs = taus - taus.mean(axis=1, keepdims=True), printed - printed.mean()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(ours @ theirs / np.sqrt(np.square(ours).sum(axis=1) * np.square(theirs).sum()))
+
+
+def _same_signs(taus: NDArray[np.float64], printed: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not printed.size:
+        return np.full(len(taus), math.nan)
+    return np.asarray((np.sign(taus) == np.sign(printed)).mean(axis=1))
+
+
+def _without_noise(
+    ours: NDArray[np.float64], printed: NDArray[np.float64], draws: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the correlation less the attenuation by our sampling error (Spearman 1904), and that of resamples.
+
+    What the taus of a sample vary by, over pairs, is what they truly vary by and one share of sampling error; of a
+    resample, two shares.
+    """
+    if len(draws) < 2:
+        return math.nan, np.empty(0)
+    noise = float(draws.var(axis=0, ddof=1).mean() - draws.mean(axis=1).var(ddof=1))
+    whole = float(ours.var())
+    left = whole - noise
+    if left < _LEAST_LEFT * whole:
+        return math.nan, np.empty(0)
+    varied = draws.var(axis=1)
+    kept = np.maximum(varied - 2 * noise, _LEAST_LEFT * whole)
+    value = float(_correlations(ours[None], printed)[0]) * math.sqrt(whole / left)
+    return min(max(value, -1.0), 1.0), _correlations(draws, printed) * np.sqrt(varied / kept)
+
+
+_SCALES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float, float]] = {
+    "z": (lambda r: np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)), np.tanh, -1.0, 1.0),
+    "log": (lambda m: np.log(np.maximum(m, 1e-9)), np.exp, 0.0, math.inf),
+    "plain": (lambda s: s, lambda s: s, 0.0, 1.0),
+}
+
+
+def centred_interval(value: float, draws: NDArray[np.float64], *, level: float, scale: str) -> tuple[float, float]:
+    """Return percentiles of draws, moved so that their mean is the value; NaN without both.
+
+    Examples
+    --------
+    >>> low, high = centred_interval(0.5, np.linspace(0.1, 0.3, 1001), level=0.9, scale="plain")
+    >>> round(low, 3), round(high, 3)
+    (0.41, 0.59)
+    """
+    draws = draws[np.isfinite(draws)]
+    if not math.isfinite(value) or draws.size < 2:
+        return math.nan, math.nan
+    there, back, least, most = _SCALES[scale]
+    moved = there(draws)
+    low, high = np.quantile(moved, [(1 - level) / 2, (1 + level) / 2]) - moved.mean() + there(value)
+    return float(np.clip(back(low), least, most)), float(np.clip(back(high), least, most))

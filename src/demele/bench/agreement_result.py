@@ -1,0 +1,372 @@
+"""Agreement between metrics: Kendall's tau of every two, with intervals, and how stable each one's ranking is."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.agreement_print import Likeness, PublishedAgreement, likeness, published_agreement
+from demele.bench.rank_correlation import clear_line, column_pairs
+from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from demele.core.names import suggestion
+from demele.core.results import Note
+from demele.core.written import Written, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Agreement", "PairAgreement", "RankMatrix", "Stability"]
+
+#: What is said of a pair, from the strongest.
+CLEAR, ALONE, UNTOLD, UNDEFINED = "clear", "clear alone", "not told from 0", "undefined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAgreement:
+    """Kendall's tau-b between the scores of two metrics.
+
+    Attributes
+    ----------
+    first, second : str
+    tau, low, high : float
+        With its interval; NaN where a metric gave all configurations the same score, or none.
+    n : int
+        Configurations that both metrics scored.
+    p_value : float
+        How often scores without association have a tau as large.
+    verdict : str
+        "clear": told from 0 beside all other pairs (Bonferroni); "clear alone": told from 0 if it were the only pair;
+        "not told from 0"; "undefined".
+    null_tau, null_low, null_high : float
+        Of the same codes against permuted factors; NaN without.
+    within_null : bool
+        The tau lies in the interval of those: what the number of codes alone gives would explain it.
+    """
+
+    first: str
+    second: str
+    tau: float
+    low: float
+    high: float
+    n: int
+    p_value: float
+    verdict: str
+    null_tau: float = math.nan
+    null_low: float = math.nan
+    null_high: float = math.nan
+    within_null: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RankMatrix:
+    """Kendall's tau-b of every two metrics over some configurations; arrays hold a value for each pair of metrics.
+
+    Attributes
+    ----------
+    name : str
+        "all", "without collapsed", "null" or "within groups".
+    metrics : tuple of str
+    tau, low, high, p_value : array of shape (n_pairs,)
+        In the order of the upper triangle, row by row.
+    n : array of int, shape (n_pairs,)
+    configurations : int
+    level : float
+    draws : array of shape (n_draws, n_pairs)
+        The taus of resampled configurations.
+    """
+
+    name: str
+    metrics: tuple[str, ...]
+    tau: NDArray[np.float64] = field(repr=False)
+    low: NDArray[np.float64] = field(repr=False)
+    high: NDArray[np.float64] = field(repr=False)
+    p_value: NDArray[np.float64] = field(repr=False)
+    n: NDArray[np.intp] = field(repr=False)
+    configurations: int
+    level: float
+    draws: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The names of each pair."""
+        return tuple((self.metrics[one], self.metrics[other]) for one, other in zip(*self._places, strict=True))
+
+    @property
+    def _places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return column_pairs(len(self.metrics))
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What is said of each pair: see :class:`PairAgreement`."""
+        alpha = 1 - self.level
+        asked = max(1, int(np.isfinite(self.tau).sum()))
+        alone = (self.p_value <= alpha) & ~((self.low <= 0) & (self.high >= 0))
+        clear = alone & (self.p_value <= alpha / asked)
+        found = np.select([np.isnan(self.tau), clear, alone], [UNDEFINED, CLEAR, ALONE], default=UNTOLD)
+        return tuple(map(str, found))
+
+    @property
+    def lines(self) -> tuple[float, float]:
+        """About how large a tau must be to be clear alone, and clear beside all others, of untied configurations."""
+        alpha = 1 - self.level
+        return clear_line(self.configurations, alpha), clear_line(
+            self.configurations, alpha / max(1, int(np.isfinite(self.tau).sum()))
+        )
+
+    def table(self, what: Literal["tau", "low", "high", "n", "p_value"] = "tau") -> "pd.DataFrame":
+        """Return one figure of all pairs as a symmetric table, with 1 (of p-values 0, of n NaN) on the diagonal.
+
+        Raises
+        ------
+        InputError
+        """
+        import pandas as pd
+
+        if what not in ("tau", "low", "high", "n", "p_value"):
+            raise InputError("what", f"expected 'tau', 'low', 'high', 'n' or 'p_value', got {what!r}")
+        square = np.zeros((len(self.metrics),) * 2)
+        square[self._places] = getattr(self, what)
+        square += square.T
+        np.fill_diagonal(square, {"p_value": 0.0, "n": math.nan}.get(what, 1.0))
+        return pd.DataFrame(square, index=self.metrics, columns=self.metrics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stability:
+    """How alike one metric ranks the configurations when something is done again.
+
+    Attributes
+    ----------
+    metric : str
+    between : str
+        "seeds", "halves of the rows", or the name of what was given.
+    tau, low, high : float
+        Kendall's tau-b, of more than two the mean over pairs.
+    n : int
+        Configurations with all scores.
+    """
+
+    metric: str
+    between: str
+    tau: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The configuration that a metric scores highest, and whether it would stay that.
+
+    Attributes
+    ----------
+    metric : str
+    configuration : str
+    stays : float
+        Share of resamples of seeds and rows in which it is still the best; NaN where there is one score of each.
+    """
+
+    metric: str
+    configuration: str
+    stays: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Agreement(Written):
+    """How far metrics agree on the order of configurations.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+    matrices : mapping of str to RankMatrix
+        "all"; "without collapsed", where it was said which are; "null", of permuted factors, where given; "within
+        groups", what is left where the mean rank of a group is removed.
+    stability : tuple of Stability
+    best : tuple of Best
+    configurations : tuple of str
+    level : float
+    seed : int
+    notes : tuple of Note
+    version : str
+
+    Examples
+    --------
+    >>> from demele import bench
+    >>> scores = {"mig": [0.1, 0.4, 0.2, 0.6, 0.3, 0.5, 0.7, 0.9], "sap": [0.2, 0.3, 0.1, 0.7, 0.4, 0.5, 0.9, 0.8]}
+    >>> found = bench.agreement(scores)
+    >>> round(found.pair("mig", "sap").tau, 3), found.pair("mig", "sap").verdict
+    (0.786, 'clear')
+    """
+
+    metrics: tuple[str, ...]
+    matrices: Mapping[str, RankMatrix]
+    stability: tuple[Stability, ...]
+    best: tuple[Best, ...]
+    configurations: tuple[str, ...]
+    level: float
+    seed: int
+    notes: tuple[Note, ...]
+    version: str
+
+    def __repr__(self) -> str:
+        told = self.matrix().verdicts
+        return (
+            f"Agreement({len(self.metrics)} metrics, {len(self.configurations)} configurations; of {len(told)} pairs "
+            f"{told.count(CLEAR)} clear, {told.count(ALONE)} clear alone, {told.count(UNTOLD)} not told from 0)"
+        )
+
+    def matrix(self, name: str = "all") -> RankMatrix:
+        """Return one of the matrices.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none of that name.
+        """
+        if name not in self.matrices:
+            raise UnknownNameError("matrix", f"there is none called {name!r}{suggestion(str(name), self.matrices)}")
+        return self.matrices[name]
+
+    def pair(self, first: str, second: str, *, matrix: str = "all") -> PairAgreement:
+        """Return all that is known of two metrics.
+
+        Raises
+        ------
+        UnknownNameError
+            If a metric or the matrix did not take part.
+        """
+        for name in (first, second):
+            if name not in self.metrics:
+                raise UnknownNameError(
+                    "metric", f"there is no {name!r} among them{suggestion(str(name), self.metrics)}"
+                )
+        if first == second:
+            raise InputError(f"a metric agrees with itself: name two, not {first!r} twice")
+        return next(one for one in self.pairs(matrix) if {one.first, one.second} == {first, second})
+
+    def pairs(self, matrix: str = "all") -> tuple[PairAgreement, ...]:
+        """Return all that is known of every two metrics."""
+        found = self.matrix(matrix)
+        null = self.matrices.get("null") if matrix != "null" else None
+        return tuple(
+            PairAgreement(
+                first=first,
+                second=second,
+                tau=float(found.tau[place]),
+                low=float(found.low[place]),
+                high=float(found.high[place]),
+                n=int(found.n[place]),
+                p_value=float(found.p_value[place]),
+                verdict=verdict,
+                **({} if null is None else _beside_null(float(found.tau[place]), null, place)),
+            )
+            for place, ((first, second), verdict) in enumerate(zip(found.pairs, found.verdicts, strict=True))
+        )
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row for each matrix and pair of metrics."""
+        import pandas as pd
+
+        rows = [{"matrix": name, **asdict(pair)} for name in self.matrices for pair in self.pairs(name)]
+        return pd.DataFrame(rows)
+
+    def stability_frame(self) -> "pd.DataFrame":
+        """One row for each metric and each thing that was done again."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(one) for one in self.stability], columns=[*Stability.__dataclass_fields__])
+
+    def against(
+        self, published: str | PublishedAgreement, *, matrix: str = "all", disputed: Literal["keep", "omit"] = "keep"
+    ) -> Likeness:
+        """Compare with a matrix that is in print.
+
+        Parameters
+        ----------
+        published : str or PublishedAgreement
+            See :func:`demele.bench.published_agreement_names`.
+        matrix : str, default "all"
+            Which of ours.
+        disputed : {"keep", "omit"}
+            What becomes of pairs whose two printed cells differ: "keep" reads the upper one.
+
+        Raises
+        ------
+        UnknownNameError
+        NotEnoughData
+            If fewer than three pairs are in both.
+        """
+        printed = published if isinstance(published, PublishedAgreement) else published_agreement(published)
+        if disputed not in ("keep", "omit"):
+            raise InputError("disputed", f"expected 'keep' or 'omit', got {disputed!r}")
+        ours, table = self.matrix(matrix), printed.table()
+        left_out = {frozenset(pair) for pair in printed.disputed} if disputed == "omit" else set()
+        shared = [
+            place
+            for place, pair in enumerate(ours.pairs)
+            if set(pair) <= set(printed.metrics) and frozenset(pair) not in left_out and np.isfinite(ours.tau[place])
+        ]
+        if len(shared) < 3:
+            raise NotEnoughData(
+                "published",
+                f"expected three or more pairs of metrics in both, got {len(shared)}; name metrics as demele does",
+            )
+        taus = np.array([table.loc[ours.pairs[place]] for place in shared])
+        return Likeness(
+            published=printed.name,
+            matrix=matrix,
+            disputed="left out" if left_out else "kept",
+            **likeness(ours.tau[shared], taus, ours.draws[:, shared], level=self.level),
+        )
+
+    def against_print(self) -> "pd.DataFrame":
+        """Compare every matrix with every one in print, with and without the pairs that print disputes."""
+        import pandas as pd
+
+        from demele.bench.agreement_print import published_agreement_names
+
+        rows = []
+        for name in published_agreement_names():
+            choices: tuple[Literal["keep", "omit"], ...] = ("keep", "omit")
+            for choice in choices if published_agreement(name).disputed else choices[:1]:
+                rows += [self.against(name, matrix=matrix, disputed=choice).row() for matrix in self.matrices]
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the resamples, as plain values that JSON can hold (NaN becomes None)."""
+        content: dict[str, Any] = plain(
+            {
+                "kind": "agreement",
+                "demele": self.version,
+                "metrics": self.metrics,
+                "configurations": self.configurations,
+                "level": self.level,
+                "seed": self.seed,
+                "matrices": [
+                    {
+                        "name": name,
+                        "configurations": one.configurations,
+                        "lines": one.lines,
+                        "pairs": [asdict(pair) for pair in self.pairs(name)],
+                    }
+                    for name, one in self.matrices.items()
+                ],
+                "stability": [asdict(one) for one in self.stability],
+                "best": [asdict(one) for one in self.best],
+                "notes": [asdict(note) for note in self.notes],
+            }
+        )
+        return content
+
+
+def _beside_null(tau: float, null: RankMatrix, place: int) -> dict[str, Any]:
+    low, high = float(null.low[place]), float(null.high[place])
+    return {
+        "null_tau": float(null.tau[place]),
+        "null_low": low,
+        "null_high": high,
+        "within_null": bool(low <= tau <= high),
+    }

@@ -1,0 +1,292 @@
+"""Agreement between metrics: matrices, what is said of pairs, stability, and what cannot be read."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import kendalltau, norm
+
+from demele import bench
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+N = 36
+
+
+def scores_of(seed: int = 0, n: int = N, **noise: float) -> pd.DataFrame:
+    """Metrics of one quality, each with a noise of its own."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=n)
+    return pd.DataFrame({name: quality + sd * rng.normal(size=n) for name, sd in noise.items()})
+
+
+NAMES = ["mig", "sap", "irs", "far"]
+SCORES = scores_of(mig=0.2, sap=0.5, irs=1.0, far=50.0)
+
+
+# Matrices ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_is_that_of_scipy() -> None:
+    table = bench.agreement(SCORES, draws=100).matrix().table()
+    for first in NAMES:
+        for second in NAMES:
+            assert_close(table[[second]].loc[first], kendalltau(SCORES[first], SCORES[second]).statistic, ROUNDING)
+
+
+def test_any_table_and_any_order_of_columns_gives_the_same_bits() -> None:
+    expected = bench.agreement(SCORES, draws=100)
+    other = bench.agreement({name: SCORES[name].tolist() for name in NAMES}, draws=100)
+    array = bench.agreement(SCORES.to_numpy(), draws=100)
+    assert_exact(other.matrix().draws, expected.matrix().draws)
+    assert_exact(array.matrix().low, expected.matrix().low)
+    assert array.metrics == ("metric1", "metric2", "metric3", "metric4")
+    turned = bench.agreement(SCORES[["irs", "mig"]], draws=100).pair("irs", "mig")
+    again = expected.pair("mig", "irs")
+    assert (turned.tau, turned.low, turned.high) == (again.tau, again.low, again.high)
+
+
+def test_another_seed_gives_other_intervals_of_the_same_tau() -> None:
+    first, second = (bench.agreement(SCORES, draws=200, seed=seed).pair("mig", "irs") for seed in (0, 1))
+    assert first.tau == second.tau
+    assert first.low != second.low
+
+
+def test_what_is_said_of_pairs() -> None:
+    found = bench.agreement(SCORES)
+    assert found.pair("mig", "sap").verdict == "clear"
+    assert found.pair("mig", "far").verdict == "not told from 0"
+    assert [round(line, 2) for line in found.matrix().lines] == [0.23, 0.31]  # of six pairs
+
+
+def test_clear_beside_all_others_needs_more() -> None:
+    """With 17 metrics a tau of .33 is clear alone, and not beside 135 others."""
+    scores = scores_of(11, mig=0.2, weak=1.4)
+    tau = bench.agreement(scores).pair("mig", "weak")
+    assert 0.28 < tau.tau < 0.40
+    assert tau.verdict == "clear"
+    rng = np.random.default_rng(0)
+    many = scores.assign(**{f"m{place}": rng.normal(size=N) for place in range(15)})
+    assert bench.agreement(many, draws=300).pair("mig", "weak").verdict == "clear alone"
+
+
+def test_a_metric_that_never_varies_is_undefined_with_a_note() -> None:
+    found = bench.agreement(SCORES.assign(flat=0.5), draws=100)
+    pair = found.pair("mig", "flat")
+    assert pair.verdict == "undefined"
+    assert math.isnan(pair.tau)
+    assert [note.subject for note in found.notes if note.code == "constant-score"] == [("flat",)]
+
+
+def test_an_undefined_score_leaves_its_configuration_out_of_its_pairs() -> None:
+    scores = SCORES.copy()
+    scores.loc[[4, 9], "irs"] = np.nan
+    found = bench.agreement(scores, draws=100)
+    assert (found.pair("mig", "irs").n, found.pair("mig", "sap").n) == (34, 36)
+    whole = scores.dropna()
+    assert_close(found.pair("mig", "irs").tau, kendalltau(whole["mig"], whole["irs"]).statistic, ROUNDING)
+    assert any(note.code == "undefined-scores" and note.subject == ("irs",) for note in found.notes)
+
+
+def test_seeds_are_averaged_and_an_undefined_one_leaves_its_configuration_out() -> None:
+    other = SCORES + np.random.default_rng(5).normal(size=SCORES.shape) / 10
+    rows = pd.concat([SCORES, other], keys=[0, 1], names=["seed", "config"]).reset_index()
+    rows.loc[rows.index[3], "irs"] = np.nan
+    found = bench.agreement(rows, metrics=NAMES, configuration="config", draws=100)
+    means = (SCORES + other) / 2
+    assert_close(found.pair("mig", "sap").tau, kendalltau(means["mig"], means["sap"]).statistic, ROUNDING)
+    assert found.pair("mig", "irs").n == 35
+    assert len(found.configurations) == N
+
+
+def test_collapsed_configurations_are_shown_apart() -> None:
+    collapsed = np.arange(N) < 6
+    scores = SCORES.mask(np.tile(collapsed[:, None], 4), 0.0)
+    found = bench.agreement(scores.assign(broken=collapsed), collapsed="broken", draws=100)
+    kept = SCORES[~collapsed]
+    assert_close(
+        found.pair("mig", "far", matrix="without collapsed").tau,
+        kendalltau(kept["mig"], kept["far"]).statistic,
+        ROUNDING,
+    )
+    assert found.matrix("without collapsed").configurations == 30
+    assert next(note for note in found.notes if note.code == "collapsed").subject[:2] == ("row 0", "row 1")
+    alone = bench.agreement(kept, draws=100).pair("mig", "far")
+    assert alone.tau == found.pair("mig", "far", matrix="without collapsed").tau
+
+
+def test_one_collapsed_seed_leaves_its_configuration_out() -> None:
+    rows = pd.concat([SCORES, SCORES])
+    found = bench.agreement(
+        rows, configuration=[*range(N), *range(N)], collapsed=[row == 40 for row in range(2 * N)], draws=100
+    )
+    assert found.matrix("without collapsed").configurations == 35
+    assert next(note for note in found.notes if note.code == "collapsed").subject == ("4",)
+
+
+def test_pairs_that_the_null_explains_are_marked() -> None:
+    size = np.repeat([2.0, 4, 8, 16, 32, 64], 6)
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame({"a": size + rng.normal(size=N), "b": size + rng.normal(size=N), "c": rng.normal(size=N)})
+    null = pd.DataFrame({"a": size + rng.normal(size=N), "b": size + rng.normal(size=N), "c": rng.normal(size=N)})
+    found = bench.agreement(scores, null=null)
+    assert found.pair("a", "b").within_null
+    assert found.pair("a", "b").null_tau > 0.6
+    swapped = bench.agreement(scores, null=null.assign(b=rng.normal(size=N)))
+    assert not swapped.pair("a", "b").within_null
+
+
+def test_several_nulls_are_averaged() -> None:
+    tables = [scores_of(seed, mig=1, sap=1) for seed in (1, 2)]
+    found = bench.agreement(SCORES[["mig", "sap"]], null=tables, draws=100)
+    taus = [kendalltau(table["mig"], table["sap"]).statistic for table in tables]
+    assert_close(found.matrix("null").tau, [np.mean(taus)], ROUNDING)
+
+
+def test_what_a_group_explains_is_removed() -> None:
+    size = np.repeat(np.arange(6), 6)
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame({"a": 9 * size + rng.normal(size=N), "b": 9 * size + rng.normal(size=N), "d": size})
+    found = bench.agreement(scores, within="d", draws=300)
+    assert found.metrics == ("a", "b")
+    assert found.pair("a", "b").tau > 0.8
+    assert found.pair("a", "b", matrix="within groups").verdict == "not told from 0"
+
+
+# Stability -----------------------------------------------------------------------------------------------------------
+
+
+def stability(found: bench.Agreement, metric: str, between: str) -> bench.Stability:
+    return next(one for one in found.stability if (one.metric, one.between) == (metric, between))
+
+
+def test_stability_is_the_mean_tau_between_seeds_halves_and_checkpoints() -> None:
+    rng = np.random.default_rng(0)
+    runs = [SCORES + rng.normal(size=SCORES.shape) for _ in range(3)]
+    configuration = [*range(N)] * 3
+    early, first, second = (pd.concat(runs) + rng.normal(size=(3 * N, 4)) for _ in range(3))
+    found = bench.agreement(
+        pd.concat(runs), configuration=configuration, halves=(first, second), again={"early": early}, draws=100
+    )
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    expected = np.mean([kendalltau(runs[a]["sap"], runs[b]["sap"]).statistic for a, b in pairs])
+    assert_close(stability(found, "sap", "seeds").tau, expected, ROUNDING)
+    means = [sum(table["sap"].to_numpy()[k * N : (k + 1) * N] for k in range(3)) for table in (first, second, early)]
+    assert_close(stability(found, "sap", "halves of the rows").tau, kendalltau(means[0], means[1]).statistic, ROUNDING)
+    whole = sum(run["sap"].to_numpy() for run in runs)
+    assert_close(stability(found, "sap", "early").tau, kendalltau(whole, means[2]).statistic, ROUNDING)
+    row = stability(found, "sap", "early")
+    assert row.low < row.tau < row.high
+    assert len(found.stability_frame()) == 12
+
+
+def test_the_best_stays_as_often_as_noise_of_the_rows_lets_it() -> None:
+    """Two configurations that matter, of 1 and 0.5; halves differ by 0.8 and 0.6: Phi(0.5 / sqrt(0.4^2 + 0.3^2))."""
+    scores = {"a": [1.0, 0.5] + [-9.0] * 6, "b": [0.0] * 8}
+    first, second = {**scores, "a": [1.4, 0.8] + [-9.0] * 6}, {**scores, "a": [0.6, 0.2] + [-9.0] * 6}
+    found = bench.agreement(scores, halves=(first, second), draws=20_000)
+    assert found.best[0].configuration == "row 0"
+    assert found.best[0].stays == pytest.approx(norm.cdf(1.0), abs=5 * math.sqrt(0.16 * 0.84 / 20_000))
+
+
+def test_the_best_stays_as_often_as_other_seeds_let_it() -> None:
+    """Seeds (1, 0) against (0.4, 0.4): means of two drawn seeds are 1, .5, .5, 0, widened by sqrt 2 about .5.
+
+    So it loses where both are 0: one time in four.
+    """
+    rows = {"a": [1.0, 0.0, 0.4, 0.4], "b": [0.0, 1.0, 2.0, 3.0]}
+    found = bench.agreement(rows, configuration=["x", "x", "y", "y"], draws=20_000)
+    assert found.best[0].configuration == "x"
+    assert found.best[0].stays == pytest.approx(0.75, abs=5 * math.sqrt(0.75 * 0.25 / 20_000))
+
+
+def test_without_repetitions_nothing_is_said_of_the_best() -> None:
+    found = bench.agreement(SCORES, draws=100)
+    assert found.best[0].configuration == f"row {SCORES['mig'].idxmax()}"
+    assert math.isnan(found.best[0].stays)
+    assert found.stability == ()
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+
+def test_frames_and_json_hold_all_pairs() -> None:
+    found = bench.agreement(SCORES, null=SCORES.sample(frac=1, random_state=0).reset_index(drop=True), draws=100)
+    frame = found.to_frame()
+    assert list(frame["matrix"].unique()) == ["all", "null"]
+    assert len(frame) == 12
+    content = json.loads(found.to_json())
+    assert content["kind"] == "agreement"
+    assert content["matrices"][0]["pairs"][0]["tau"] == found.pair("mig", "sap").tau
+    assert content["matrices"][1]["pairs"][0]["null_tau"] is None
+    table = found.matrix().table("p_value")
+    assert_exact(table.to_numpy(), table.to_numpy().T)
+    assert repr(found).startswith("Agreement(4 metrics, 36 configurations; of 6 pairs ")
+
+
+def test_few_configurations_are_told() -> None:
+    notes = {n: [note.message for note in bench.agreement(SCORES[:n], draws=100).notes] for n in (7, 8, 12)}
+    assert notes[7] == ["7 configurations are too few for intervals, which need 8"]
+    assert "about 91%" in notes[8][0]
+    assert notes[12] == []
+
+
+# Bad input -----------------------------------------------------------------------------------------------------------
+
+BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    ({"a": [1, 2]}, {}, NotEnoughData, "columns of two or more metrics"),
+    ({"a": [1], "b": [2]}, {}, NotEnoughData, "two or more rows"),
+    ({"a": [1, 2], "b": [1, 2, 3]}, {}, InputError, "2 in 'a' and 3 in 'b'"),
+    ({"a": [1, 2], "b": [1, math.inf]}, {}, InputError, "1 infinite in column 'b', first at row 1"),
+    ({"a": [1, 2], "b": ["x", "y"]}, {}, InputTypeError, "column 'b'"),
+    (SCORES, {"metrics": ["mig", "sop"]}, UnknownNameError, "'sap'"),
+    (SCORES, {"metrics": ["mig", "mig"]}, InputError, "'mig' twice"),
+    (SCORES, {"metrics": "mig"}, InputTypeError, "a list of names"),
+    (SCORES, {"configuration": "sapp"}, UnknownNameError, "'sap'"),
+    (SCORES, {"configuration": [1, 2]}, InputError, "one for each of the 36 rows"),
+    (SCORES, {"configuration": [None, *range(35)]}, InputError, "1 missing, first at row 0"),
+    (SCORES, {"collapsed": [2] * 36}, InputError, "true or false"),
+    (SCORES, {"configuration": [0] * 2 + [*range(34)], "within": [0] + [1] * 35}, InputError, "two for '0'"),
+    (SCORES, {"null": SCORES[:5]}, InputError, "the rows of the scores, 36, got 5"),
+    (SCORES, {"null": SCORES[["mig"]]}, InputError, "lacks 'sap'"),
+    (SCORES, {"halves": SCORES}, InputError, "two tables"),
+    (SCORES, {"level": 1.5}, InputError, "0.95"),
+    (SCORES, {"draws": 3}, InputError, ">= 100"),
+    (None, {}, InputTypeError, "got None"),
+    ({"a": [1, 2], "b": 3}, {}, InputTypeError, "a score for each row in 'b', got int"),
+]
+
+
+@pytest.mark.parametrize(("scores", "options", "error", "words"), BAD, ids=[case[3] for case in BAD])
+def test_bad_input_is_refused(scores: Any, options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words.replace("(", r"\(")):
+        bench.agreement(scores, **options)
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    rows = SCORES.assign(name=[f"c{row}" for row in range(N)])
+    with pytest.raises(InputError, match="row 0 is of another configuration"):
+        bench.agreement(rows, configuration="name", null=rows[::-1])
+
+
+def test_names_that_are_not_there_are_told() -> None:
+    found = bench.agreement(SCORES, draws=100)
+    with pytest.raises(UnknownNameError, match="'sap'"):
+        found.pair("mig", "sopp")
+    with pytest.raises(UnknownNameError, match="all"):
+        found.matrix("nul")
+    with pytest.raises(InputError, match="twice"):
+        found.pair("mig", "mig")
+    with pytest.raises(InputError, match="p_value"):
+        found.matrix().table("taus")  # type: ignore[arg-type]
+
+
+def test_whole_numbers_and_booleans_are_scores() -> None:
+    """A column of whole numbers and one of booleans are numbers too."""
+    found = bench.agreement(pd.DataFrame({"a": range(9), "b": [True, False, True] * 3}), draws=100)
+    expected: NDArray[np.float64] = np.array([kendalltau(range(9), [1, 0, 1] * 3).statistic])
+    assert_close(found.matrix().tau, expected, ROUNDING)
