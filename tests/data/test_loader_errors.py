@@ -15,7 +15,7 @@ from PIL import Image
 
 import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
-from demele.data.loaders.load import load_as
+from demele.data.loaders.loading import load_as
 from tests.data import published_files as files
 from tests.data.published_files import Written
 from tests.data.test_loaders import LAYOUTS

@@ -15,7 +15,7 @@ import scipy.io
 
 from demele.core.errors import InputError, RepackedFileWarning
 from demele.data.loaders import PUBLISHED
-from demele.data.loaders.load import load_as
+from demele.data.loaders.loading import load_as
 from demele.data.loaders.published import PublishedFile
 from tests.data import published_files as files
 from tests.data.published_files import Written
@@ -320,7 +320,7 @@ import pickle, sys
 sys.modules["h5py"] = sys.modules["PIL"] = sys.modules["torch"] = None  # as if they were not installed
 from pathlib import Path
 from demele import DemeleError
-from demele.data.loaders.load import load_as
+from demele.data.loaders.loading import load_as
 published, path = pickle.loads(sys.stdin.buffer.read())
 try:
     print(load_as(published, path).images([0, 3]).shape)

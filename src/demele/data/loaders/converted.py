@@ -277,24 +277,34 @@ def open_converted(path: Path) -> tuple[StoredImages, Facts]:
         If one of the files is damaged, or they do not belong to each other.
     """
     facts = read_facts(path)
-    regular_file(path)
-    with path.open("rb") as file:
-        header = read_header(path, file)
-        start, size = file.tell(), file.seek(0, 2)
-    if header.dtype != np.uint8 or header.shape != facts.shape or len(header.shape) != 4 or header.columns_first:
-        raise _apart(path, f"{header.dtype} {header.shape}")
-    if size != start + header.size or not header.size:
-        raise FormatError(path, f"damaged or cut off: expected {start + header.size:,} bytes, found {size:,}")
-    store = MappedStore(path, start, header.shape)
-    images = [store.take(np.array([row])).tobytes() for row in _spread(store.n)]
-    if _content(facts.shape, images) != facts.content:
-        raise _apart(path, "other images")
+    start = _checked_images(path, facts)
+    store = MappedStore(path, start, facts.shape)
     with parsing(f"{beside(path)}: not what demele data convert writes beside images"):
         opened = _with_factors(path, facts, store)
         made = StoredImages(
             opened, name=facts.name, digest=facts.digest, provenance=facts.provenance, licence=facts.licence
         )
     return made, facts
+
+
+def _checked_images(path: Path, facts: Facts) -> int:
+    """Look whether a file holds the images that another one describes; return where they begin."""
+    regular_file(path)
+    with path.open("rb") as file:
+        header = read_header(path, file)
+        start, size = file.tell(), file.seek(0, 2)
+        if header.dtype != np.uint8 or header.shape != facts.shape or len(header.shape) != 4 or header.columns_first:
+            raise _apart(path, f"{header.dtype} {header.shape}")
+        if size != start + header.size or not header.size:
+            raise FormatError(path, f"damaged or cut off: expected {start + header.size:,} bytes, found {size:,}")
+        each = header.size // header.shape[0]
+        samples = []
+        for row in _spread(header.shape[0]):  # read, not mapped: systems map megabytes around what is looked at
+            file.seek(start + int(row) * each)
+            samples.append(file.read(each))
+    if _content(facts.shape, samples) != facts.content:
+        raise _apart(path, "other images")
+    return start
 
 
 def _apart(path: Path, found: str) -> FormatError:

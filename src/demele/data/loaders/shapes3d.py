@@ -28,7 +28,7 @@ def read_shapes3d(request: Request) -> Opened:
     order = order_of(positions, grid.sizes, [factor.name for factor in grid.factors], f"{path}::labels")
     # the shape is a class: its value is a number, not a quantity
     factors = tuple(
-        replace(factor, values=tuple(int(value) for value in values[factor.name]))
+        replace(factor, values=tuple(int(value) if value == int(value) else value for value in values[factor.name]))
         if factor.kind == "categorical"
         else factor
         for factor in grid.factors

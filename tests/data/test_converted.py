@@ -1,0 +1,224 @@
+"""Sets that are converted: the same images and factors from one file that is mapped, whatever happened on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.core.errors import FormatError, InputError, OutputError
+from demele.data import ImageSet
+from demele.data.loaders.converted import open_converted, read_facts
+from demele.data.loaders.loading import convert_as, load_as
+from tests.data import published_files as files
+from tests.data.test_loaders import LAYOUTS
+from tests.tolerances import assert_exact
+
+
+def assert_same(found: ImageSet, expected: ImageSet) -> None:
+    every = np.arange(len(expected))
+    assert len(found) == len(expected)
+    assert_exact(found.images(every), expected.images(every))
+    assert found.factors().equals(expected.factors())
+    assert found.space == expected.space
+    told = ("name", "shape", "digest", "complete", "provenance", "licence")
+    assert [getattr(found, one) for one in told] == [getattr(expected, one) for one in told]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_converted_set_is_the_set(layout: str, tmp_path: Path) -> None:
+    write, how, asked = LAYOUTS[layout]
+    made = write(tmp_path, **how)
+    output = tmp_path / "images.npy"
+    expected = load_as(made.published, made.path, size=5, **asked)
+    assert_same(convert_as(made.published, made.path, output, size=5, **asked), expected)
+    assert_same(load_as(made.published, output, **asked), expected)
+    assert_exact(np.load(output), expected.images(np.arange(len(expected))))  # in the order of the grid, for anybody
+    assert_exact(load_as(made.published, output, size=3).images([1]), expected.resized(3).images([1]))
+
+
+@pytest.mark.parametrize("options", [{"drop_duplicates": True}, {}])
+def test_images_in_another_order_are_written_in_that_of_the_grid(tmp_path: Path, options: dict[str, Any]) -> None:
+    order = np.random.default_rng(5).permutation(144)
+    made = files.write_dsprites(tmp_path, order=order)
+    expected = load_as(made.published, made.path, options=options)
+    assert_same(convert_as(made.published, made.path, tmp_path / "a.npy", options=options), expected)
+
+
+def test_what_lies_beside_says_what_it_is(tmp_path: Path) -> None:
+    made = files.write_smallnorb(tmp_path)
+    convert_as(made.published, made.path, tmp_path / "norb.npy", size=4, options={"camera": 1})
+    facts = json.loads((tmp_path / "norb.json").read_text())
+    assert facts["name"] == "smallnorb"
+    assert facts["shape"] == [96, 4, 4, 1]
+    assert facts["made_from"]["options"] == {"split": "both", "camera": 1, "instance": "hidden"}
+    assert sorted(path.name for path in tmp_path.glob("norb*")) == ["norb.factors.npy", "norb.json", "norb.npy"]
+    with pytest.raises(InputError, match=r"camera: .* was converted from 1, got 0"):
+        load_as(made.published, tmp_path / "norb.npy", options={"camera": 0})
+    with pytest.raises(InputError, match=r"name: .* was converted from 'smallnorb', got 'mpi3d'"):
+        load_as(files.small("mpi3d", files.MPI3D), tmp_path / "norb.npy")
+
+
+# The cache -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_cache_is_written_once(tmp_path: Path) -> None:
+    made = files.write_mpi3d(tmp_path, packed=True)
+    cache = tmp_path / "kept.npy"
+    expected = load_as(made.published, made.path, variant="toy", size=4)
+    assert_same(load_as(made.published, made.path, variant="toy", size=4, cache=cache), expected)
+    written = cache.stat().st_mtime_ns
+    assert_same(load_as(made.published, made.path, variant="toy", size=4, cache=str(cache)), expected)
+    assert cache.stat().st_mtime_ns == written
+    for other in ({"variant": "real", "size": 4}, {"variant": "toy"}):
+        with pytest.raises(
+            InputError, match=r"kept.npy holds mpi3d_toy of 4 x 4 x 3 from other files or options; name"
+        ):
+            load_as(made.published, made.path, cache=cache, **other)
+
+
+def test_a_cache_never_replaces_a_file_of_others(tmp_path: Path) -> None:
+    made = files.write_dsprites(tmp_path)
+    theirs = tmp_path / "theirs.npy"
+    np.save(theirs, np.arange(3))
+    before = theirs.read_bytes()
+    with pytest.raises(InputError, match=r"theirs.npy was not made by demele: theirs.json is not beside it"):
+        load_as(made.published, made.path, cache=theirs)
+    (tmp_path / "theirs.json").write_text("{}")
+    with pytest.raises(FormatError, match="not what demele data convert writes beside images"):
+        load_as(made.published, made.path, cache=theirs)
+    assert theirs.read_bytes() == before
+    with pytest.raises(InputError, match=r"expected a file that ends in .npy, got .*kept.npz"):
+        load_as(made.published, made.path, cache=tmp_path / "kept.npz")
+
+
+def test_a_cache_that_was_stopped_is_made_again(tmp_path: Path) -> None:
+    made = files.write_dsprites(tmp_path)
+    cache = tmp_path / "kept.npy"
+    expected = load_as(made.published, made.path, cache=cache)
+    cache.unlink()  # as if the last rename had not come
+    assert_same(load_as(made.published, made.path, cache=cache), expected)
+    np.save(cache, np.zeros((144, 8, 8, 1), np.uint8))  # as if the old images were there yet
+    assert_same(load_as(made.published, made.path, cache=cache), expected)
+
+
+def test_dsprites_is_packed_eight_pixels_in_a_byte(tmp_path: Path) -> None:
+    made = files.write_dsprites_hdf5(tmp_path, chunks=False)
+    mapped = load_as(made.published, made.path)
+    packed = load_as(made.published, made.path, cache="packed")
+    assert_same(packed, mapped)
+    assert packed._store._bits.nbytes == 144 * 8  # type: ignore[attr-defined]
+    assert_same(load_as(made.published, made.path, cache="packed", size=3), mapped.resized(3))
+    other = files.write_mpi3d(tmp_path)
+    with pytest.raises(InputError, match="mpi3d has more than two levels of grey; dsprites can be packed"):
+        load_as(other.published, other.path, variant="toy", cache="packed")
+
+
+def test_what_is_too_large_for_memory_asks_for_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demele.data.loaders.loading.MOST_HELD", 192 * 4 * 4 * 3)
+    made = files.write_mpi3d(tmp_path, packed=True)
+    assert load_as(made.published, made.path, variant="toy", size=4).complete
+    with pytest.raises(InputError, match=r"can be read from front to back only, and its images take 36 KiB; name an"):
+        load_as(made.published, made.path, variant="toy")
+    assert load_as(made.published, made.path, variant="toy", cache=tmp_path / "a.npy").complete
+
+
+# Damage, kills -------------------------------------------------------------------------------------------------------
+
+
+def test_files_that_do_not_belong_together_are_seen(tmp_path: Path) -> None:
+    made = files.write_3dident(tmp_path)
+    first, second = tmp_path / "first.npy", tmp_path / "second.npy"
+    convert_as(made.published, made.path, first)
+    convert_as(made.published, made.path, second, size=4)
+    (tmp_path / "third.json").write_bytes((tmp_path / "first.json").read_bytes())
+    (tmp_path / "third.npy").write_bytes(second.read_bytes())
+    with pytest.raises(
+        FormatError, match=r"third.json describes other images: found uint8 .12, 4, 4, 3.; a conversion"
+    ):
+        open_converted(tmp_path / "third.npy")
+    images = np.load(first)
+    images[-1] ^= 1
+    np.save(first, images)
+    with pytest.raises(FormatError, match=r"first.json describes other images: found other images"):
+        open_converted(first)
+    table = np.load(tmp_path / "second.factors.npy")
+    np.save(tmp_path / "second.factors.npy", table + 1)
+    with pytest.raises(FormatError, match=r"second.factors.npy: does not belong to the images beside it"):
+        open_converted(second)
+
+
+@pytest.mark.parametrize("cut", [0, 50, 200, -1])
+def test_converted_images_that_are_cut_off(tmp_path: Path, cut: int) -> None:
+    made = files.write_dsprites(tmp_path)
+    path = tmp_path / "images.npy"
+    convert_as(made.published, made.path, path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(FormatError, match=r"images.npy"):
+        open_converted(path)
+
+
+def test_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
+    made = files.write_mpi3d(tmp_path, packed=True)
+    content = bytearray(made.path.read_bytes())
+    content[len(content) // 2] ^= 1
+    made.path.write_bytes(bytes(content))
+    with pytest.raises(FormatError, match="damaged or cut off"):
+        convert_as(made.published, made.path, tmp_path / "images.npy", variant="toy")
+    assert [path.name for path in tmp_path.iterdir()] == [made.path.name]
+
+
+def test_no_room_on_the_disk_is_told_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = files.write_dsprites(tmp_path)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000})())
+    with pytest.raises(OutputError, match=r"images.npy: it takes 9 KiB, and the disk has 1000 bytes left"):
+        convert_as(made.published, made.path, tmp_path / "images.npy")
+    with pytest.raises(InputError, match=r"output: expected a file that ends in .npy"):
+        convert_as(made.published, made.path, tmp_path / "images.npz")
+
+
+CONVERT = """
+import pickle, sys
+from pathlib import Path
+from demele.data.loaders.loading import convert_as
+published, path, output = pickle.loads(sys.stdin.buffer.read())
+print("ready", flush=True)
+while True:
+    convert_as(published, path, output, variant="toy")
+"""
+
+
+def test_kills_leave_the_old_pair_or_the_new_one_or_something_to_be_made_again(tmp_path: Path) -> None:
+    import pickle
+
+    made = files.write_mpi3d(tmp_path, packed=True)
+    output = tmp_path / "images.npy"
+    expected = load_as(made.published, made.path, variant="toy")
+    rng = np.random.default_rng(0)
+    states = set()
+    for number in range(4):
+        told = pickle.dumps((made.published, made.path, output))
+        process = subprocess.Popen([sys.executable, "-c", CONVERT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(told)
+        process.stdin.close()
+        process.stdout.readline()
+        time.sleep(float(rng.uniform(0, 0.03)) + 0.05 * number)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        left = [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+        assert all(name.startswith((".images.npy.tmp-", ".images.json.tmp-")) for name in left), left
+        if output.exists():
+            assert_same(open_converted(output)[0], expected)  # images never stand there half
+        states.add((output.exists(), output.with_suffix(".json").exists()))
+        assert_same(load_as(made.published, made.path, variant="toy", cache=output), expected)
+    assert (True, False) not in states
+    assert read_facts(output).shape == (192, 8, 8, 3)
