@@ -109,6 +109,7 @@ class MappedStore(RandomStore):
         n, height, width, channels = held if len(held) == 4 else (*held, 1)
         super().__init__(str(path), n, (height, width, channels), scale)
         self._array = MappedArray(path, offset, tuple(axes), np.dtype(np.uint8), columns_first=columns_first)
+        self._array[:0]  # mapped now: a file that takes its name later is another one
         self._layer = layer
 
     def _taken(self, rows: NDArray[np.int64]) -> Pixels:
