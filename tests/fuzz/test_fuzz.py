@@ -13,7 +13,7 @@ from tests.fuzz.worker import tried
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 #: Inputs that the suite reads; ``make fuzz`` reads others for an hour.
-N_BLOCKS, N_PER_BLOCK = 8, 20
+N_BLOCKS, N_PER_BLOCK = 5, 20
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=[path.stem for path in CORPUS])

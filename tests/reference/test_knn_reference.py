@@ -51,14 +51,14 @@ def codes_of(kind: str, rng: np.random.Generator, labels: NDArray[np.int64]) -> 
 @pytest.mark.parametrize(
     "kind", ["plain", "column order", "far from zero", "spiked", "rounded", "constant", "heavy tails"]
 )
-@pytest.mark.parametrize(("n_samples", "n_labels"), [(8, 2), (60, 25), (500, 10), (400, 60)])
+@pytest.mark.parametrize(("n_samples", "n_labels"), [(8, 2), (60, 25), (300, 8), (240, 40)])
 def test_information_matrix(kind: str, n_samples: int, n_labels: int) -> None:
     rng = np.random.default_rng([n_samples, n_labels])
     labels = rng.integers(0, n_labels, n_samples)  # many labels: singletons, and labels below and above 2 k + 1
     codes = codes_of(kind, rng, labels)
     target = codes[:, 0] + rng.normal(size=n_samples)
     factors = [(True, labels), (False, target), (True, labels // 2), (False, np.round(target))]
-    for n_neighbors, seed in ((3, 0), (2, 11)):
+    for n_neighbors, seed in ((3, 0), (2, 11)) if kind in ("plain", "rounded") else ((3, 0),):
         actual = knn_information_matrix(codes, factors, n_neighbors=n_neighbors, jitter_seed=seed)
         expected = np.stack([theirs(codes, factor, n_neighbors, seed) for factor in factors], axis=1)
         assert_close(actual, expected, ROUNDING)

@@ -6,7 +6,7 @@ from benchmarks import guarantees
 from benchmarks.guarantees import Cell, measured
 from tests.tolerances import assert_rate_at_most
 
-REPEATS = 80
+REPEATS = 50
 TAIL = (1 - guarantees.LEVEL) / 2
 #: What believes the labels, or a rate that is too small, promises nothing here.
 UNGUARDED = ("classic", "bounded, half the rate", "prudent-v1, half the rate")

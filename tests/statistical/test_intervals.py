@@ -13,7 +13,7 @@ from tests.tolerances import assert_mean
 pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
 
 LEVEL = 0.9
-DATA_SETS = 100
+DATA_SETS = 60
 #: Four standard errors of a share of the data sets.
 BAND = 4 * math.sqrt(LEVEL * (1 - LEVEL) / DATA_SETS)
 
@@ -27,13 +27,13 @@ def drawn(rng: np.random.Generator, n: int, noise: float) -> tuple[NDArray[np.fl
 #: Histogram metrics are resampled with replacement, SAP by half-samples.
 @pytest.mark.parametrize(
     ("name", "n", "noise"),
-    [("mig", 200, 0.1), ("mig", 1000, 0.5), ("modularity", 300, 0.5), ("dlig", 200, 0.3), ("sap", 150, 0.3)],
+    [("mig", 200, 0.1), ("modularity", 300, 0.5), ("dlig", 200, 0.3), ("sap", 150, 0.3)],
 )
 def test_intervals_cover_what_other_rows_score(name: str, n: int, noise: float) -> None:
     # the promise is about the score of other rows of the same number, whose mean is found from fresh rows
     rng = np.random.default_rng(1)
     metric: Any = getattr(demele, name)
-    expected = np.mean([metric(*drawn(rng, n, noise)).value for _ in range(250)])
+    expected = np.mean([metric(*drawn(rng, n, noise)).value for _ in range(150)])
     covered, own, widths, values = 0, 0, [], []
     for seed in range(DATA_SETS):
         score = metric(*drawn(rng, n, noise), bootstrap=50, level=LEVEL, seed=seed)
@@ -62,7 +62,7 @@ def test_p_values_of_independent_codes_are_uniform(name: str) -> None:
     # a test at 20% errs in 20% of the data sets in which the codes know nothing
     rng = np.random.default_rng(2)
     found = []
-    for seed in range(80):
+    for seed in range(60):
         codes, factors = rng.random((60, 2)), rng.random((60, 2))
         score = getattr(demele, name)(codes, factors, chance=19, seed=seed)
         found.append(score.chance.p_value)
