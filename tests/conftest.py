@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is about time: a busy machine must not fail one.
+settings.register_profile("demele", deadline=None)
+settings.load_profile("demele")
 
 ROOT = Path(__file__).parents[1]
 #: Folders and files whose tests `make test-fast` leaves out. Single tests elsewhere carry the mark themselves.

@@ -24,6 +24,7 @@ _BLOCK = re.compile(
     r"|^```console\n\$ demele (?P<command>.*?)\n(?P<result>.*?)^```\n",
     re.MULTILINE | re.DOTALL,
 )
+_PROGRESS = re.compile(r"demele: \d+%")
 # What a page's process starts with. A terminal shows tables, so tables are what pages show.
 _PREAMBLE = """\
 import shlex, subprocess, sys
@@ -92,7 +93,9 @@ def _run(command: list[str], what: Path) -> str:
 
 
 def _clean(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+    """Drop blanks at the ends of lines, and lines of progress, which slow machines write."""
+    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+    return "\n".join(line for line in lines if not _PROGRESS.match(line))
 
 
 def main() -> int:

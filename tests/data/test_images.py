@@ -54,7 +54,7 @@ def test_a_drawn_image_can_be_written_on() -> None:
     seed=st.integers(0, 2**32),
     share=st.sampled_from(["all", "shuffled", "half"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rows_are_found_again_by_their_positions(sizes: list[int], seed: int, share: str) -> None:
     space = FactorSpace({f"v{index}": size for index, size in enumerate(sizes)})
     whole = ArrayImages(np.zeros((len(space), 1, 1), dtype=np.uint8), space=space)

@@ -78,7 +78,7 @@ def test_uniform_code_cut_into_ten_does_not_reach_one() -> None:
     assert_close(result.matrix, [[1 - 99 / 999]], ROUNDING)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), uniform=st.booleans(), q=st.sampled_from([1.0, 0.9, 0.5]))
 def test_crossed_equals_oracle(data: st.DataObject, uniform: bool, q: float) -> None:
     n, d, m = (data.draw(st.integers(1, top)) for top in (12, 3, 3))
@@ -110,7 +110,7 @@ def test_crossed_equals_oracle_on_real_values() -> None:
             assert_close(result.matrix, expected, ROUNDING)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(scale=st.sampled_from([1e-30, 1e-3, 2.0, 1000.0, 1e30]), shift=st.integers(-50, 50), which=st.integers(0, 3))
 def test_unit_and_origin_of_one_code_change_nothing(scale: float, shift: int, which: int) -> None:
     codes, bins, n_bins = wide_sample(100)
@@ -306,7 +306,7 @@ def test_several_codes_by_hand() -> None:
         assert_close(general_irs(codes, table(a), table(b), nothing, norm=order).value, value, ROUNDING)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data(), order=st.sampled_from([1, 2, np.inf]))
 def test_general_equals_oracle(data: st.DataObject, order: float) -> None:
     n = data.draw(st.integers(1, 14))

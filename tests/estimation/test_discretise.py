@@ -171,7 +171,7 @@ columns = st.lists(st.integers(-20, 20), min_size=2, max_size=60).filter(lambda 
 
 @pytest.mark.parametrize("name", ["equal width", "equal frequency", "adaptive"])
 @given(column=columns, scale=st.sampled_from([1e-3, 0.1, 3.0, 1000.0]), shift=st.integers(-5, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_laws_of_every_rule(name: str, column: list[int], scale: float, shift: int) -> None:
     rule = RULES[name]
     values = np.array(column, dtype=np.float64)

@@ -53,7 +53,7 @@ def test_groups_by_hand() -> None:
         lambda m: st.lists(st.lists(st.integers(-1, 2), min_size=m, max_size=m), min_size=1, max_size=25)
     )
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_groups_equal_the_oracle(rows: list[list[int]]) -> None:
     bins = np.array(rows)
     assert [members(groups) for groups in value_groups(bins)] == [oracle.groups_by_value(b.tolist()) for b in bins.T]
@@ -212,7 +212,7 @@ def test_majority_vote_by_hand() -> None:
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_majority_vote_equals_the_oracle(train: list[tuple[int, int]], test: list[tuple[int, int]]) -> None:
     arrays = [(np.array([c for c, _ in votes]), np.array([f for _, f in votes])) for votes in (train, test)]
     accuracy = majority_vote_accuracy(arrays[0], arrays[1], d=4, M=3)

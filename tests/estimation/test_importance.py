@@ -99,7 +99,7 @@ def tree_cases(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(tree_cases())
 def test_every_node_is_what_the_definition_says(case: dict[str, Any]) -> None:
     codes, target, members = case["codes"], case["target"], case["members"]
@@ -179,7 +179,7 @@ def test_bins_of_heavily_tied_codes_never_part_a_tie() -> None:
     assert len(set(binned[code == 0].tolist())) == 1
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(2, 20), st.integers(1, 3), st.integers(1, 3))
 def test_boosting_stage_has_the_best_splits(seed: int, n_rows: int, n_codes: int, n_outputs: int) -> None:
     rng = np.random.default_rng(seed)

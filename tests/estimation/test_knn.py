@@ -64,7 +64,7 @@ def test_ksg_by_hand() -> None:
     assert_close(ksg_information(x, y, n_neighbors=1), 1 / 3, ROUNDING)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(tenths, st.integers(0, 3)), min_size=2, max_size=40), st.integers(1, 4))
 def test_ross_agrees_with_all_pairs(rows: list[tuple[float, int]], k: int) -> None:
     code, labels = map(list, zip(*rows, strict=True))
@@ -72,7 +72,7 @@ def test_ross_agrees_with_all_pairs(rows: list[tuple[float, int]], k: int) -> No
     assert_close(actual, [oracle.ross(code, labels, k)], ROUNDING)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(tenths, tenths), min_size=5, max_size=40), st.integers(1, 4))
 def test_ksg_agrees_with_all_pairs(rows: list[tuple[float, float]], k: int) -> None:
     x, y = map(list, zip(*rows, strict=True))

@@ -230,7 +230,7 @@ def test_auc_of_absent_or_lone_classes_is_nan() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.integers(-3, 3), min_size=4, max_size=4)), min_size=1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_auc_equals_counting_pairs(rows: list[tuple[int, list[int]]]) -> None:
     labels = np.array([label for label, _ in rows])
     scores = np.array([values for _, values in rows], float)
@@ -368,7 +368,7 @@ def test_equal_codes_stay_tied() -> None:
     sign=st.sampled_from([1.0, -1.0]),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_unit_and_order_of_the_codes_do_not_matter(exponent: int, shift: float, sign: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X, labels, n_classes = problem("range")

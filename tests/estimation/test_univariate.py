@@ -49,7 +49,7 @@ def test_squared_correlation_by_hand() -> None:
     assert_close(squared_correlations(codes, np.array([1.0, 0.0, 2.0, 3.0])), [121 / 175], ROUNDING)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=3, max_size=30))
 def test_squared_correlations_agree_with_the_oracle(rows: list[tuple[int, int]]) -> None:
     data = np.array([[0, 0], [3, 1], *rows], float)
@@ -131,7 +131,7 @@ def test_one_class_is_not_enough() -> None:
         svc_lines(codes, np.array([1, 1, 1, 1]), n_classes=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 3)), min_size=2, max_size=12),
     st.sampled_from([0.01, 1.0, 50.0]),
@@ -154,7 +154,7 @@ def gradient_share(code: FloatArray, signs: FloatArray, cost: float, slope: floa
     return float(max(abs(by_slope), abs(by_intercept)) / (1 + 2 * cost * len(code)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6), st.integers(2, 7), st.integers(-6, 6), st.sampled_from(["normal", "cauchy", "levels"]))
 def test_lines_are_minima(seed: int, n_classes: int, exponent: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def test_same_classifier_as_scikit_learn(class_weight: ClassWeight, cost: float,
         assert_close(accuracies[j], theirs.score(test[:, [j]], labels[200:]), ROUNDING)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.integers(2, 9))
 def test_accuracy_is_that_of_the_highest_line(seed: int, n_classes: int) -> None:
     rng = np.random.default_rng(seed)

@@ -89,7 +89,7 @@ def test_a_known_number_of_wrong_labels_bounds_every_cell() -> None:
 
 
 @given(st.integers(1, 199), st.integers(0, 200), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_knowing_more_never_widens(hits: int, wrong: int, data: st.DataObject) -> None:
     from demele.evaluation.intervals import score_interval
 

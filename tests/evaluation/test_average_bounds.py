@@ -59,7 +59,7 @@ def test_limits_by_class() -> None:
 
 
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_contains_the_average_of_any_noise_of_larger_sets(k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.choice([30, 300, 2000]))

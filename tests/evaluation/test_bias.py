@@ -85,7 +85,7 @@ def check_identities(cube: Array) -> None:
 
 
 @given(cubes())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_formula_is_the_counted_difference(cube: Array) -> None:
     check_identities(cube)
 
@@ -98,7 +98,7 @@ def test_every_formula_on_dense_cubes(k: int) -> None:
 
 
 @given(cubes())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_rows_and_cube_give_the_same_counts(cube: Array) -> None:
     predicted, given_labels, true = (axis.astype(np.int32) for axis in rows_of(cube))
     counts, rows = BiasCounts.from_cube(cube), BiasCounts.from_rows(predicted, given_labels, true, len(cube))
@@ -456,7 +456,7 @@ def test_only_doubtful_labels_can_be_wrong() -> None:
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_bias_of_any_noise_lies_within_its_budget(k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     cube = rng.poisson(rng.choice([0.5, 3, 20]), (k, k, k)) + 1

@@ -72,7 +72,7 @@ def oracle(said: np.ndarray, weights: np.ndarray, k: int) -> tuple[list[float], 
     return agreement, expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 100_000),
     n=st.integers(1, 25),

@@ -33,7 +33,7 @@ def test_numbers_and_plain_words_stay(value: object) -> None:
     assert unescaped(value) is value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="'=+-@\t\ra1.", max_size=6))
 def test_every_text_comes_back_and_none_is_a_formula(text: str) -> None:
     written = escaped(text)

@@ -9,7 +9,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -101,7 +101,6 @@ def test_cohen_two_by_two() -> None:
 
 
 @given(tables(), st.sampled_from(SCALES))
-@settings(deadline=None)
 def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
     found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale, n_resamples=0)
     compared = table[:, (table >= 0).sum(axis=0) >= 2]
@@ -112,7 +111,6 @@ def test_alpha_is_that_of_krippendorff(table: Table, scale: Scale) -> None:
 
 
 @given(st.integers(2, 6), st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> None:
     answers = np.random.default_rng(seed).integers(0, k, size=(m, n))
     votes = (answers.T[:, :, None] == np.arange(k)).sum(axis=1)
@@ -130,7 +128,6 @@ def test_fleiss_is_that_of_statsmodels(m: int, n: int, k: int, seed: int) -> Non
 
 
 @given(tables(), st.sampled_from(SCALES))
-@settings(deadline=None)
 def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
     weights = {"nominal": None, "ordinal": "linear"}.get(scale, "quadratic")
     found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), scale=scale, n_resamples=0)
@@ -156,7 +153,6 @@ def test_cohen_is_that_of_scikit_learn(table: Table, scale: Scale) -> None:
 
 
 @given(tables())
-@settings(deadline=None)
 def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
     found = agreement(Annotations.from_matrix(table, missing=-1, classes=range(5)), n_resamples=0)
     same: list[float] = []
@@ -193,7 +189,6 @@ def test_raw_generalised_kappa_and_rest_by_loops(table: Table) -> None:
 
 
 @given(tables(), st.sampled_from(SCALES), st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_weighing_rows_of_votes_is_repeating_items(table: Table, scale: Scale, seed: int) -> None:
     answers = Annotations.from_matrix(table, missing=-1, classes=range(5))
     votes, times = vote_rows(answers)
@@ -221,7 +216,6 @@ def test_many_classes_need_no_shared_rows_of_votes() -> None:
 
 
 @given(tables(), st.sampled_from(SCALES), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_order_does_not_matter(table: Table, scale: Scale, random: Any) -> None:
     people = random.sample(range(len(table)), len(table))
     things = random.sample(range(table.shape[1]), table.shape[1])
@@ -231,7 +225,6 @@ def test_order_does_not_matter(table: Table, scale: Scale, random: Any) -> None:
 
 
 @given(tables(), st.permutations(range(5)))
-@settings(deadline=None)
 def test_names_do_not_matter(table: Table, new: list[int]) -> None:
     nominal = plain_values(Annotations.from_matrix(table, missing=-1))
     renamed = np.where(table < 0, -1, np.array(new)[table])

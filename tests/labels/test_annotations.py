@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
@@ -50,7 +50,6 @@ def test_the_frame_is_the_answers_and_reads_back() -> None:
     assert back.items == (1, 3)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30))
 def test_sparse_responses_are_the_counts(answers: list[tuple[int, int, int]]) -> None:
     item, annotator, answer = (list(column) for column in zip(*answers, strict=True))

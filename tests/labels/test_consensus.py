@@ -109,7 +109,7 @@ def test_a_blend_by_hand() -> None:
 # Against the definition.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(crowds())
 def test_they_are_what_loops_give(crowd: tuple[Answers, int]) -> None:
     answers, k = crowd

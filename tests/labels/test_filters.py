@@ -261,7 +261,7 @@ def test_same_suspects_as_cleanlab(rule: str) -> None:
         assert (there(found.suggested)[expected] == names[probabilities.argmax(axis=1)][expected]).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), method=st.sampled_from(["entropy", "confident"]))
 def test_from_probabilities_the_order_of_rows_changes_nothing(seed: int, method: Any) -> None:
     rng = np.random.default_rng(seed)
@@ -393,7 +393,7 @@ def test_classes_of_one_instance(method: Any) -> None:
             assert not np.isnan(found.score[:-2]).any()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=2, max_size=6),
     method=st.sampled_from([name for name in METHODS if name != "knn"]),
@@ -410,7 +410,7 @@ def test_few_instances_never_break_the_folds(sizes: list[int], method: Any, seed
     assert (there(found.suggested)[found.suspect] != y[found.suspect]).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     sizes=st.lists(st.integers(1, 30), min_size=1, max_size=8),
     folds=st.integers(2, 10),

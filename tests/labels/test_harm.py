@@ -81,7 +81,7 @@ def test_without_true_labels() -> None:
     assert frame["false_alarms"].isna().all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), k=st.integers(2, 5), relabels=st.booleans())
 def test_against_a_loop(seed: int, k: int, relabels: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def test_against_a_loop(seed: int, k: int, relabels: bool) -> None:
     assert sums.loc[sums["by"] == "given", "suspected"].sum() == suspect.sum()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), known=st.booleans())
 def test_p_values_are_those_of_fisher(seed: int, known: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -53,7 +53,7 @@ def accuracy(found: Consensus, truth: NDArray[Any]) -> tuple[float, float]:
 # Against the definition.
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(crowds(), st.integers(1, 4), st.sampled_from([0.0, 0.01, 0.5, 2.0]))
 def test_it_is_what_loops_give(crowd: tuple[Answers, int], iterations: int, smoothing: float) -> None:
     answers, k = crowd
@@ -101,7 +101,7 @@ def test_log_likelihood_is_that_of_the_estimates() -> None:
 # Its laws.
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(crowds(), st.sampled_from([0.0, 1e-3, 1.0]))
 def test_the_objective_never_decreases(crowd: tuple[Answers, int], smoothing: float) -> None:
     answers, k = crowd
@@ -113,7 +113,7 @@ def test_the_objective_never_decreases(crowd: tuple[Answers, int], smoothing: fl
     assert (found.probabilities >= 0).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(crowds(), st.randoms(use_true_random=False))
 def test_order_and_names_do_not_matter(crowd: tuple[Answers, int], random: Any) -> None:
     answers, k = crowd

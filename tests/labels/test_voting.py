@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from demele.core.errors import InputError, InputTypeError, NotConvergedWarning
@@ -30,7 +30,6 @@ def read(answers: Answers, k: int) -> Annotations:
     return Annotations(item, annotator, answer, classes=range(k), all_items=range(6))
 
 
-@settings(deadline=None)
 @given(crowds(), st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=4))
 def test_it_is_what_loops_give(crowd: tuple[Answers, int], weights: list[float]) -> None:
     answers, k = crowd
@@ -87,7 +86,6 @@ def test_items_of_annotators_that_do_not_count() -> None:
     assert note.message.startswith("1 of 3 items were answered only by annotators of weight 0")
 
 
-@settings(deadline=None)
 @given(crowds(), st.sampled_from([1e-300, 0.125, 3.0, 1e300]))
 def test_only_ratios_of_weights_matter(crowd: tuple[Answers, int], factor: float) -> None:
     table = read(*crowd)

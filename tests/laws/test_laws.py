@@ -43,7 +43,7 @@ cases = st.builds(Case, st.integers(0, 10**6), st.integers(8, 60), st.integers(2
 #: Exact in floats, so that a value on an edge stays on it.
 units = st.sampled_from([2.0**-10, 0.5, 4.0, 1024.0])
 shifts = st.sampled_from([-64.0, 0.0, 8.0])
-laws = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+laws = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 
 BINS: list[Any] = [4, demele.EqualFrequency(4)]
 

@@ -222,7 +222,7 @@ def histories(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return streams, list(draw(st.permutations(range(len(streams)))))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(histories(), st.integers(4, 60))
 def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]], list[int]], bound: int) -> None:
     streams, order = history
@@ -260,7 +260,7 @@ def test_any_history_of_the_same_rows_is_one_state(history: tuple[list[list[int]
         assert_exact(np.column_stack(kept[:4]), CODES.to_numpy()[rows])
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 159), min_size=1, max_size=6))
 def test_batches_of_any_size_count_to_the_same_bits(seed: int, cuts: list[int]) -> None:
     rows = np.random.default_rng(seed).permutation(160)

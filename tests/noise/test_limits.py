@@ -11,7 +11,7 @@ from tests.tolerances import assert_exact
 
 
 @given(st.integers(1, 30), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_largest_number_that_is_not_rejected(size: int, data: st.DataObject) -> None:
     drawn = data.draw(st.integers(0, size))
     seen = data.draw(st.integers(0, drawn))

@@ -258,7 +258,7 @@ def test_parquet_codes_with_factors_in_memory(rows: pd.DataFrame, tmp_path: Path
 # Kinds ----------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_kinds_and_levels_are_those_of_all_rows(data: st.DataObject) -> None:
     """Whatever the values, and however rows are cut, columns are read as they are in memory."""
@@ -375,7 +375,7 @@ def test_constant_columns_are_told_of(rows: pd.DataFrame, tmp_path: Path) -> Non
 # Counting -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_packed_counts_are_those_of_a_loop(data: st.DataObject) -> None:
     """Every pair of columns, row by row, with missing annotations."""

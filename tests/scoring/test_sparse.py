@@ -339,7 +339,7 @@ def test_number_of_jobs_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None
     pd.testing.assert_frame_equal(one.top_frame(), two.top_frame(), check_exact=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), negative=st.booleans())
 def test_order_of_rows_codes_and_factors_does_not_matter(seed: int, negative: bool) -> None:
     rng = np.random.default_rng(seed)

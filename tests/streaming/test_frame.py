@@ -166,7 +166,7 @@ def test_the_frame_of_parts_is_that_of_all_rows(name: str, n_parts: int) -> None
     assert merged == demele.Frame.of(codes, factors)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(-3, 300), min_size=2, max_size=80),
     st.integers(1, 79),

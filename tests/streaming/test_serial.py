@@ -90,7 +90,7 @@ def test_text_and_missing_annotations_and_names() -> None:
     assert second.update(codes, factors).n == 400
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(at=st.integers(0, 10**6), bit=st.integers(0, 7), cut=st.booleans())
 def test_damage_is_always_found(at: int, bit: int, cut: bool) -> None:
     data = bytearray(WHOLE)

@@ -46,19 +46,19 @@ def test_of_more_rows_those_with_the_smallest_keys_are_kept() -> None:
     assert (state.n, state.n_kept) == (500, 10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 300), st.integers(4, 60), st.integers(1, 50), st.integers(1, 50))
 def test_batch_sizes_do_not_matter(n: int, bound: int, batch: int, other: int) -> None:
     assert kept(sampled(bound, n, batch)) == kept(sampled(bound, n, other))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 300), st.integers(4, 60), st.integers(0, 60))
 def test_a_smaller_bound_keeps_a_part_of_what_a_larger_one_keeps(n: int, bound: int, more: int) -> None:
     assert set(kept(sampled(bound, n, 16))) <= set(kept(sampled(bound + more, n, 16)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 300), st.integers(0, 300), st.integers(4, 60))
 def test_what_is_kept_of_the_first_rows_is_kept_or_replaced_by_later_ones(n: int, more: int, bound: int) -> None:
     first, later = set(kept(sampled(bound, n, 16))), set(kept(sampled(bound, n + more, 16)))

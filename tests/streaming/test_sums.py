@@ -100,7 +100,7 @@ def test_correlations_are_those_of_numpy() -> None:
     assert_close(matrix, expected, ROUNDING)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     cuts=st.lists(st.integers(0, 120), max_size=6),

@@ -59,7 +59,7 @@ def test_weighted_draw_by_hand() -> None:
     assert_close(paid, [1.0], ROUNDING)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from([-2, -1, 0, 1, 2]), min_size=1, max_size=12), st.integers(0, 30), st.integers(0, 12))
 def test_agrees_with_a_slow_loop(scores: list[int], more: int, above: int) -> None:
     total = len(scores) + 20 + more
@@ -154,7 +154,6 @@ def test_level_on_the_boundary(name: str, uniform: bool) -> None:
     assert np.mean(largest >= np.log(2)) > 0.05
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-2, 2), min_size=1, max_size=15), st.integers(-5, 5), st.randoms())
 def test_all_draws_refute_what_is_false_and_nothing_else(scores: list[int], shift: int, random: object) -> None:
     random.shuffle(scores)  # type: ignore[attr-defined]
@@ -183,7 +182,6 @@ def test_refuses_more_scores_than_instances_and_scores_out_of_range() -> None:
         log_wealth([0, 3], 20, -1)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=60))
 def test_leaving_out_what_can_only_gain_is_safe(rows: list[tuple[int, int, int]]) -> None:
     """If the claim is false, the scores left in sum to at most the threshold, for any true labels."""

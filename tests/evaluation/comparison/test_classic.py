@@ -109,7 +109,7 @@ WAYS = [(name, target) for name, spec in METHODS.items() for target in spec.targ
 
 
 @pytest.mark.parametrize(("name", "target"), WAYS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(4, 120),

@@ -71,7 +71,7 @@ def _run(comparison: SequentialComparison, truth: Indices, step: int = 7) -> Non
 # A fixed audit.
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0.4, 0.9), st.floats(0, 0.4))
 def test_an_audit_of_all_rows_tells_the_truth(seed: int, new: float, noise: float) -> None:
     case = _case(seed, n=60, old=0.65, new=new, noise=noise)
@@ -258,7 +258,7 @@ def test_both_claims_are_open_when_labels_are_close() -> None:
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.4, 0.9), st.floats(0, 0.4))
 def test_asking_to_the_end_never_says_what_is_false(seed: int, new: float, noise: float) -> None:
     first, second, given_labels, truth = _case(seed, n=60, old=0.65, new=new, noise=noise)
