@@ -17,7 +17,7 @@ import pytest
 import demele
 from demele.cli.main import main
 from demele.streaming.source import accumulated_metrics
-from tests.contract.cases import CHEAP, NAMES, N, small
+from tests.contract.cases import CHEAP, GROUPS, NAMES, N, small
 from tests.tolerances import ROUNDING, assert_close, assert_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of frameworks; those of demele are tested elsewhere
@@ -186,16 +186,18 @@ def test_every_metric_and_every_kind_of_state_is_among_them() -> None:
 # Float32, as networks give ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_float32_batches_are_what_they_are(name: str) -> None:
+@pytest.mark.parametrize("names", GROUPS.values(), ids=GROUPS)
+def test_float32_batches_are_what_they_are(names: list[str]) -> None:
     codes, factors = CODES.astype(np.float32), FACTORS.astype(np.float32)
-    expected = demele.evaluate(codes, factors, [name], codes_std=STDS, options=CHEAP)[name]
+    expected = demele.evaluate(codes, factors, names, codes_std=STDS, options=CHEAP)
     for frame in (demele.Frame.of(codes, factors), None):
-        accumulator = demele.Accumulator(name, frame=frame, options=CHEAP)
+        accumulator = demele.Accumulator(names, frame=frame, options=CHEAP)
         for rows in BATCHES:
             accumulator = accumulator.update(codes[rows], factors[rows], STDS[rows])
-        equal = rounded if frame is not None and name in accumulated_metrics(frame) else assert_exact
-        equal(accumulator.compute().value, expected.value)
+        found = accumulator.compute()
+        for name in names:
+            equal = rounded if frame is not None and name in accumulated_metrics(frame) else assert_exact
+            equal(found[name].value, expected[name].value)
 
 
 @pytest.mark.parametrize("protocol", demele.protocol_names())
