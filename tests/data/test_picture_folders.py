@@ -107,10 +107,10 @@ def test_pictures_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
         (folder / name).write_bytes(content[:60])
     with pytest.raises(FormatError) as caught:
         open_images(folder)
-    assert "5 pictures cannot be read: '01.png', '02.png', '03.png', ...; " in str(caught.value)
+    assert "5 of 12 pictures cannot be read: '01.png', '02.png', '03.png', ...; " in str(caught.value)
     write_pictures(folder, names)
     images = open_images(folder)
     (folder / "03.png").unlink()
     write_pictures(folder, ["04.png"], PIXELS[:, :2])
-    with pytest.raises(FormatError, match=r"2 pictures cannot be read: '03.png', '04.png'"):
+    with pytest.raises(FormatError, match=r"2 of 3 pictures cannot be read: '03.png', '04.png'"):
         images.images([2, 3, 4])

@@ -26,7 +26,8 @@ from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray
-from demele.data.picture_folders import PictureArray, listed, picture_names
+from demele.data.picture_folders import PictureArray, picture_names
+from demele.data.pictures import listed
 from demele.data.pixels import check_type, checked_shape
 from demele.data.space import FactorSpace
 
@@ -138,6 +139,8 @@ def _made(
             licence=texts.get("licence", "not stated"),
         )
     except InputError as error:
+        if str(path) in str(error):  # a picture that cannot be read
+            raise
         raise error.within(str(path)) from error
 
 

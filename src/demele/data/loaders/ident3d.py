@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError
 from demele.core.npy_files import mapped_array
-from demele.data.loaders.picture_folders import PictureStore, checked_names, picture_shape
+from demele.data.loaders.picture_folders import PictureStore, checked_names
 from demele.data.loaders.published import Opened, PublishedSet, Request
 from demele.data.loaders.rendered import Numbered, sampled
 from demele.data.loaders.stores import joined
+from demele.data.pictures import looked_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ def _read(request: Request, parts: list[tuple[str, str]]) -> Opened:
         name = Numbered(max(1, math.ceil(math.log10(n))))
         checked_names(pictures, n, name)
         request.note(pictures, f"{n:,} pictures", f"{n:,} pictures", "fits")
-        stores.append(PictureStore(pictures, n, (*picture_shape(pictures / name(0)), 3), name))
+        stores.append(PictureStore(pictures, n, (*looked_at(pictures / name(0))[:2], 3), name))
         tables.append(_table(factors, latents))
         files += [path, *sampled(pictures, n, name)]
     if len({store.shape for store in stores}) > 1:

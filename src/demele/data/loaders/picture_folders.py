@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, quoted
+from demele.core.errors import FormatError, InputError
 from demele.core.extras import require
-from demele.core.reading import parsing, regular_file
 from demele.data.loaders.stores import Pixels, RandomStore, Shape
-
-_PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
-#: Names that a message lists.
-_LISTED = 3
-#: Pixels of one side of a picture, more than any of the published ones has.
-_LONGEST = 4096
+from demele.data.pictures import listed, read_pictures
 
 
 def checked_names(folder: Path, n: int, name: Callable[[int], str]) -> None:
@@ -50,40 +42,13 @@ def checked_names(folder: Path, n: int, name: Callable[[int], str]) -> None:
         if wrong:
             raise FormatError(
                 f"{folder}: expected {n:,} pictures, {name(0)} to {name(n - 1)}; {len(wrong):,} are {said}: "
-                f"{_listed(wrong)}"
+                f"{listed(sorted(wrong))}"
             )
 
 
 def _entries(folder: Path) -> Iterator[str]:
     with os.scandir(folder) as entries:
         yield from (entry.name for entry in entries)
-
-
-def _listed(names: set[str]) -> str:
-    first = sorted(names)[:_LISTED]
-    return ", ".join(map(quoted, first)) + (", ..." if len(names) > _LISTED else "")
-
-
-def picture_shape(path: Path) -> tuple[int, int]:
-    """Return height and width of a PNG, from its first bytes.
-
-    Raises
-    ------
-    FormatError
-    """
-    regular_file(path)
-    with path.open("rb") as file:
-        return _declared(path, file)
-
-
-def _declared(path: Path, file: IO[bytes]) -> tuple[int, int]:
-    header = file.read(24)
-    if len(header) < 24 or not header.startswith(_PNG):
-        raise FormatError(f"{path}: not a PNG that can be read; copy it again")
-    width, height = struct.unpack(">II", header[16:])
-    if not 1 <= width <= _LONGEST or not 1 <= height <= _LONGEST:
-        raise FormatError(f"{path}: expected at most {_LONGEST} x {_LONGEST} pixels, got {height} x {width}")
-    return height, width
 
 
 class PictureStore(RandomStore):
@@ -105,30 +70,4 @@ class PictureStore(RandomStore):
         self._folder, self._name = folder.absolute(), name
 
     def _taken(self, rows: NDArray[np.int64]) -> Pixels:
-        found = np.empty((len(rows), *self.shape), dtype=np.uint8)
-        unread: list[tuple[str, str]] = []
-        for place, row in enumerate(rows.tolist()):
-            path = self._folder / self._name(row)
-            try:
-                found[place] = self._picture(path)
-            except (FormatError, FileNotFoundError) as error:
-                unread.append((self._name(row), str(error)))
-        if unread:
-            names = _listed({name for name, _ in unread})
-            raise FormatError(
-                f"{self._folder}: {len(unread):,} of {len(rows):,} pictures cannot be read: {names}; {unread[0][1]}"
-            )
-        return found
-
-    def _picture(self, path: Path) -> Pixels:
-        decoded = require("PIL.Image", purpose=f"reading {path.name}").open
-        regular_file(path)
-        with path.open("rb") as file:
-            shape = _declared(path, file)
-            if shape != self.shape[:2]:
-                expected = " x ".join(map(str, self.shape[:2]))
-                raise FormatError(f"{path}: expected {expected} pixels, got {shape[0]} x {shape[1]}")
-            file.seek(0)
-            with parsing(f"{path}: not a PNG that can be read; copy it again"):
-                pixels: Pixels = np.asarray(decoded(file, formats=["PNG"]).convert("RGB"))
-        return pixels
+        return read_pictures(self._folder, [self._name(row) for row in rows.tolist()], self.shape)

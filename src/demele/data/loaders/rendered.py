@@ -9,7 +9,7 @@ import numpy as np
 
 from demele.core.errors import FormatError
 from demele.core.npy_files import mapped_array
-from demele.data.loaders.picture_folders import PictureStore, checked_names, picture_shape
+from demele.data.loaders.picture_folders import PictureStore, checked_names
 from demele.data.loaders.published import (
     Description,
     Factor,
@@ -20,6 +20,7 @@ from demele.data.loaders.published import (
     order_of,
     ranks_of,
 )
+from demele.data.pictures import looked_at
 
 _DIGITS = 6
 #: Pictures by which a copy is recognised.
@@ -46,7 +47,7 @@ def read_rendered(request: Request) -> Opened:
     grid, name = request.grid, Numbered(_DIGITS)
     checked_names(folder, grid.n, name)
     request.note(folder, f"{grid.n:,} pictures", f"{grid.n:,} pictures", "fits")
-    height, width = picture_shape(folder / name(0))
+    height, width, _ = looked_at(folder / name(0))
     labels = next(
         (path for place in (request.path, folder.parent) for one in _LABELS if (path := place / one).is_file()), None
     )

@@ -1,0 +1,112 @@
+"""Pictures in files of PNG: looked at by their first bytes, and read as uint8."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, quoted
+from demele.core.extras import require
+from demele.core.reading import parsing, regular_file
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+_HEADER = struct.Struct(">IIBB")  # width, height, bits of a channel, kind of colour
+_GREY = (0, 4)  # without and with a mask
+_LONGEST = 8192
+_LISTED = 3
+
+
+class Picture(NamedTuple):
+    """What the first bytes of a picture say: one channel of grey, or three of colours; a mask is none."""
+
+    height: int
+    width: int
+    channels: int
+
+    def __str__(self) -> str:
+        return f"{self.height} x {self.width} in {'grey' if self.channels == 1 else 'colours'}"
+
+
+def looked_at(path: Path) -> Picture:
+    """Return what the first bytes of a picture say.
+
+    Raises
+    ------
+    FormatError
+        If it is no PNG of 8 bits, or is larger than any picture of a data set.
+    """
+    regular_file(path)
+    size = len(_SIGNATURE) + _HEADER.size
+    with path.open("rb") as file:
+        start = file.read(size)
+    if len(start) < size or not start.startswith(_SIGNATURE):
+        raise FormatError(f"{path}: not a PNG that can be read; copy it again")
+    width, height, bits, kind = _HEADER.unpack(start[len(_SIGNATURE) :])
+    if not 1 <= width <= _LONGEST or not 1 <= height <= _LONGEST:
+        raise FormatError(f"{path}: expected at most {_LONGEST} x {_LONGEST} pixels, got {height} x {width}")
+    if bits > 8:
+        raise FormatError(f"{path}: its channels have {bits} bits; save it with 8")
+    return Picture(height, width, 1 if kind in _GREY else 3)
+
+
+def read_pictures(folder: Path, names: Sequence[str], shape: tuple[int, int, int]) -> NDArray[np.uint8]:
+    """Return pictures of a folder, all of one size.
+
+    Parameters
+    ----------
+    folder : Path
+    names : sequence of str
+    shape : (int, int, int)
+        Height, width, and 1 channel for grey or 3 for colours; what a file says of transparency is left out.
+
+    Returns
+    -------
+    array of uint8 of shape (n, height, width, channels)
+
+    Raises
+    ------
+    FormatError
+        With the first three that cannot be read, how many, and why the first cannot.
+    MissingExtraError
+        If Pillow is not installed.
+    """
+    pixels = np.empty((len(names), *shape), dtype=np.uint8)
+    unread, why = [], ""
+    for place, name in enumerate(names):
+        try:
+            pixels[place] = _read(folder / name, shape)
+        except (FormatError, OSError) as error:
+            unread.append(name)
+            why = why or str(error)
+    if unread:
+        many = f"{len(unread):,} of {len(names):,} pictures"
+        raise FormatError(f"{folder}: {many} cannot be read: {listed(unread)}; {why}")
+    return pixels
+
+
+def _read(path: Path, shape: tuple[int, int, int]) -> NDArray[np.uint8]:
+    decoded = require("PIL.Image", purpose=f"reading {path.name}").open
+    found = looked_at(path)
+    if found[:2] != shape[:2]:
+        raise FormatError(f"{path}: expected {shape[0]} x {shape[1]} pixels, got {found.height} x {found.width}")
+    with parsing(f"{path}: not a PNG that can be read; copy it again"), path.open("rb") as file:
+        picture = decoded(file, formats=["PNG"]).convert("L" if shape[2] == 1 else "RGB")
+        return np.asarray(picture, dtype=np.uint8).reshape(shape)
+
+
+def listed(names: Iterable[str], *, quote: bool = True) -> str:
+    """Return the first three names for a message.
+
+    Examples
+    --------
+    >>> listed(["a.png", "b.png", "c.png", "d.png"])
+    "'a.png', 'b.png', 'c.png', ..."
+    """
+    names = list(names)
+    shown = [quoted(name) if quote else name for name in names[:_LISTED]]
+    return ", ".join(shown) + (", ..." if len(names) > _LISTED else "")
