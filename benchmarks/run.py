@@ -12,6 +12,7 @@ MODULES = (
     "time_scale",
     "time_sparse",
     "time_streaming",
+    "time_images",
     "time_irs_general",
     "time_compare",
     "time_assess",

@@ -199,6 +199,7 @@ SQUARES: Any = squares
         (lambda: ROOM(4), InputError, "size: expected a number of pixels from 8 to 1024, got 4"),
         (lambda: ROOM(counts=(6, 6, 6, 4, 5, 6)), InputError, "counts: expected 1 to 4 for factor 'shape', got 5"),
         (lambda: ROOM(counts="66"), InputTypeError, "of floor_hue, wall_hue, object_hue, scale, shape, azimuth"),
+        (lambda: SQUARES(33), InputError, "size: expected a multiple of 4, for four places along each side, got 33"),
         (lambda: SQUARES(32, 7), InputError, "square: expected a side that divides 32 into at least 2 places, got 7"),
         (lambda: SQUARES(32, 32), InputError, "square: expected a side that divides 32 into at least 2 places"),
     ],
@@ -215,6 +216,7 @@ def test_what_cannot_be_drawn_is_refused(call: Any, error: type[Exception], told
 def test_a_square_that_moves_further_changes_no_more_pixels() -> None:
     images = squares(32, 8)
     assert len(images) == 4096
+    assert images.digest == squares().digest
     assert distinct(images.images(np.arange(4096))) == 4096
     start, *moved = (images.images(images.index([[x, 0, 1, 1, 2, 2]]))[0].astype(int) for x in range(4))
     assert_exact([np.abs(image - start).sum() for image in moved], [2 * 64 * 255] * 3)

@@ -118,12 +118,13 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
 
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
-    commands = ("score", "metrics", "assess", "compare", "audit", "noise", "bench")
+    commands = ("score", "metrics", "assess", "compare", "audit", "noise", "bench", "data")
     for text in (*(f"## demele {name}" for name in commands), "--bootstrap", "--replay", "--noise-rate", "--ask"):
         assert text in page
     actions = ("noise add", "noise estimate", "noise clean", "bench metrics", "bench show", "bench comparisons")
+    of_data = ("data list", "data describe", "data make")
     for text in (
-        *(f"### demele {name}\n" for name in actions),
+        *(f"### demele {name}\n" for name in (*actions, *of_data)),
         "--approximate",
         "--agreement",
         "--suspects",

@@ -1,6 +1,7 @@
 """Data: the bundled demonstrations and the types that every data set returns."""
 
 from demele.data.array_images import ArrayImages
+from demele.data.catalogue import ImageSetFacts, describe, image_set_names
 from demele.data.crowd_sets import CrowdSet, crowd_set, crowd_set_names
 from demele.data.demo import FACTOR_UNITS, demo, demo_names, digit_factors
 from demele.data.images import ImageSet
@@ -12,6 +13,7 @@ from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
 from demele.data.resample import resampling_matrix
 from demele.data.sample import Sample
+from demele.data.saved_images import save_images
 from demele.data.space import FactorSpace, Symmetry
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "CrowdSet",
     "FactorSpace",
     "ImageSet",
+    "ImageSetFacts",
     "LabelSet",
     "Sample",
     "Symmetry",
@@ -27,13 +30,16 @@ __all__ = [
     "crowd_set_names",
     "demo",
     "demo_names",
+    "describe",
     "digit_factors",
+    "image_set_names",
     "label_set",
     "label_set_names",
     "load",
     "open_images",
     "resampling_matrix",
     "room",
+    "save_images",
     "sprites",
     "squares",
 ]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _PUBLISHED = "demele.data.load reads published sets"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 #: Members that say what the set is, as texts: those of ``demele data make``.
-_TEXTS = ("name", "provenance", "licence", "space")
+TEXTS = ("name", "provenance", "licence", "space")
 #: The file of a folder that holds the factors, and its column with the names of the pictures.
 FACTORS, FILE = "factors.csv", "file"
 
@@ -163,7 +163,7 @@ def _from_archive(path: Path, factors: object, kinds: object) -> ImageSet:
             remedy = _PUBLISHED if "imgs" in members else "save them as numpy.savez(FILE, images=...)"
             raise FormatError(path, f"expected an array 'images', found {listed(members) or 'nothing'}", remedy)
         images = _images(path, archive, members["images"])
-        texts = {name: _text(archive, members[name]) for name in _TEXTS if name in members}
+        texts = {name: _text(archive, members[name]) for name in TEXTS if name in members}
         if factors is not None or "factors" in members:
             texts.pop("space", None)  # it is of the columns
         if factors is None:
@@ -211,7 +211,7 @@ def _factors(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile
         return _table(path, archive, members)
     columns = {}
     for name, info in members.items():
-        if name in ("images", *_TEXTS):
+        if name in ("images", *TEXTS):
             continue
         with opened_member(archive, info) as (header, _):
             shape = header.shape

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_whole
+from demele.core.errors import InputError
 from demele.data.images import ImageSet, digest_of
 from demele.data.procedural.grids import LICENCE, checked_size
 from demele.data.space import FactorSpace
@@ -15,7 +16,7 @@ FACTORS = ("red_x", "red_y", "green_x", "green_y", "blue_x", "blue_y")
 VERSION = 1
 
 
-def squares(size: int = 32, square: int = 8) -> ImageSet:
+def squares(size: int = 32, square: int | None = None) -> ImageSet:
     """Return every image of a red, a green and a blue square on a grid of places; no file is needed.
 
     A square that moves by one place changes as many pixels as one that moves by three. A loss on pixels sees no
@@ -26,8 +27,8 @@ def squares(size: int = 32, square: int = 8) -> ImageSet:
     ----------
     size : int
         Height and width in pixels, 8 to 1024.
-    square : int
-        Side of a square, which divides the size into at least two places.
+    square : int, optional
+        Side of a square, which divides the size into at least two places; by default a quarter of the size.
 
     Returns
     -------
@@ -52,8 +53,11 @@ def squares(size: int = 32, square: int = 8) -> ImageSet:
 class _Squares(ImageSet):
     """The set that :func:`squares` returns."""
 
-    def __init__(self, size: int, square: int) -> None:
+    def __init__(self, size: int, square: int | None) -> None:
         size = checked_size(size)
+        if square is None and size % 4:
+            raise InputError("size", f"expected a multiple of 4, for four places along each side, got {size}")
+        square = size // 4 if square is None else square
         square = checked_whole(
             square,
             "square",

@@ -1,0 +1,214 @@
+"""The sets of images that demele knows: those that it draws, and those that it reads from your files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from demele.core.columns import Kind
+from demele.core.errors import UnknownNameError, quoted
+from demele.core.names import suggestion
+from demele.core.written import Written
+from demele.data.images import ImageSet
+from demele.data.loaders.loading import PUBLISHED
+from demele.data.loaders.published import Grid, PublishedSet
+from demele.data.procedural.room import room
+from demele.data.procedural.sprites import sprites
+from demele.data.procedural.squares import squares
+from demele.data.space import FactorSpace
+
+#: The sets that are drawn, by name: what draws them, their titles, and what to know of them.
+DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
+    "sprites": (
+        sprites,
+        "one white shape on black",
+        (
+            "The factors are those of dSprites; nothing is taken from it.",
+            "Angles stop before 90 degrees, so that all images differ. With orientation='full' they go around, and "
+            "squares and ellipses repeat.",
+        ),
+    ),
+    "room": (
+        room,
+        "a coloured object in a coloured room",
+        (
+            "The factors are those of Shapes3D, whose numbers of values are counts=(10, 10, 10, 8, 4, 15); nothing is "
+            "taken from it.",
+        ),
+    ),
+    "squares": (
+        squares,
+        "a red, a green and a blue square on a grid of places",
+        ("No loss on pixels sees which places are neighbours.",),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FactorFacts:
+    """A factor: its number of values (0: any number), and the values where no file is needed to know them."""
+
+    name: str
+    size: int
+    kind: Kind
+    values: tuple[int | float | str, ...] | None
+    period: float | None
+
+    def __str__(self) -> str:
+        told = [f"{self.name} {self.size or 'any value'}"]
+        if self.values and isinstance(self.values[0], str) and len(self.values) <= 8:
+            told.append(f"({', '.join(map(str, self.values))})")
+        elif self.values and not isinstance(self.values[0], str):
+            told.append(f"({min(self.values):g} to {max(self.values):g})")
+        return " ".join(told)
+
+
+@dataclass(frozen=True, slots=True)
+class VariantFacts:
+    """A release of a set: its name ("" for the only one), images, pixels and factors; None where the file says it."""
+
+    name: str
+    n: int | None
+    shape: tuple[int, int, int] | None
+    factors: tuple[FactorFacts, ...]
+
+    def __str__(self) -> str:
+        pixels = "" if self.shape is None else f" of {' x '.join(map(str, self.shape))}"
+        images = "images" if self.n is None else f"{self.n:,} images"
+        head = f"{self.name}: " if self.name else ""
+        return f"{head}{images}{pixels}; " + (", ".join(map(str, self.factors)) or "factors as the file has them")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageSetFacts(Written):
+    """What is known of a set of images.
+
+    Attributes
+    ----------
+    name, title : str
+    drawn : bool
+        Whether a formula draws it; otherwise its files are yours to bring.
+    variants : tuple of VariantFacts
+    opened_by : str
+        The call that gives the set.
+    provenance, licence : str
+    download : str or None
+        File, size and address of a published set.
+    notes : tuple of str
+        What to know before results are read.
+    """
+
+    name: str
+    title: str
+    drawn: bool
+    variants: tuple[VariantFacts, ...]
+    opened_by: str
+    provenance: str
+    licence: str
+    download: str | None
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold."""
+        return {"kind": "image set", **asdict(self)}
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.title}", *map(str, self.variants), f"open: {self.opened_by}"]
+        lines += [f"download: {self.download}"] * (self.download is not None)
+        lines += [f"from: {self.provenance}", f"licence: {self.licence}", *(f"note: {note}" for note in self.notes)]
+        return "\n".join(lines)
+
+
+def image_set_names() -> tuple[str, ...]:
+    """Return the names of the sets of images that demele draws, or reads from your files.
+
+    Examples
+    --------
+    >>> from demele.data import image_set_names
+    >>> image_set_names()[:5]
+    ('sprites', 'room', 'squares', 'dsprites', 'shapes3d')
+    """
+    return (*DRAWN, *PUBLISHED)
+
+
+def describe(name: str) -> ImageSetFacts:
+    """Return what is known of a set of images: its factors, size, licence, where its files are, and its traps.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`image_set_names`.
+
+    Returns
+    -------
+    ImageSetFacts
+        Printed, a few lines for people.
+
+    Raises
+    ------
+    UnknownNameError
+        For another name, with the nearest.
+
+    Examples
+    --------
+    >>> from demele.data import describe
+    >>> print(describe("room"))
+    room: a coloured object in a coloured room
+    20,736 images of 32 x 32 x 3; floor_hue 6 (0 to 0.833333), wall_hue 6 (0 to 0.833333), object_hue 6 (0 to 0.833333),
+    scale 4 (0.75 to 1.25), shape 4 (ball, box, cylinder, capsule), azimuth 6 (-30 to 30)
+    open: demele.data.room()
+    from: drawn by a formula when it is asked for; sizes and numbers of values can be chosen
+    licence: made by a formula: free to use for anything
+    note: The factors are those of Shapes3D, whose numbers of values are counts=(10, 10, 10, 8, 4, 15); nothing is taken
+    from it.
+    """
+    if name in DRAWN:
+        return _of_drawn(name)
+    if name in PUBLISHED:
+        return _of_published(PUBLISHED[name])
+    hint = suggestion(str(name), image_set_names())
+    raise UnknownNameError("name", f"no set of images is called {quoted(name)}{hint}")
+
+
+def _of_drawn(name: str) -> ImageSetFacts:
+    draw, title, notes = DRAWN[name]
+    images = draw()
+    factors = tuple(FactorFacts(*one) for one in _columns(images.space)) if images.space is not None else ()
+    return ImageSetFacts(
+        name=name,
+        title=title,
+        drawn=True,
+        variants=(VariantFacts("", len(images), images.shape, factors),),
+        opened_by=f"demele.data.{name}()",
+        provenance="drawn by a formula when it is asked for; sizes and numbers of values can be chosen",
+        licence=images.licence,
+        download=None,
+        notes=notes,
+    )
+
+
+def _columns(space: FactorSpace) -> Iterator[tuple[Any, ...]]:
+    return zip(space.names, space.sizes, space.kinds, space.values, space.period, strict=True)
+
+
+def _of_published(one: PublishedSet) -> ImageSetFacts:
+    variants = tuple(_variant(name, grid) for name, grid in one.grids.items())
+    first = f', variant="{one.variants[0]}"' if one.variants else ""
+    return ImageSetFacts(
+        name=one.name,
+        title=one.title,
+        drawn=False,
+        variants=variants or (VariantFacts("", None, None, ()),),
+        opened_by=f'demele.data.load("{one.name}", PATH{first})',
+        provenance=one.provenance,
+        licence=one.licence,
+        download=f"{one.publisher}: {one.download}",
+        notes=one.notes,
+    )
+
+
+def _variant(name: str, grid: Grid) -> VariantFacts:
+    factors = tuple(FactorFacts(one.name, one.size, one.kind, one.values, one.period) for one in grid.factors)
+    return VariantFacts(name, math.prod(one.size for one in grid.factors) or None, grid.pixels, factors)
