@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.errors import DemeleError, FormatError, InputError, OutputError, quoted, shortened
+from demele.core.locks import lock
 from demele.core.reading import check_nesting, parsing, read_whole
 from demele.core.sentences import arg
 
@@ -140,7 +141,7 @@ class Store:
             raise OutputError(f"store: cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
         try:
             _regular(file, path)
-            _lock(file, path)
+            lock(file, "store", path)
             identity, self._records, whole = _parsed(path, path.read_bytes())
             if identity is None:
                 os.ftruncate(file, 0)
@@ -227,20 +228,6 @@ def _write(file: int, text: str) -> None:
 def _regular(file: int, path: Path) -> None:
     if not stat.S_ISREG(os.fstat(file).st_mode):
         raise InputError("store", f"{path} is not a file; give the path of one")
-
-
-def _lock(file: int, path: Path) -> None:
-    """Refuse a second writer; the lock ends with the process, however that ends."""
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: no lock that a kill would release
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InputError("store", f"another run is writing to {path}; wait for it, or give another file") from error
-    except OSError:  # a file system without locks
-        return
 
 
 def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any] | None, dict[Key, dict[str, Any]], int]:

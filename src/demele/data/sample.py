@@ -32,12 +32,15 @@ class Sample:
         What was coded, row by row; may be mapped to a file.
     space : FactorSpace or None
         The grid whose values the factors take; factors that it does not name may take any.
+    codes_std : DataFrame of shape (n_samples, n_codes), float64, or None
+        Standard deviation of each code, where an encoder gives a distribution; ``codes`` then are the means. RMIG
+        reads it.
 
     Raises
     ------
     InputError, InputTypeError
-        If codes, factors and images differ in their number of rows, images are of another shape or type, or factors
-        have values that the space does not have.
+        If codes, factors and images differ in their number of rows, images are of another shape or type, standard
+        deviations are of other rows or columns or negative, or factors have values that the space does not have.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Sample:
     provenance: str
     images: NDArray[Any] | None = None
     space: FactorSpace | None = None
+    codes_std: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         if len(self.codes) != len(self.factors):
@@ -61,6 +65,8 @@ class Sample:
             )
         if self.images is not None:
             _check_images(self.images, len(self.codes))
+        if self.codes_std is not None:
+            _check_std(self.codes_std, self.codes)
         if self.space is not None:
             if not isinstance(self.space, FactorSpace):
                 raise InputTypeError("space", f"expected a FactorSpace, got {type(self.space).__name__}")
@@ -82,3 +88,18 @@ def _check_images(images: object, n: int) -> None:
         raise InputError("images", f"expected shape (n_samples, height, width, channels), got {images.shape}{hint}")
     if len(images) != n:
         raise InputError("images", f"expected {n}, one per row of the codes, got {len(images)}")
+
+
+def _check_std(std: pd.DataFrame, codes: pd.DataFrame) -> None:
+    if std.shape != codes.shape or list(std.columns) != list(codes.columns):
+        raise InputError(
+            "codes_std", f"expected the rows and columns of the codes, {codes.shape}, got {std.shape}, or other names"
+        )
+    wrong = np.argwhere(~(std.to_numpy() >= 0))
+    if wrong.size:
+        row, column = wrong[0]
+        raise InputError(
+            "codes_std",
+            f"expected standard deviations >= 0, got {std.iat[row, column]:g} in column {codes.columns[column]!r}, "
+            f"row {row}; of log-variances l take exp(l / 2)",
+        )

@@ -1,0 +1,99 @@
+"""Files of trainings: tensors and plain values, read without running anything that is in them."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.core.errors import FormatError, InputError, quoted, shortened
+from demele.core.extras import require
+from demele.core.outputs import write_whole
+from demele.core.reading import parsing, regular_file
+from demele.core.version import __version__
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", purpose="demele.models")
+
+_FORMAT, _FORMAT_VERSION = "demele-training", 1
+#: Everything that a file holds, and nothing else.
+_KEYS = {
+    *("format", "format_version", "demele", "torch", "spec", "status", "step", "model", "optimiser", "discriminator"),
+    *("history", "seconds", "problem", "figures"),
+}
+
+
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a training as one file, so that a kill or a full disk leaves the one before.
+
+    Parameters
+    ----------
+    path : Path
+    content : mapping
+        Tensors, and plain values of Python only: reading refuses all else.
+
+    Raises
+    ------
+    OutputError
+    """
+    held = io.BytesIO()
+    head = {"format": _FORMAT, "format_version": _FORMAT_VERSION, "demele": __version__, "torch": torch.__version__}
+    torch.save({**{name: str(value) for name, value in head.items()}, **_plain_tensors(content)}, held)
+    write_whole(path, held.getvalue())
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """Return what a file of a training holds, on the CPU.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or demele wrote it in another format.
+    FormatError
+        If it is something else, or holds what only running code could make.
+    """
+    what = f"{path}: not a training of demele"
+    try:
+        regular_file(path)
+    except OSError as error:
+        raise InputError("checkpoint", f"cannot read {path}: {error.strerror or error}") from error
+    with parsing(f"{what}; nothing but tensors and plain values is read, for loading anything else can run code"):
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise FormatError(what)
+    if content.get("format_version") != str(_FORMAT_VERSION):
+        raise InputError(
+            "checkpoint",
+            f"{path} has format version {quoted(content.get('format_version'))}, this demele reads {_FORMAT_VERSION}; "
+            f"use the demele that made it ({shortened(str(content.get('demele')), 40)})",
+        )
+    if set(content) != _KEYS:
+        odd = sorted(map(str, set(content) ^ _KEYS))
+        raise FormatError(what, f"missing or not known: {quoted(odd)}")
+    return content
+
+
+def refuse_other_version(path: Path, content: Mapping[str, Any]) -> None:
+    """Refuse to go on with what another version began: its bits would be of neither.
+
+    Raises
+    ------
+    InputError
+    """
+    if content["demele"] != __version__:
+        told = shortened(str(content["demele"]), 40)
+        raise InputError(
+            "checkpoint",
+            f"{path} was trained by demele {told}, this is {__version__}; finish it with that version, load it with "
+            "demele.models.load, or give another file",
+        )
+
+
+def _plain_tensors(value: Any) -> Any:
+    """Return a copy with all tensors on the CPU, so that a file can be read anywhere."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().cpu()
+    if isinstance(value, Mapping):
+        return {name: _plain_tensors(item) for name, item in value.items()}
+    return value

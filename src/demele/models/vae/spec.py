@@ -1,0 +1,131 @@
+"""What a training is: everything that its numbers depend on but the number of steps, as plain values."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from demele.core.errors import FormatError, InputError, quoted
+from demele.core.sentences import arg
+
+#: Pixels of an image of 64 x 64 x 3, for which the strengths in print were found.
+PIXELS_IN_PRINT = 64 * 64 * 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec:
+    """All that changes the bits of a training, as values that a file holds and that can be compared.
+
+    Attributes
+    ----------
+    objective : str
+    options : mapping of str to number, str, bool or None
+        Of the objective.
+    latents : int
+    network : str
+        A name of :data:`demele.models.vae.nets.NETWORKS`; of a user's own modules, their layers.
+    own_networks : bool
+    init, likelihood, beta_scale : str
+    logvar_bounds : list of two float, or None
+    images : str
+        Name of the image set.
+    digest : str
+        Of the image set.
+    n : int
+        Images.
+    shape : list of int
+        Height, width, channels.
+    batch : int
+    lr : float
+    seed : int
+    """
+
+    objective: str
+    options: Mapping[str, Any]
+    latents: int
+    network: str
+    own_networks: bool
+    init: str
+    likelihood: str
+    beta_scale: str
+    logvar_bounds: list[float] | None
+    images: str
+    digest: str
+    n: int
+    shape: list[int]
+    batch: int
+    lr: float
+    seed: int
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width and channels."""
+        height, width, channels = self.shape
+        return height, width, channels
+
+    def outputs(self, draws: bool) -> int:
+        """Return how many numbers the encoder gives per image: means, and log-variances if codes are drawn."""
+        return 2 * self.latents if draws else self.latents
+
+    @property
+    def pixels(self) -> int:
+        """Numbers in an image: height x width x channels."""
+        return math.prod(self.shape)
+
+    @property
+    def scale(self) -> float:
+        """What the penalty is multiplied by: the share of the pixels in print, or 1."""
+        return self.pixels / PIXELS_IN_PRINT if self.beta_scale == "per_pixel" else 1.0
+
+    @property
+    def beta_normalised(self) -> float | None:
+        """Weight of K times codes over pixels (Higgins et al. 2017); None where K has no fixed weight."""
+        if self.objective in ("autoencoder", "capacity"):
+            return None
+        beta: float = self.options.get("beta", 1.0)
+        return beta * self.scale * self.latents / self.pixels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any], what: str) -> "TrainingSpec":
+        """Return the spec that a file holds.
+
+        Raises
+        ------
+        FormatError
+            If something is missing or is not known.
+        """
+        names = [field.name for field in fields(cls)]
+        if sorted(given) != sorted(names):
+            odd = sorted(set(given) ^ set(names))
+            raise FormatError(what, f"expected a spec of {', '.join(names)}; missing or not known: {quoted(odd)}")
+        return cls(**given)
+
+
+def refuse_other(found: TrainingSpec, wanted: TrainingSpec, path: object) -> None:
+    """Refuse a checkpoint of another training, naming the first thing that differs.
+
+    Raises
+    ------
+    InputError
+    """
+    for (name, one), (_, other) in zip(_flat(found), _flat(wanted), strict=False):
+        if one != other:
+            called = "images" if name == "digest" else name
+            told = "other images" if name == "digest" else f"{arg(called)} = {quoted(one)}"
+            here = f"these are {wanted.images}" if name == "digest" else f"this call has {quoted(other)}"
+            raise InputError(
+                "checkpoint", f"{path} was trained with {told}, {here}; use the same, or give another file"
+            )
+
+
+def _flat(spec: TrainingSpec) -> Iterator[tuple[str, Any]]:
+    """Yield names and values in order; the options after the objective that has them."""
+    for name, value in spec.to_dict().items():
+        if name == "options":
+            yield from sorted(value.items())
+        else:
+            yield name, value

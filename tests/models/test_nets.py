@@ -1,0 +1,150 @@
+"""Networks: exact numbers of parameters, shapes, and initial weights that leave no trace."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.seeds import rng_for
+from demele.models.vae.nets import (
+    NETWORKS,
+    Shape,
+    built,
+    check_decoded,
+    checked_network,
+    discriminator,
+    initialised,
+    parameter_count,
+    posterior_of,
+)
+from tests.tolerances import assert_exact
+
+
+def pair(network: str, shape: Shape, latents: int = 10, *, draws: bool = True, **more: Any) -> Any:
+    outputs = 2 * latents if draws else latents
+    given = {"rng": rng_for(0, "init"), "init": "torch", **more}
+    return built(network, shape, outputs=outputs, latents=latents, **given)
+
+
+@pytest.mark.parametrize(
+    ("network", "shape", "latents", "expected"),
+    [
+        ("dlib64", (64, 64, 1), 10, 309_204 + 381_313),
+        ("dlib64", (64, 64, 3), 10, 692_567),
+        ("dlib64", (64, 64, 3), 2, 686_407),
+        ("dlib64", (64, 64, 3), 64, 734_147),
+        ("burgess32", (32, 32, 1), 10, 469_173),
+        ("burgess32", (64, 64, 1), 10, 502_005),
+        ("burgess32", (64, 64, 3), 10, 504_055),
+        ("conv16", (16, 16, 1), 10, 111_685),
+        ("conv16", (32, 32, 1), 10, 119_909),
+        ("conv16", (32, 32, 3), 10, 120_935),
+        ("conv16", (64, 64, 1), 10, 128_133),
+        ("mlp", (16, 16, 1), 10, 102_932),
+    ],
+)
+def test_numbers_of_parameters(network: str, shape: Shape, latents: int, expected: int) -> None:
+    with torch.device("meta"):
+        assert parameter_count(*NETWORKS[network](shape, 2 * latents, latents)) == expected
+
+
+def test_parameters_of_the_discriminator() -> None:
+    with torch.device("meta"):
+        assert parameter_count(discriminator(10)) == 5_018_002
+        assert parameter_count(discriminator(10, width=128)) == 11 * 128 + 5 * 129 * 128 + 129 * 2
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("draws", [True, False])
+def test_images_go_in_and_come_out(network: str, draws: bool) -> None:
+    shape = (64, 64, 3) if network == "dlib64" else (16, 16, 3)
+    encoder, decoder = pair(network, shape, 5, draws=draws)
+    images = torch.rand(2, 3, *shape[:2])
+    posterior = posterior_of(encoder(images), 5, draws=draws)
+    assert posterior.mean.shape == (2, 5)
+    assert posterior.logvar.numel() == (10 if draws else 0)
+    check_decoded(decoder(posterior.mean), images)
+
+
+def test_initial_weights_come_from_the_generator_alone() -> None:
+    torch.manual_seed(3)
+    before = torch.random.get_rng_state()
+    first, second = pair("conv16", (16, 16, 1)), pair("conv16", (16, 16, 1))
+    assert_exact(torch.random.get_rng_state(), before)
+    other = pair("conv16", (16, 16, 1), rng=rng_for(1, "init"))
+    for one, two, three in zip(*(network.parameters() for network, _ in (first, second, other)), strict=True):
+        assert_exact(one.detach(), two.detach())
+        assert not torch.equal(one, three)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [nn.Linear(300, 200), nn.Conv2d(30, 20, 4), nn.ConvTranspose2d(30, 20, 4)],
+    ids=lambda one: type(one).__name__,
+)
+def test_initial_weights_are_spread_as_those_of_torch(layer: Any) -> None:
+    theirs = layer.weight.abs().max().item(), layer.weight.std().item(), layer.bias.abs().max().item()
+    ours = initialised(layer, rng_for(0, "init"))
+    found = ours.weight.abs().max().item(), ours.weight.std().item(), ours.bias.abs().max().item()  # type: ignore[union-attr,operator]
+    np.testing.assert_allclose(found, theirs, rtol=0.2)
+
+
+def test_glorot_weights() -> None:
+    layer: Any = initialised(nn.Conv2d(30, 20, 4), rng_for(0, "init"), "glorot")
+    bound = math.sqrt(6 / (50 * 16))
+    assert 0.98 * bound < layer.weight.abs().max() <= bound
+    assert_exact(layer.bias.detach(), np.zeros(20))
+
+
+def test_weights_are_in_single_precision_whatever_the_default() -> None:
+    torch.set_default_dtype(torch.float64)
+    try:
+        encoder, _ = pair("mlp", (16, 16, 1))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
+
+
+def test_modules_of_a_user_are_copied() -> None:
+    own = nn.Linear(4, 4), nn.Linear(2, 4)
+    encoder, decoder = built(own, (2, 2, 1), outputs=4, latents=2, rng=rng_for(0), init="torch")
+    assert encoder is not own[0]
+    assert_exact(encoder.weight.detach(), own[0].weight.detach())
+    assert_exact(decoder.weight.detach(), own[1].weight.detach())
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("network", "shape"),
+    [("conv16", (28, 28, 1)), ("conv16", (32, 16, 1)), ("dlib64", (32, 32, 1)), ("mlp", (8, 8, 1))],
+)
+def test_images_of_a_size_without_network_are_refused(network: str, shape: Shape) -> None:
+    with pytest.raises(InputError, match=r"images\.resized\(64\)"):
+        pair(network, shape)
+
+
+def test_networks_that_are_none_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'conv16'"):
+        checked_network("conv-16")
+    with pytest.raises(InputTypeError, match="expected a name, or"):
+        checked_network(nn.Linear(2, 2))
+    with pytest.raises(InputTypeError, match="expected a name, or"):
+        checked_network((nn.Linear(2, 2), "conv16"))
+
+
+def test_what_encoders_return_is_checked() -> None:
+    mean, logvar = torch.zeros(3, 2), torch.ones(3, 2)
+    assert_exact(posterior_of((mean, logvar), 2, draws=True).logvar, logvar)
+    assert_exact(posterior_of(torch.cat([mean, logvar], dim=1), 2, draws=True).logvar, logvar)
+    with pytest.raises(InputError, match=r"return \(n, 4\) or a pair of \(n, 2\), got \(3, 2\)"):
+        posterior_of(mean, 2, draws=True)
+    with pytest.raises(InputError, match=r"return \(n, 2\), got \(3, 4\)"):
+        posterior_of(torch.zeros(3, 4), 2, draws=False)
+    with pytest.raises(InputError, match=r"logits of shape .* \(3, 1, 4, 4\), got \(3, 16\)"):
+        check_decoded(torch.zeros(3, 16), torch.zeros(3, 1, 4, 4))

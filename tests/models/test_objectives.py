@@ -1,0 +1,348 @@
+"""Penalties and likelihoods against closed forms; each would fail with the mistake that is known for it put back."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.distributions import MultivariateNormal, Normal, kl_divergence
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.core.seeds import rng_for
+from demele.models.vae import objectives
+from demele.models.vae.aggregate import total_correlation
+from demele.models.vae.family import OBJECTIVES, Batch, checked_options, objective_of
+from demele.models.vae.likelihoods import Bernoulli, Gaussian, likelihood_of
+from demele.models.vae.objectives import Posterior
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
+
+
+def doubles(values: Any) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def drawn(rows: int, d: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    """Random posteriors, and samples of them."""
+    rng = np.random.default_rng(seed)
+    mean, logvar, noise = (torch.from_numpy(rng.normal(size=(rows, d))) for _ in range(3))
+    return mean, logvar, mean + (logvar / 2).exp() * noise
+
+
+def batch_of(mean: Tensor, logvar: Tensor, codes: Tensor, **more: Any) -> Batch:
+    given: dict[str, Any] = {"n": 100, "step": 0, **more}
+    return Batch(mean=mean, logvar=logvar, codes=codes, kl=objectives.kl_per_code(mean, logvar), **given)
+
+
+def penalty(name: str, batch: Batch, **options: Any) -> Tensor:
+    objective = objective_of(name)
+    return objective.penalty(batch, **checked_options(objective, options))
+
+
+# K ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance", "expected"),
+    [
+        (1.0, 1.0, 0.5),
+        (0.0, math.e, (math.e - 2) / 2),
+        (0.0, 0.25, 0.318147180559945),
+        (2.0, 0.25, 2.318147180559945),
+        (0.0, 1.0, 0.0),
+    ],
+)
+def test_divergence_from_the_prior(mean: float, variance: float, expected: float) -> None:
+    found = objectives.kl_per_code(doubles([[mean]]), doubles([[math.log(variance)]]))
+    assert_close(found, [expected], ROUNDING)
+
+
+def test_gradient_of_the_divergence() -> None:
+    mean, logvar, _ = drawn(1, 4)
+    mean.requires_grad_(True)
+    logvar.requires_grad_(True)
+    by_mean, by_logvar = torch.autograd.grad(objectives.kl_per_code(mean, logvar).sum(), [mean, logvar])
+    assert_close(by_mean, mean.detach(), ROUNDING)
+    assert_close(by_logvar, (logvar.detach().exp() - 1) / 2, ROUNDING)
+
+
+def test_divergence_is_summed_over_codes_and_averaged_over_images() -> None:
+    mean, logvar = doubles([[1.0, 2.0, 0.0], [3.0, 0.0, 0.0]]), torch.zeros(2, 3, dtype=torch.float64)
+    assert_close(objectives.kl_per_code(mean, logvar), [2.5, 1.0, 0.0], ROUNDING)
+    assert_close(penalty("vae", batch_of(mean, logvar, mean)), 3.5, ROUNDING)
+
+
+def test_divergence_between_posteriors_is_that_of_torch() -> None:
+    (m1, l1, _), (m2, l2, _) = drawn(5, 3), drawn(5, 3, seed=1)
+    expected = kl_divergence(Normal(m1, (l1 / 2).exp()), Normal(m2, (l2 / 2).exp()))
+    assert_close(objectives.kl_between(m1, l1, m2, l2), expected, ROUNDING)
+
+
+# Strengths ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_loss_changes_with_beta_by_k() -> None:
+    batch = batch_of(*drawn(8, 3))
+    for name in ("beta_vae", "ada_gvae", "ada_mlvae"):
+        assert_close(penalty(name, batch, beta=7) - penalty(name, batch, beta=2), 5 * batch.kl.sum(), ROUNDING)
+
+
+def test_the_loss_changes_with_beta_by_the_total_correlation() -> None:
+    batch = batch_of(*drawn(8, 3))
+    for estimator in ("mws", "stratified"):
+        tc = total_correlation(batch.codes, batch.mean, batch.logvar, n=100, estimator=estimator)
+        changed = penalty("beta_tcvae", batch, beta=7, estimator=estimator)
+        assert_close(changed - penalty("beta_tcvae", batch, beta=2, estimator=estimator), 5 * tc, ROUNDING)
+
+
+def test_objectives_that_are_the_same_have_the_same_bits_and_gradients() -> None:
+    mean, logvar, codes = drawn(16, 4)
+    same = {
+        "vae": {},
+        "beta_vae": {"beta": 1},
+        "beta_tcvae": {"beta": 1},
+        "dip_vae_i": {"lambda_od": 0},
+        "dip_vae_ii": {"lambda_od": 0},
+        "factor_vae": {"gamma": 0},
+        "ada_gvae": {"beta": 1},
+        "capacity": {"c_max": 0, "gamma": 1},
+    }
+    found = []
+    for name, options in same.items():
+        leaves = [part.clone().requires_grad_(True) for part in (mean, logvar)]
+        value = penalty(name, batch_of(leaves[0], leaves[1], codes, logits=torch.ones(16, 2), step=9), **options)
+        found.append([value.detach(), *torch.autograd.grad(value, leaves)])
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            assert_exact(one, two)
+
+
+def test_an_autoencoder_has_no_penalty() -> None:
+    batch = batch_of(*drawn(8, 3))
+    assert_exact(penalty("autoencoder", batch), 0.0)
+    assert not OBJECTIVES["autoencoder"].draws
+
+
+# Capacity -----------------------------------------------------------------------------------------------------------
+
+
+def test_capacity_grows_and_stays() -> None:
+    assert_exact([objectives.capacity_at(step, 25.0, 1000) for step in (0, 500, 1000, 2000)], [0, 12.5, 25, 25])
+
+
+def test_capacity_is_compared_with_the_mean_of_the_batch() -> None:
+    mean = doubles([[0.0], [2.0]])  # divergences 0 and 2
+    batch = batch_of(mean, torch.zeros_like(mean), mean, step=10)
+    assert_exact(penalty("capacity", batch, c_max=1, gamma=1000, steps=10), 0.0)  # image by image it would be 1000
+    assert_exact(penalty("capacity", batch, c_max=4, gamma=10, steps=10), 30.0)  # too little costs as too much does
+
+
+# DIP ------------------------------------------------------------------------------------------------------------------
+
+CORNERS = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
+
+
+@pytest.mark.parametrize(
+    ("mean", "expected"),
+    [
+        (doubles(CORNERS), 0.0),  # divided by B - 1 it would be 22.2
+        (2 * doubles(CORNERS), 1800.0),
+        (doubles([[1.0, 1.0], [-1.0, -1.0]]), 20.0),
+    ],
+)
+def test_distance_of_the_covariance_from_the_identity(mean: Tensor, expected: float) -> None:
+    batch = batch_of(mean, torch.zeros_like(mean), mean)
+    found = penalty("dip_vae_i", batch, lambda_od=10, lambda_d=100) - batch.kl.sum()
+    assert_close(found, expected, ROUNDING)
+    assert_close(penalty("dip_vae_i", batch, lambda_od=10) - batch.kl.sum(), expected, ROUNDING)  # the default
+
+
+def test_variances_count_in_the_second_form() -> None:
+    mean = doubles(CORNERS) / math.sqrt(2)
+    batch = batch_of(mean, torch.full_like(mean, math.log(0.5)), mean)
+    found = penalty("dip_vae_ii", batch, lambda_od=10, lambda_d=100) - batch.kl.sum()
+    assert_close(found, 0.0, ROUNDING)
+    doubled = batch_of(2 * mean, batch.logvar, mean)
+    found = penalty("dip_vae_ii", doubled, lambda_od=3) - doubled.kl.sum()
+    assert_close(found, 3 * 2 * 1.5**2, ROUNDING)  # lambda_d is lambda_od
+
+
+def test_what_independent_codes_cost_on_a_batch() -> None:
+    codes = torch.from_numpy(np.random.default_rng(0).normal(size=(1000, 64, 10)))
+    covariances = [objectives.mean_covariance(one) for one in codes]
+    assert_mean([objectives.distance_from_identity(one, 10, 100).item() for one in covariances], 183700 / 4096)
+
+
+# The discriminator ----------------------------------------------------------------------------------------------------
+
+RHO = 0.6
+
+
+def correlated(n: int) -> Tensor:
+    first, second = np.random.default_rng(0).normal(size=(2, n))
+    return torch.from_numpy(np.stack([first, RHO * first + math.sqrt(1 - RHO**2) * second], axis=1))
+
+
+def best_logits(codes: Tensor) -> Tensor:
+    """Logits of the best discriminator of a Gaussian pair from its permutation: log densities."""
+    joint = MultivariateNormal(torch.zeros(2).double(), doubles([[1, RHO], [RHO, 1]]))
+    product = MultivariateNormal(torch.zeros(2).double(), torch.eye(2).double())
+    each = [normal.log_prob(codes) for normal in (joint, product)]  # type: ignore[no-untyped-call]
+    return torch.stack(each, dim=1)
+
+
+def test_the_best_discriminator_estimates_the_total_correlation() -> None:
+    codes = correlated(40_000)
+    truth = -math.log(1 - RHO**2) / 2
+    assert_mean([objectives.logit_difference(best_logits(part)) for part in codes.split(400)], truth)
+    apart = objectives.permuted(codes, rng_for(0, "permutation"))
+    logits = best_logits(apart)
+    assert_mean((logits[:, 0] - logits[:, 1]).numpy(), truth - RHO**2 / (1 - RHO**2))
+
+
+def test_a_discriminator_that_tells_nothing_costs_log_2() -> None:
+    assert_close(
+        objectives.discriminator_loss(torch.zeros(5, 2), torch.zeros(5, 2)), math.log(2), {"rtol": 1e-6, "atol": 0}
+    )
+    sure = doubles([[20.0, -20.0]])
+    assert objectives.discriminator_loss(sure, -sure) < 1e-15  # 0 is joint, 1 permuted
+    assert objectives.discriminator_loss(-sure, sure) > 39
+
+
+def test_permuting_keeps_each_column_and_moves_it_on_its_own() -> None:
+    codes = torch.arange(60.0).reshape(20, 3)
+    found = objectives.permuted(codes, rng_for(0, "permutation", 1))
+    assert_exact(found.sort(dim=0).values, codes)
+    rows = (found - torch.arange(3.0)) / 3  # which row each value came from
+    assert not (rows[:, 0] == rows[:, 1]).all()
+    assert not (rows[:, 1] == rows[:, 2]).all()
+    torch.manual_seed(0)
+    before = torch.random.get_rng_state()
+    assert_exact(objectives.permuted(codes, rng_for(0, "permutation", 1)), found)
+    assert_exact(torch.random.get_rng_state(), before)
+
+
+def test_the_loss_of_the_discriminator_does_not_reach_the_encoder() -> None:
+    encoder, discriminator = nn.Linear(4, 3), nn.Linear(3, 2)
+    codes = encoder(torch.ones(6, 4))
+    objectives.discriminator_error(discriminator, codes, codes, rng_for(0, "permutation")).backward()  # type: ignore[no-untyped-call]
+    assert encoder.weight.grad is None
+    assert discriminator.weight.grad is not None
+
+
+# Pairs ----------------------------------------------------------------------------------------------------------------
+
+
+def test_codes_that_a_pair_shares() -> None:
+    logvar = doubles([[math.log(0.25)] * 3])
+    first, second = Posterior(doubles([[0.0, 0, 0]]), logvar), Posterior(doubles([[0.1, 0.2, 3]]), logvar)
+    assert_close(objectives.kl_between(*first, *second), [[0.02, 0.08, 18]], ROUNDING)
+    assert_exact(objectives.shared_codes(first, second), [[True, True, False]])
+
+
+def test_no_code_is_shared_where_all_differ_alike() -> None:
+    one = Posterior(doubles([[0.0, 0]]), doubles([[0.0, 0]]))
+    assert_exact(objectives.shared_codes(one, Posterior(doubles([[1.0, 1]]), one.logvar)), [[False, False]])
+    assert_exact(objectives.shared_codes(one, one), [[False, False]])
+
+
+@pytest.mark.parametrize(
+    ("merge", "mean", "variance"), [(objectives.averaged, 0.5, 0.625), (objectives.multiplied, 0.8, 0.4)]
+)
+def test_merged_posteriors(merge: Any, mean: float, variance: float) -> None:
+    first, second = (
+        Posterior(doubles([[0.0]]), doubles([[0.0]])),
+        Posterior(doubles([[1.0]]), doubles([[math.log(0.25)]])),
+    )
+    for one, two in ((first, second), (second, first)):
+        found = merge(one, two)
+        assert_close(found.mean, [[mean]], ROUNDING)
+        assert_close(found.logvar.exp(), [[variance]], ROUNDING)
+
+
+def test_only_shared_codes_of_a_pair_are_merged() -> None:
+    logvar = doubles([[math.log(0.25)] * 3, [math.log(0.25)] * 3])
+    encoded = Posterior(doubles([[0.0, 0, 0], [0.1, 0.2, 3]]), logvar)
+    assert_close(OBJECTIVES["ada_gvae"].posteriors(encoded).mean, [[0.05, 0.1, 0], [0.05, 0.1, 3]], ROUNDING)
+    assert_exact(OBJECTIVES["vae"].posteriors(encoded).mean, encoded.mean)
+
+
+# Likelihoods --------------------------------------------------------------------------------------------------------
+
+
+def test_cross_entropy_of_logits() -> None:
+    assert_close(Bernoulli().errors(doubles([[0.0]]), doubles([[0.5]])), [math.log(2)], ROUNDING)
+    logit = math.log(0.25 / 0.75)
+    assert_close(Bernoulli().errors(doubles([[logit]]), doubles([[0.25]])), [0.562335144618808], ROUNDING)
+
+
+def test_errors_are_summed_over_pixels_for_each_image() -> None:
+    logits = torch.zeros(3, 2, 4, 4, dtype=torch.float64)
+    assert_close(Bernoulli().errors(logits, torch.full_like(logits, 0.5)), [32 * math.log(2)] * 3, ROUNDING)
+    wanted = 32 * (0.25 / 0.02 + math.log(0.1 * math.sqrt(2 * math.pi)))
+    assert_close(Gaussian(0.1).errors(logits, torch.zeros_like(logits)), [wanted] * 3, ROUNDING)
+
+
+@pytest.mark.parametrize("likelihood", [Bernoulli(), Gaussian(0.2)])
+def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> None:
+    images = torch.from_numpy(np.random.default_rng(0).random((4, 1, 5, 5)))
+    images[0] = 0.0
+    images[1] = 1.0
+    logits = torch.from_numpy(np.random.default_rng(1).normal(size=images.shape))
+    assert (likelihood.errors(logits, images) > likelihood.floor(images)).all()
+    assert_close(likelihood.errors(torch.logit(images[2:]), images[2:]), likelihood.floor(images[2:]), ROUNDING)
+
+
+def test_extreme_logits_stay_finite() -> None:
+    logits = torch.tensor([[[[-200.0, 200.0]]]])
+    assert torch.isfinite(Bernoulli().errors(logits, torch.tensor([[[[1.0, 0.0]]]]))).all()
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+def test_unknown_names_are_refused_with_suggestions() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'beta_tcvae'"):
+        objective_of("beta_tc_vae")
+    with pytest.raises(UnknownNameError, match="did you mean 'bernoulli'"):
+        likelihood_of("bernouli")
+    with pytest.raises(UnknownNameError, match="did you mean 'stratified'"):
+        checked_options(objective_of("beta_tcvae"), {"estimator": "stratifed"})
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "message"),
+    [
+        ("dip_vae_i", "beta", "beta: it is an option of beta_vae, beta_tcvae, ada_gvae, ada_mlvae, not of dip_vae_i"),
+        ("beta_vae", "bet", "no option of beta_vae, whose options are: beta; did you mean 'beta'"),
+        ("vae", "gamma", "option of capacity, factor_vae, not of vae, whose options are: none"),
+    ],
+)
+def test_options_of_another_objective_are_refused(name: str, option: str, message: str) -> None:
+    with pytest.raises(InputTypeError, match=message):
+        checked_options(objective_of(name), {option: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "argument"),
+    [
+        ("beta_vae", {"beta": -1}, "beta"),
+        ("beta_vae", {"beta": math.nan}, "beta"),
+        ("capacity", {"steps": 0}, "steps"),
+        ("factor_vae", {"same_batch": 1}, "same_batch"),
+        ("dip_vae_i", {"lambda_d": "1"}, "lambda_d"),
+        ("ada_gvae", {"changed": 0.5}, "changed"),
+    ],
+)
+def test_values_that_an_option_cannot_have_are_refused(name: str, options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InputError, match=f"^{argument}: expected"):
+        checked_options(objective_of(name), options)
+
+
+def test_a_normal_likelihood_needs_its_deviation() -> None:
+    with pytest.raises(InputTypeError, match=r"Gaussian\(std=0.1\)"):
+        likelihood_of("gaussian")
+    with pytest.raises(InputError, match="std: expected a number above 0"):
+        Gaussian(0.0)
+    assert likelihood_of(Gaussian(0.1)).std == 0.1  # type: ignore[union-attr]
