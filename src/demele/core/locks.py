@@ -23,9 +23,7 @@ def lock(file: int, argument: str, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise InputError(
-            argument, f"another run is writing to {path}; wait for it, or give another file"
-        ) from error
+        raise InputError(argument, f"another run is writing to {path}; wait for it, or give another file") from error
     except OSError:  # a file system without locks
         return
 
