@@ -14,6 +14,8 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 #: Modules that need a package of their own when they are imported, as the examples in them do.
 _NEEDS = {
     "src/demele/adapters/keras.py": ("keras", os.environ["KERAS_BACKEND"]),
+    **dict.fromkeys(("src/demele/models/checkpoint.py", "src/demele/models/presets.py"), ("torch",)),
+    **dict.fromkeys(("src/demele/models/threads.py", "src/demele/models/vae"), ("torch",)),
 }
 collect_ignore = [
     path for path, packages in _NEEDS.items() if any(importlib.util.find_spec(name) is None for name in packages)

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 #: To rounding: another order of the same floating-point operations.
 ROUNDING: dict[str, float] = {"rtol": 1e-12, "atol": 1e-13}
+#: To rounding in single precision, as networks compute.
+SINGLE: dict[str, float] = {"rtol": 1e-5, "atol": 1e-6}
 #: Ten times what iterative solvers are asked for.
 SOLVER: dict[str, float] = {"rtol": 1e-5, "atol": 1e-6}
 #: How far scores under a published protocol may be from what the published code gives on the same rows.

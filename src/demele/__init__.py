@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.version import __version__
 
 if TYPE_CHECKING:
-    from demele import bench, data, evaluation, labels, metrics
+    from demele import bench, data, evaluation, labels, metrics, models
     from demele.core.errors import (
         AmbiguousKindWarning,
         DemeleError,
@@ -116,6 +116,7 @@ _ROOMS = {
     "evaluation": "demele.evaluation",
     "labels": "demele.labels",
     "metrics": "demele.metrics",
+    "models": "demele.models",
 }
 
 __all__ = [
@@ -174,6 +175,7 @@ __all__ = [
     "metrics",
     "mig",
     "mig_sup",
+    "models",
     "modularity",
     "protocol_names",
     "register",

@@ -31,6 +31,7 @@ ALLOWED = {
     "outofcore": {"core", "runtime", "estimation", "metrics", "streaming"},
     "scoring": {"core", "runtime", "estimation", "metrics", "streaming", "outofcore"},
     "adapters": {"core", "metrics", "streaming"},
+    "models": {"core", "runtime", "data"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation"},
     "report": {"core", "metrics"},
     "files": {"core", "noise", "labels"},

@@ -100,6 +100,6 @@ def _check_std(std: pd.DataFrame, codes: pd.DataFrame) -> None:
         row, column = wrong[0]
         raise InputError(
             "codes_std",
-            f"expected standard deviations >= 0, got {std.iat[row, column]:g} in column {codes.columns[column]!r}, "
-            f"row {row}; of log-variances l take exp(l / 2)",
+            f"expected standard deviations >= 0, got {std.to_numpy()[row, column]:g} in column "
+            f"{codes.columns[column]!r}, row {row}; of log-variances l take exp(l / 2)",
         )

@@ -4,7 +4,9 @@ PyTorch is imported where networks are made: :func:`demele.models.encode` needs 
 """
 
 from demele.models.encode import encode
-from demele.models.vae.model import VAE, load
+from demele.models.presets import Preset, preset
+from demele.models.vae.load import load
+from demele.models.vae.model import VAE
 from demele.models.vae.run import Run
 
-__all__ = ["VAE", "Run", "encode", "load"]
+__all__ = ["VAE", "Preset", "Run", "encode", "load", "preset"]

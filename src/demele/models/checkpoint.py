@@ -14,7 +14,7 @@ from demele.core.version import __version__
 if TYPE_CHECKING:
     import torch
 else:
-    torch = require("torch", purpose="demele.models")
+    torch = require("torch", purpose="a VAE")
 
 _FORMAT, _FORMAT_VERSION = "demele-training", 1
 #: Everything that a file holds, and nothing else.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 else:
-    torch = require("torch", purpose="demele.models.VAE")
+    torch = require("torch", purpose="a VAE")
     Tensor = torch.Tensor
 
 #: Steps whose rows are drawn at once.
@@ -56,7 +56,8 @@ class Feed:
         number, place = divmod(step, _BLOCK)
         if self._blocks.get(use, (-1,))[0] != number:
             self._blocks[use] = number, self._drawn_block(use, number)
-        return self._blocks[use][1][place]
+        found: NDArray[np.int64] = self._blocks[use][1][place]
+        return found
 
     def _drawn_block(self, use: str, number: int) -> NDArray[np.int64]:
         rng = rng_for(self._seed, use, number)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 else:
-    torch = require("torch", purpose="demele.models.VAE")
+    torch = require("torch", purpose="a VAE")
     Tensor = torch.Tensor
 
 #: A code is in use if its means vary by more than this, and it is further than that from the prior, in nats.
@@ -91,10 +91,7 @@ def _correlation(codes: Tensor, found: Posterior, n: int) -> float:
     """Return the mean of stratified estimates, each of at most 512 images drawn at random."""
     order = rng_for(0, "examined order").permutation(len(codes))
     parts = [part for part in batches(order, 512) if len(part) >= min(512, len(codes)) and len(part) >= 2]
-    each = [
-        total_correlation(codes[part], found.mean[part], found.logvar[part], n=n).item()
-        for part in parts
-    ]
+    each = [total_correlation(codes[part], found.mean[part], found.logvar[part], n=n).item() for part in parts]
     return sum(each) / len(each) if each else math.nan
 
 

@@ -26,7 +26,7 @@ from demele.runtime.progress import Report, reporting
 if TYPE_CHECKING:
     import torch
 else:
-    torch = require("torch", purpose="demele.models.VAE")
+    torch = require("torch", purpose="a VAE")
 
 #: Rows of the history, and the most steps between two writings of the file.
 _ROWS, _MOST_UNSAVED = 200, 1000
@@ -63,9 +63,7 @@ class Fitting:
         self._kept: dict[str, Any] | None = None
         self._training: Training
 
-    def run(
-        self, steps: int, *, progress: bool | Report, on_event: OnEvent | None
-    ) -> tuple[Pair, dict[str, Any]]:
+    def run(self, steps: int, *, progress: bool | Report, on_event: OnEvent | None) -> tuple[Pair, dict[str, Any]]:
         """Train up to ``steps``; return the networks, and what the file holds, or would hold.
 
         Raises
@@ -150,9 +148,7 @@ class Fitting:
         state = self._training.pair.state().values()
         return all(bool(torch.isfinite(weights).all()) for part in state for weights in part.values())
 
-    def _save(
-        self, status: str, problem: str | None = None, figures: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def _save(self, status: str, problem: str | None = None, figures: dict[str, Any] | None = None) -> dict[str, Any]:
         content = {
             "spec": self._spec.to_dict(),
             "status": status,
@@ -212,8 +208,9 @@ def reopened(path: Path, network: Any) -> tuple[Pair, dict[str, Any]]:
         check_weights(spec, content["model"], what)
     if spec.own_networks and network is None:
         raise InputError(
-            "network", f"{path} was trained with networks of its user's own, and a file holds no classes; pass "
-            "network=(encoder, decoder), modules of the same layers"
+            "network",
+            f"{path} was trained with networks of its user's own, and a file holds no classes; pass "
+            "network=(encoder, decoder), modules of the same layers",
         )
     with parsing(what), computing(threads=None, device="cpu", gradients=False):
         pair = Pair.made(spec, network if spec.own_networks else spec.network, "cpu")

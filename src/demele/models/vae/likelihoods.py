@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 else:
-    torch = require("torch", purpose="demele.models.VAE")
+    torch = require("torch", purpose="a VAE")
     Tensor = torch.Tensor
 
 

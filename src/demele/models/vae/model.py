@@ -1,21 +1,21 @@
-"""The public face of the family: a VAE that is fitted to an image set, encodes, decodes, and is read from a file."""
+"""The public face of the family: a VAE that is fitted to an image set, encodes and decodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import InputError
 from demele.core.extras import require
-from demele.core.names import suggestion
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
+from demele.models.vae.given import BETA_SCALES, check_images, checked_bounds, choice
 from demele.models.vae.run import Run, run_of
 from demele.models.vae.spec import TrainingSpec
 from demele.runtime.progress import Report
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from torch import nn
 
     from demele.models.vae.pair import Pair
-
-#: What multiplies the penalty: nothing, or the pixels relative to the 64 x 64 x 3 in print.
-BETA_SCALES = ("raw", "per_pixel")
 
 
 class VAE:
@@ -94,7 +91,7 @@ class VAE:
     >>> pixels = np.zeros((16, 16, 16), dtype=np.uint8)
     >>> for row in range(16):
     ...     pixels[row, row] = 255  # one white line each
-    >>> images = ArrayImages(pixels, {"height": np.arange(16.0)})
+    >>> images = ArrayImages(pixels, factors={"height": np.arange(16) / 16})
     >>> vae = VAE("beta_vae", beta=1, latents=2, network="mlp")
     >>> run = vae.fit(images, steps=20, batch=8, seed=0)
     >>> run.status, vae.encode(images).codes.shape, vae.decode(np.zeros((1, 2))).shape
@@ -113,7 +110,7 @@ class VAE:
         logvar_bounds: tuple[float, float] | None = None,
         **options: Any,
     ) -> None:
-        require("torch", purpose="demele.models.VAE")
+        require("torch", purpose="a VAE")
         from demele.models.vae.family import checked_options, objective_of
         from demele.models.vae.likelihoods import likelihood_of
         from demele.models.vae.nets import INITS, checked_network
@@ -123,9 +120,9 @@ class VAE:
         self._latents = checked_count(latents, "latents", 1)
         self._network = checked_network(network)
         self._likelihood = likelihood_of(likelihood)
-        self._beta_scale = _choice(beta_scale, "beta_scale", BETA_SCALES)
-        self._init = _choice(init, "init", INITS)
-        self._bounds = _checked_bounds(logvar_bounds)
+        self._beta_scale = choice(beta_scale, "beta_scale", BETA_SCALES)
+        self._init = choice(init, "init", INITS)
+        self._bounds = checked_bounds(logvar_bounds)
         self._pair: Pair | None = None
         self.run: Run | None = None
 
@@ -199,7 +196,7 @@ class VAE:
         """
         from demele.models.vae.fitting import Fitting
 
-        _check_images(images)
+        check_images(images)
         fitting = Fitting(
             self._spec(images, batch=batch, lr=lr, seed=seed),
             network=self._network,
@@ -209,14 +206,29 @@ class VAE:
             threads=None if threads is None else checked_count(threads, "threads", 1),
         )
         pair, content = fitting.run(checked_count(steps, "steps", 1), progress=progress, on_event=on_event)
-        self._pair, self.run = pair, _run(content, pair)
-        return self.run
+        self._take(pair, content)
+        return cast(Run, self.run)
+
+    def _take(self, pair: Pair, content: Mapping[str, Any]) -> None:
+        """Hold trained networks, and what their training has come to."""
+        from demele.models.vae.nets import parameter_count
+
+        self._pair = pair
+        self.run = run_of(
+            content,
+            latents=pair.spec.latents,
+            parameters=parameter_count(pair.encoder, pair.decoder),
+            pixels=pair.spec.pixels,
+            likelihood=pair.spec.likelihood,
+            beta_normalised=pair.spec.beta_normalised,
+        )
 
     def _spec(self, images: ImageSet, *, batch: Any, lr: Any, seed: Any) -> TrainingSpec:
         size = checked_count(batch, "batch", 1)
         if size > len(images):
             raise InputError(
-                "batch", f"expected at most as many as there are images, {len(images)}, got {size}; take a smaller batch"
+                "batch",
+                f"expected at most as many as there are images, {len(images)}, got {size}; take a smaller batch",
             )
         if size < 2 and self._objective in ("beta_tcvae", "factor_vae", "dip_vae_i", "dip_vae_ii"):
             raise InputError("batch", f"expected at least 2 images for {self._objective}, which compares them, got 1")
@@ -278,7 +290,7 @@ class VAE:
         from demele.models.threads import computing
         from demele.models.vae.figures import posteriors
 
-        way, pair = _choice(codes, "codes", ("mean", "sampled")), self._fitted(images)
+        way, pair = choice(codes, "codes", ("mean", "sampled")), self._fitted(images)
         wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
         with computing(threads=None, device=str(pair.device), gradients=False):
             found = posteriors(pair, images, wanted)
@@ -354,11 +366,16 @@ class VAE:
         """The trained decoder: (n, latents) to logits (n, C, H, W)."""
         return self._fitted().decoder
 
+    @property
+    def spec(self) -> TrainingSpec:
+        """What the training was: the model, its images and their digest, and how it was trained."""
+        return self._fitted().spec
+
     def _fitted(self, images: ImageSet | None = None) -> Pair:
         if self._pair is None:
             raise InputError("the model is not fitted; call fit first, or read a file with demele.models.load")
         if images is not None:
-            _check_images(images)
+            check_images(images)
             wanted = self._pair.spec.image_shape
             if tuple(images.shape) != wanted:
                 raise InputError(
@@ -367,96 +384,3 @@ class VAE:
                     f"{' x '.join(map(str, images.shape))}; images.resized({wanted[0]}) changes height and width",
                 )
         return self._pair
-
-
-def load(path: str | Path, *, network: Any = None) -> VAE:
-    """Return the model that a training left in a file; nothing in the file is run.
-
-    Parameters
-    ----------
-    path : str or Path
-        The ``checkpoint`` of :meth:`VAE.fit`, of this or another version of demele.
-    network : (encoder, decoder), optional
-        Modules of the same layers, if the model was trained with modules of your own: a file holds no classes.
-
-    Returns
-    -------
-    VAE
-        With its ``run``; on the CPU.
-
-    Raises
-    ------
-    InputError, FormatError
-        If there is no such file, it is no training, or modules of your own are missing.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from demele.data import ArrayImages
-    >>> images = ArrayImages(np.zeros((8, 16, 16), dtype=np.uint8), {"x": np.arange(8.0)})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = VAE("vae", latents=2, network="mlp").fit(images, steps=5, batch=4, checkpoint=f"{folder}/run")
-    ...     load(f"{folder}/run")
-    VAE('vae', latents=2, network='mlp'; done after 5 steps)
-    """
-    require("torch", purpose="demele.models.load")
-    from demele.models.vae.fitting import reopened
-
-    pair, content = reopened(Path(path), network)
-    spec = pair.spec
-    vae = VAE(
-        spec.objective,
-        latents=spec.latents,
-        network=(pair.encoder, pair.decoder) if spec.own_networks else spec.network,
-        likelihood=spec.likelihood,
-        beta_scale=spec.beta_scale,  # type: ignore[arg-type]
-        init=spec.init,  # type: ignore[arg-type]
-        logvar_bounds=None if spec.logvar_bounds is None else (spec.logvar_bounds[0], spec.logvar_bounds[1]),
-        **spec.options,
-    )
-    vae._pair, vae.run = pair, _run(content, pair)
-    return vae
-
-
-def _run(content: Mapping[str, Any], pair: Pair) -> Run:
-    from demele.models.vae.nets import parameter_count
-
-    return run_of(
-        content,
-        latents=pair.spec.latents,
-        parameters=parameter_count(pair.encoder, pair.decoder),
-        pixels=pair.spec.pixels,
-        likelihood=pair.spec.likelihood,
-        beta_normalised=pair.spec.beta_normalised,
-    )
-
-
-# What a user gives ---------------------------------------------------------------------------------------------------
-
-
-def _choice(value: Any, argument: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        wanted = " or ".join(map(repr, known))
-        raise UnknownNameError(argument, f"expected {wanted}, got {quoted(value)}{suggestion(str(value), known)}")
-    return str(value)
-
-
-def _checked_bounds(bounds: Any) -> list[float] | None:
-    if bounds is None:
-        return None
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InputTypeError("logvar_bounds", f"expected (lowest, highest), got {quoted(bounds)}")
-    low, high = (
-        checked_number(one, "logvar_bounds", "finite numbers", inside=lambda one: abs(one) < float("inf"))
-        for one in bounds
-    )
-    if low >= high:
-        raise InputError("logvar_bounds", f"expected (lowest, highest), got {quoted(bounds)}")
-    return [low, high]
-
-
-def _check_images(images: Any) -> None:
-    if not isinstance(images, ImageSet):
-        hint = "; wrap an array: demele.data.ArrayImages(array, factors)" if isinstance(images, np.ndarray) else ""
-        raise InputTypeError("images", f"expected an image set, got {type(images).__name__}{hint}")

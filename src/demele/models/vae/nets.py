@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 else:
-    torch = require("torch", purpose="demele.models.VAE")
+    torch = require("torch", purpose="a VAE")
     nn, Tensor = torch.nn, torch.Tensor
 
 #: (height, width, channels) of the images.

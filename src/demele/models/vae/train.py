@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 else:
-    torch = require("torch", purpose="demele.models.VAE")
+    torch = require("torch", purpose="a VAE")
     Tensor, nn = torch.Tensor, torch.nn
 
-#: Of Adam, for the networks and for the discriminator (Kim & Mnih 2018, appendix A).
-_BETAS, _DISCRIMINATOR_BETAS, _DISCRIMINATOR_LR = (0.9, 0.999), (0.5, 0.9), 1e-4
+#: Of Adam, for the networks and for the discriminator; both have the same rate, as in print (Kim & Mnih 2018).
+_BETAS, _DISCRIMINATOR_BETAS = (0.9, 0.999), (0.5, 0.9)
 
 
 class Terms(NamedTuple):
@@ -83,7 +83,7 @@ class Training:
                 empty = discriminator(spec.latents, spec.options["width"])
             made.discriminator = initialised(empty, rng_for(spec.seed, "discriminator"), spec.init).to(device)
             own = list(made.discriminator.parameters())
-            made.discriminator_optimiser = _adam(own, _DISCRIMINATOR_LR, _DISCRIMINATOR_BETAS)
+            made.discriminator_optimiser = _adam(own, spec.lr, _DISCRIMINATOR_BETAS)
         return made
 
     def terms(self, images: Tensor, feed: Feed) -> Terms:

@@ -1,0 +1,224 @@
+"""From a trained model of any framework to codes beside factors: the checks that save an afternoon are made here."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.checked_numbers import checked_count, is_number
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.names import suggestion
+from demele.core.sentences import setting
+from demele.data.images import ImageSet
+from demele.data.sample import Sample
+from demele.models.callers import Call, called, default_layout
+from demele.models.outputs import Encoded, checked_output, read_output
+from demele.runtime.progress import Report, reporting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LAYOUTS = ("NCHW", "NHWC")
+#: Images that are encoded twice, and alone.
+_TRIED = 8
+#: How far codes may differ, relative to the largest, between two calls, and alone and in a batch: half precision and
+#: sums in another order differ by less.
+_REPEATED, _ALONE = 1e-5, 1e-2
+
+
+def encode(
+    model: Any,
+    images: ImageSet,
+    *,
+    output: str | None = None,
+    layout: str | None = None,
+    value_range: tuple[float, float] = (0.0, 1.0),
+    rows: ArrayLike | None = None,
+    batch: int = 64,
+    progress: bool | Report = False,
+) -> Sample:
+    """Encode images with a trained model of any framework, for the metrics.
+
+    Parameters
+    ----------
+    model : torch.nn.Module, method of one, keras.Model, or callable(array) -> codes
+        What gives the codes: the *encoder*. A callable is given an array of single precision. It may return an array
+        or tensor, a tuple of them, a dictionary (``mean``, ``mu``, ``loc`` or ``embedding``; ``logvar``, ``log_var``,
+        ``log_covariance``, ``std`` or ``scale``), or a distribution of PyTorch. A :class:`demele.models.VAE` has an
+        ``encode`` of its own.
+    images : ImageSet
+        Wrap an array with ``demele.data.ArrayImages(array, factors=frame)``.
+    output : str, optional
+        What comes: ``"mean"``, ``"mean_logvar"``, ``"mean_variance"`` or ``"mean_std"``, each also with ``"_sample"``
+        at its end, for encoders that return a draw besides. Two parts may come as one array, means first. One array
+        is taken for means unless this is given; several are refused.
+    layout : {"NCHW", "NHWC"}, optional
+        Axes of what the model takes. By default channels come first for PyTorch, and last for all else.
+    value_range : (float, float), default (0, 1)
+        What black and white are to the model: as in its training, such as (-1, 1) or (0, 255).
+    rows : array-like of int, optional
+        Which images; all by default.
+    batch : int, default 64
+        Images that are encoded at once, which bounds the memory.
+    progress : bool or callable(done, total, label), default False
+        True shows a bar on terminals.
+
+    Returns
+    -------
+    Sample
+        ``codes`` z1, z2, ... (means), ``factors``, and ``codes_std`` if the model gives deviations.
+
+    Raises
+    ------
+    InputError
+        If the encoder samples (two calls differ), an image's codes depend on the images beside it (batch norm in
+        training mode), rows are missing, codes are not finite (with the factors of the first such image), or two
+        arrays come and ``output`` does not say what they are.
+    InputTypeError, UnknownNameError
+        For arguments of another type, and names that are not known.
+
+    Notes
+    -----
+    Modules are put into evaluation mode, run without gradients, and restored. Modules that a plain function calls are
+    out of reach: call ``eval()`` on them first.
+
+    Examples
+    --------
+    >>> from demele.data import ArrayImages, FactorSpace
+    >>> grey = np.repeat(np.arange(12, dtype=np.uint8), 16).reshape(12, 4, 4)
+    >>> images = ArrayImages(grey, space=FactorSpace({"shade": 12}))
+    >>> sample = encode(lambda x: x.mean(axis=(1, 2)), images, value_range=(0, 255))
+    >>> sample.codes["z1"].tolist()[:3]
+    [0.0, 1.0, 2.0]
+    """
+    if not isinstance(images, ImageSet):
+        hint = "; wrap an array: demele.data.ArrayImages(array, factors=frame)" * isinstance(images, np.ndarray)
+        raise InputTypeError("images", f"expected an image set, got {type(images).__name__}{hint}")
+    known = checked_output(output)
+    size = checked_count(batch, "batch", 1)
+    axes = _checked_layout(layout) or default_layout(model)
+    low, high = _checked_range(value_range)
+    wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
+
+    def pixels(part: NDArray[Any]) -> NDArray[np.float32]:
+        drawn = images.images(part).astype(np.float32) * np.float32((high - low) / 255) + np.float32(low)
+        return np.ascontiguousarray(drawn.transpose(0, 3, 1, 2)) if axes == "NCHW" else drawn
+
+    with called(model) as call, reporting(progress) as report:
+        _check_calls(call, pixels(wanted[: max(size, _TRIED)]), known)
+        found = list(_encoded(call, images, wanted, size, pixels, known, report))
+    mean = np.concatenate([one.mean for one in found]) if found else np.zeros((0, 0))
+    stds = [one.std for one in found if one.std is not None]
+    name = getattr(model, "__qualname__", type(model).__name__)
+    told = f"Codes of {images.name} by {name}."
+    return sample_of(mean, np.concatenate(stds) if stds else None, images, wanted, provenance=told)
+
+
+def sample_of(
+    mean: NDArray[np.float64],
+    std: NDArray[np.float64] | None,
+    images: ImageSet,
+    rows: NDArray[Any],
+    *,
+    provenance: str,
+) -> Sample:
+    """Return codes beside the factors of their images.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, naming the first row and its factors.
+    """
+    for what, numbers in (("codes", mean), ("standard deviations", std)):
+        if numbers is not None and not np.isfinite(numbers).all():
+            wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+            row = int(rows[wrong[0]])
+            values = images.factors([row]).iloc[0].to_dict()
+            factors = ", ".join(f"{name} {value}" for name, value in values.items()) or "no factors"
+            raise InputError(
+                "model",
+                f"{what} of {len(wrong)} of {len(rows)} images are not finite, first of image {row} ({factors})",
+            )
+    return Sample(_table(mean), images.factors(rows), provenance, codes_std=None if std is None else _table(std))
+
+
+def _table(numbers: NDArray[np.float64]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(numbers, columns=[f"z{number}" for number in range(1, numbers.shape[1] + 1)])
+
+
+def _encoded(
+    call: Call,
+    images: ImageSet,
+    rows: NDArray[Any],
+    size: int,
+    pixels: Any,
+    output: str | None,
+    report: Report | None,
+) -> Iterator[Encoded]:
+    """Yield codes batch by batch."""
+    codes: int | None = None
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        found = read_output(call(pixels(part)), output)
+        if len(found.mean) != len(part):
+            raise InputError(
+                "model",
+                f"expected {len(part)} rows of codes, one per image, got {len(found.mean)} from image {part[0]} on",
+            )
+        if codes is not None and found.mean.shape[1] != codes:
+            raise InputError(
+                "model", f"expected {codes} codes as before, got {found.mean.shape[1]} from image {part[0]} on"
+            )
+        codes = found.mean.shape[1]
+        yield found
+        if report is not None:
+            report(start + len(part), len(rows), f"{start + len(part):,} of {len(rows):,} images encoded")
+
+
+def _check_calls(call: Call, first: NDArray[np.float32], output: str | None) -> None:
+    """Refuse encoders that draw, and those whose codes depend on the batch; found out on the first images.
+
+    Raises
+    ------
+    InputError
+    """
+    tried = first[:_TRIED]
+    if not len(tried):
+        return
+    once, again = (read_output(call(tried.copy()), output) for _ in range(2))
+    if len(once.mean) != len(tried) or not np.isfinite(once.mean).all():
+        return  # told with its row where all images are encoded
+    if not _are_same(once.mean, again.mean, _REPEATED):
+        raise InputError(
+            "model",
+            "two calls on the same images give different codes: the encoder samples, or dropout is on; give what "
+            f"returns the mean, and say so with {setting(output='mean_logvar')} if the variance comes with it",
+        )
+    alone = read_output(call(tried[:1].copy()), output).mean
+    whole = read_output(call(first.copy()), output).mean[: len(alone)]
+    if len(first) > 1 and alone.shape == whole.shape and not _are_same(alone, whole, _ALONE):
+        raise InputError(
+            "model",
+            "the codes of an image depend on the images beside it, as with batch norm in training mode; call eval() "
+            "on the network, or training=False",
+        )
+
+
+def _are_same(one: NDArray[np.float64], other: NDArray[np.float64], tolerance: float) -> bool:
+    return one.shape == other.shape and bool(np.abs(one - other).max() <= tolerance * max(np.abs(one).max(), 1e-12))
+
+
+def _checked_layout(layout: Any) -> str | None:
+    if layout is not None and layout not in LAYOUTS:
+        raise UnknownNameError("layout", f"no layout is called {quoted(layout)}{suggestion(str(layout), LAYOUTS)}")
+    return None if layout is None else str(layout)
+
+
+def _checked_range(value_range: Any) -> tuple[float, float]:
+    ends = tuple(value_range) if isinstance(value_range, tuple | list) else ()
+    if len(ends) != 2 or not all(is_number(end) and np.isfinite(end) for end in ends) or ends[0] == ends[1]:
+        raise InputTypeError("value_range", f"expected (black, white), such as (0, 1), got {quoted(value_range)}")
+    return float(ends[0]), float(ends[1])

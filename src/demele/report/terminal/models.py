@@ -1,0 +1,51 @@
+"""What a training of a model has come to, in a terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from demele.report.terminal.sheet import Sheet
+
+__all__ = ["run_table"]
+
+
+def run_table(run: Mapping[str, Any]) -> str:
+    """Write how a training ended, what its images cost, and which codes are in use."""
+    sheet = Sheet()
+    used = sum(run["active"].values())
+    sheet.wrapped(f"{run['status']} after {run['steps']:,} steps: {used} of {len(run['active'])} codes in use", "bold")
+    if run["problem"]:
+        sheet.wrapped(run["problem"])
+    if not used:
+        sheet.wrapped("every code collapsed to the prior: scores of these codes are of noise")
+    sheet.blank()
+    rows = [
+        ["reconstruction error R", _nats(run["reconstruction"])],
+        ["least that R can be", _nats(run["floor"])],
+        ["divergence from the prior K", _nats(_sum(run["kl"]))],
+        ["total correlation", _nats(run["total_correlation"])],
+    ]
+    sheet.table(["nats per image", ""], rows, numbers=1)
+    sheet.blank()
+    codes = [
+        [name, _nats(run["kl"][name]), _nats(run["std"][name]), "yes" if active else "-"]
+        for name, active in run["active"].items()
+    ]
+    sheet.table(["code", "K", "std of means", "in use"], codes, numbers=2)
+    sheet.blank()
+    strength = run["beta_normalised"]
+    told = "" if strength is None else f", beta normalised {strength:.3g}"
+    sheet.wrapped(
+        f"of {run['examined']:,} images of {run['pixels']:,} pixels; {run['parameters']:,} parameters; likelihood "
+        f"{run['likelihood']}{told}; {run['seconds']:.0f} s",
+        "dim",
+    )
+    return sheet.text()
+
+
+def _sum(values: Mapping[str, float | None]) -> float | None:
+    known = [value for value in values.values() if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _nats(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

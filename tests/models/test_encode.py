@@ -1,0 +1,270 @@
+"""The bridge: models of every framework give the same codes, and every common mistake is found."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+import demele
+from demele.models import encode
+from tests.architecture.test_imports import modules_after
+from tests.models.squares import squares
+from tests.tolerances import SINGLE, assert_close, assert_exact
+
+IMAGES = squares()
+PIXELS = IMAGES.images(np.arange(144)) / 255
+
+
+def linear(weights: NDArray[Any], *, channels_first: bool = True) -> Callable[[Any], Any]:
+    """A plain function of arrays: the pixels times weights."""
+
+    def codes(x: NDArray[Any]) -> NDArray[Any]:
+        assert x.shape[1:] == ((1, 16, 16) if channels_first else (16, 16, 1))
+        assert x.dtype == np.float32
+        found: NDArray[Any] = x.reshape(len(x), -1) @ weights
+        return found
+
+    return codes
+
+
+WEIGHTS = np.random.default_rng(0).normal(size=(256, 4)).astype(np.float32)
+CODES = PIXELS.reshape(144, -1) @ WEIGHTS
+
+
+class Encoder(nn.Module):
+    """Returns what its function makes of mean and log-variance."""
+
+    def __init__(self, form: Callable[[Tensor, Tensor], Any]) -> None:
+        super().__init__()
+        self.form = form
+        self.weights = nn.Parameter(torch.from_numpy(WEIGHTS))
+        self.dropout, self.norm = nn.Dropout(0.5), nn.BatchNorm1d(256)
+
+    def forward(self, x: Tensor) -> Any:
+        codes = self.dropout(x.flatten(1)) @ self.weights
+        return self.form(codes[:, :2], codes[:, 2:] / 10)
+
+
+# What comes ---------------------------------------------------------------------------------------------------------
+
+
+MEAN, STD = CODES[:, :2], np.exp(CODES[:, 2:] / 20)
+FORMS: dict[str, tuple[Callable[[Tensor, Tensor], Any], str | None]] = {
+    "pair": (lambda m, v: (m, v), "mean_logvar"),
+    "halves": (lambda m, v: torch.cat([m, v], dim=1), "mean_logvar"),
+    "variance": (lambda m, v: [m, v.exp()], "mean_variance"),
+    "std": (lambda m, v: (m, (v / 2).exp()), "mean_std"),
+    "with a sample": (lambda m, v: (m, v, m + 1), "mean_logvar_sample"),
+    "pythae": (lambda m, v: OrderedDict(embedding=m, log_covariance=v), None),
+    "dictionary": (lambda m, v: {"mu": m, "logvar": v, "z": m + 1}, None),
+    "scale": (lambda m, v: {"loc": m, "scale": (v / 2).exp()}, None),
+    "distribution": (lambda m, v: torch.distributions.Normal(m, (v / 2).exp()), None),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_means_and_deviations_are_read(name: str) -> None:
+    form, output = FORMS[name]
+    sample = encode(Encoder(form), IMAGES, output=output)
+    assert_close(sample.codes, MEAN, SINGLE)
+    assert sample.codes_std is not None
+    assert_close(sample.codes_std, STD, SINGLE)
+    assert list(sample.codes) == ["z1", "z2"]
+    assert_exact(sample.factors, IMAGES.factors())
+
+
+def test_one_array_is_taken_for_means() -> None:
+    sample = encode(Encoder(lambda m, v: m), IMAGES)
+    assert_close(sample.codes, MEAN, SINGLE)
+    assert sample.codes_std is None
+    assert encode(Encoder(lambda m, v: torch.cat([m, v], dim=1)), IMAGES).codes.shape == (144, 4)  # not split
+
+
+def test_what_two_arrays_are_is_asked_for() -> None:
+    with pytest.raises(
+        demele.InputError, match=r"output: the encoder returns 2 arrays.*output='mean_logvar', 'mean_variance'"
+    ):
+        encode(Encoder(lambda m, v: (m, v)), IMAGES)
+    with pytest.raises(demele.InputError, match=r"'mean_std' is 2 arrays \(mean, std\), the encoder returns 3"):
+        encode(Encoder(lambda m, v: (m, v, m)), IMAGES, output="mean_std")
+    with pytest.raises(demele.InputError, match=r"expected an even number of columns, .* got shape \(8, 3\)"):
+        encode(Encoder(lambda m, v: torch.cat([m, v[:, :1]], dim=1)), IMAGES, output="mean_logvar")
+    with pytest.raises(demele.InputError, match=r"expected a dictionary with a key 'mean', .* got the keys 'z'"):
+        encode(Encoder(lambda m, v: {"z": m}), IMAGES)
+
+
+# Who is asked -------------------------------------------------------------------------------------------------------
+
+
+def test_functions_are_given_arrays() -> None:
+    assert_close(encode(linear(WEIGHTS, channels_first=False), IMAGES).codes, CODES, SINGLE)
+    assert_close(encode(linear(WEIGHTS), IMAGES, layout="NCHW").codes, CODES, SINGLE)
+    assert_close(encode(linear(WEIGHTS), IMAGES, layout="NCHW", rows=[9, 2, 9]).codes, CODES[[9, 2, 9]], SINGLE)
+
+
+def test_methods_of_modules_are_given_tensors() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = Encoder(lambda m, v: m)
+
+        def encode(self, x: Tensor) -> Tensor:
+            assert not self.encoder.training
+            found: Tensor = self.encoder(x)
+            return found
+
+    assert_close(encode(Model().encode, IMAGES).codes, MEAN, SINGLE)
+
+
+@pytest.mark.parametrize(("ends", "black", "white"), [((0, 1), 0, 1), ((-1, 1), -1, 1), ((0, 255), 0, 255)])
+def test_pixels_are_as_in_the_training_of_the_model(ends: tuple[float, float], black: float, white: float) -> None:
+    seen: list[NDArray[Any]] = []
+
+    def codes(x: NDArray[Any]) -> NDArray[Any]:
+        seen.append(x)
+        found: NDArray[Any] = x.mean(axis=(1, 2))
+        return found
+
+    encode(codes, IMAGES, value_range=ends)
+    assert {float(x.min()) for x in seen} == {black}
+    assert {float(x.max()) for x in seen} == {white}
+
+
+def test_a_module_in_double_precision_gets_doubles() -> None:
+    assert_close(encode(Encoder(lambda m, v: m).double(), IMAGES).codes, MEAN, SINGLE)
+
+
+def keras_encoder() -> Any:
+    keras = pytest.importorskip("keras")
+    inputs = keras.Input((16, 16, 1))
+    hidden = keras.layers.Dropout(0.5)(keras.layers.Flatten()(inputs))
+    model = keras.Model(inputs, [keras.layers.Dense(2, name=name)(hidden) for name in ("mean", "logvar")])
+    model.get_layer("mean").set_weights([WEIGHTS[:, :2], np.zeros(2, np.float32)])
+    model.get_layer("logvar").set_weights([WEIGHTS[:, 2:] / 10, np.zeros(2, np.float32)])
+    return model
+
+
+def test_models_of_keras() -> None:
+    sample = encode(keras_encoder(), IMAGES, output="mean_logvar")
+    assert_close(sample.codes, MEAN, SINGLE)
+    assert sample.codes_std is not None
+    assert_close(sample.codes_std, STD, SINGLE)
+
+
+def test_layers_of_keras() -> None:
+    keras = pytest.importorskip("keras")
+    assert_close(encode(keras.layers.Flatten(), IMAGES).codes, PIXELS.reshape(144, -1), SINGLE)
+    model = keras_encoder()
+    assert_close(encode(lambda x: model(x, training=False), IMAGES, output="mean_logvar").codes, MEAN, SINGLE)
+
+
+# Left as it was -----------------------------------------------------------------------------------------------------
+
+
+def test_modes_and_gradients_are_left_as_they_were() -> None:
+    model = Encoder(lambda m, v: m)
+    model.norm.eval()
+    model.weights.grad = torch.ones_like(model.weights)
+    encode(model, IMAGES)
+    assert (model.training, model.dropout.training, model.norm.training) == (True, True, False)
+    assert_exact(model.weights.grad, np.ones((256, 4)))
+    assert torch.is_grad_enabled()
+
+    def fail(m: Tensor, v: Tensor) -> Any:
+        raise ArithmeticError
+
+    model.form = fail
+    with pytest.raises(ArithmeticError):
+        encode(model, IMAGES)
+    assert (model.training, model.dropout.training, model.norm.training) == (True, True, False)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64, 1000])
+def test_memory_is_bounded_by_the_batch(batch: int) -> None:
+    seen: list[int] = []
+
+    def codes(x: NDArray[Any]) -> NDArray[Any]:
+        seen.append(len(x))
+        found: NDArray[Any] = x.reshape(len(x), -1) @ WEIGHTS
+        return found
+
+    assert_close(encode(codes, IMAGES, batch=batch).codes, CODES, SINGLE)
+    assert max(seen) <= max(batch, 8)
+
+
+# The checks ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_encoder_that_samples_is_refused() -> None:
+    draws = Encoder(lambda m, v: m + torch.randn_like(m) / 100)
+    with pytest.raises(demele.InputError, match=r"two calls .* the encoder samples, .* output='mean_logvar'"):
+        encode(draws, IMAGES)
+    model = Encoder(lambda m, v: m)
+    with pytest.raises(demele.InputError, match="or dropout is on"):  # the function hides the module from eval()
+        encode(lambda x: model(torch.from_numpy(x)), IMAGES)
+
+
+def test_batch_norm_in_training_mode_is_refused() -> None:
+    norm = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(256), nn.Linear(256, 2))
+    encode(norm, IMAGES)  # evaluates
+    norm.train()
+    with pytest.raises(demele.InputError, match="depend on the images beside it, as with batch norm in training mode"):
+        encode(lambda x: norm(torch.from_numpy(np.repeat(x, 2, axis=0)))[: len(x)], IMAGES)
+
+
+def test_rows_that_are_missing_are_refused() -> None:
+    with pytest.raises(demele.InputError, match="expected 64 rows of codes, one per image, got 63 from image 0 on"):
+        encode(lambda x: x.reshape(len(x), -1)[: 63 if len(x) == 64 else None] @ WEIGHTS, IMAGES)
+    with pytest.raises(demele.InputError, match="expected 4 codes as before, got 3 from image 128 on"):
+        encode(lambda x: x.reshape(len(x), -1) @ WEIGHTS[:, : 3 if len(x) == 16 else 4], IMAGES)
+    with pytest.raises(demele.InputError, match=r"expected mean of shape \(n_images, n_codes\), got \(8, 1, 16, 16\)"):
+        encode(lambda x: x, IMAGES, layout="NCHW")
+
+
+def test_codes_that_are_not_finite_are_told_with_their_factors() -> None:
+    def codes(x: NDArray[Any]) -> NDArray[Any]:
+        found: NDArray[Any] = x.reshape(len(x), -1) @ WEIGHTS
+        if len(x) == 16:
+            found[5, 1] = np.nan
+        return found
+
+    side, column, row = IMAGES.factors([133]).iloc[0]
+    message = f"codes of 1 of 144 images are not finite, first of image 133 .side {side}, x {column}, y {row}."
+    with pytest.raises(demele.InputError, match=message):
+        encode(codes, IMAGES)
+    with pytest.raises(demele.InputError, match="standard deviations of 1 of 144 images are not finite"):
+        encode(lambda x: (np.zeros((len(x), 4)), codes(x)), IMAGES, output="mean_std")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"output": "mean_logvars"}, demele.UnknownNameError, "did you mean 'mean_logvar'"),
+        ({"layout": "NWHC"}, demele.UnknownNameError, "layout: no layout is called 'NWHC'"),
+        ({"value_range": 255}, demele.InputTypeError, r"value_range: expected \(black, white\)"),
+        ({"value_range": (1, 1)}, demele.InputTypeError, r"value_range: expected \(black, white\)"),
+        ({"batch": 0}, demele.InputError, "batch: expected a whole number >= 1"),
+        ({"model": "encoder"}, demele.InputTypeError, "model: expected a module of PyTorch, .* got str"),
+        ({"images": PIXELS}, demele.InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
+        ({"rows": [144]}, demele.InputError, "rows: expected 0 to 143"),
+    ],
+)
+def test_arguments_that_cannot_be_used(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        encode(**{"model": linear(WEIGHTS), "images": IMAGES, "layout": "NCHW", **given})
+
+
+def test_encoding_with_a_function_needs_no_framework() -> None:
+    program = """
+import numpy as np
+from demele.data import ArrayImages
+from demele.models import encode
+images = ArrayImages(np.arange(64, dtype=np.uint8).reshape(16, 2, 2))
+assert encode(lambda x: x.mean(axis=(1, 2)), images).codes.shape == (16, 1)
+"""
+    assert not modules_after(program) & {"torch", "keras"}

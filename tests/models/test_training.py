@@ -1,0 +1,332 @@
+"""Training: the same bits however it is stopped, nothing left behind, and what is refused."""
+
+import io
+import math
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import demele
+from demele.core.locks import locked
+from demele.models import VAE, Run, load
+from demele.models.checkpoint import read_checkpoint
+from demele.models.vae.feed import Feed
+from demele.models.vae.train import Training
+from tests.models.squares import fitted, squares, weights
+from tests.tolerances import ROUNDING, SINGLE, assert_at_most, assert_close, assert_exact
+
+#: Columns of a history that no seed decides.
+TIMED = ["images_per_second"]
+
+
+def assert_same(one: tuple[VAE, Run], other: tuple[VAE, Run]) -> None:
+    """Same bits: weights, history, figures and codes."""
+    for left, right in zip(weights(one[0]), weights(other[0]), strict=True):
+        assert_exact(left, right)
+    assert_exact(one[1].history.drop(columns=TIMED), other[1].history.drop(columns=TIMED))
+    assert one[1].reconstruction == other[1].reconstruction
+    assert_exact(one[0].encode(squares()).codes, other[0].encode(squares()).codes)
+
+
+# Bits ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_seed_decides_every_bit() -> None:
+    first = fitted("factor_vae", width=8, fit={"seed": 3})
+    assert_same(first, fitted("factor_vae", width=8, fit={"seed": 3}))
+    other = fitted("factor_vae", width=8, fit={"seed": 4})
+    assert not np.array_equal(weights(first[0])[0], weights(other[0])[0])
+
+
+def test_objectives_that_are_the_same_train_to_the_same_bits() -> None:
+    vae = weights(fitted("vae")[0])
+    same: list[tuple[str, dict[str, Any]]] = [
+        ("beta_vae", {"beta": 1}),
+        ("beta_tcvae", {"beta": 1}),
+        ("dip_vae_i", {"lambda_od": 0}),
+        ("dip_vae_ii", {"lambda_od": 0, "lambda_d": 0}),
+        ("factor_vae", {"gamma": 0, "width": 8}),
+    ]
+    for name, options in same:
+        for one, other in zip(vae, weights(fitted(name, **options)[0]), strict=True):
+            assert_exact(one, other)
+    beta = weights(fitted("beta_vae", beta=3)[0])
+    for one, other in zip(beta, weights(fitted("capacity", c_max=0, gamma=3)[0]), strict=True):
+        assert_exact(one, other)
+    assert not np.array_equal(beta[0], vae[0])
+
+
+def test_training_leaves_the_process_as_it_was() -> None:
+    torch.manual_seed(5)
+    np_state = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
+    before = torch.random.get_rng_state(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    with torch.no_grad():  # a caller who forbids gradients does not stop the training
+        vae, _ = fitted("factor_vae", width=8)
+    assert_exact(torch.random.get_rng_state(), before[0])
+    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before[1:]
+    assert_exact(np.random.get_state()[1], np_state)  # type: ignore[index]  # noqa: NPY002
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert_exact(weights(vae)[0], weights(fitted("factor_vae", width=8)[0])[0])
+
+
+def test_each_step_changes_its_own_network_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    vae = VAE("factor_vae", latents=3, network="mlp", width=8)
+    training = Training.begin(vae._spec(squares(), batch=8, lr=1e-3, seed=0), "mlp", "cpu")
+    feed = Feed(squares(), batch=8, seed=0, changed=None, device="cpu")
+    teach, taught = Training._teach, list[Any]()
+    monkeypatch.setattr(Training, "_teach", lambda self, codes, feed: taught.append(codes))
+
+    def bits() -> list[bytes]:
+        parts = (training.pair.encoder, training.pair.decoder, training.discriminator)
+        return [b"".join(one.detach().numpy().tobytes() for one in part.parameters()) for part in parts if part]
+
+    before = bits()
+    training.advance(feed)
+    after = bits()
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, False, True]
+    teach(training, taught[0], feed)
+    assert [one == other for one, other in zip(after, bits(), strict=True)] == [True, True, False]
+
+
+def test_the_discriminator_sees_a_second_batch() -> None:
+    one = fitted("factor_vae", width=8, same_batch=True)
+    other = fitted("factor_vae", width=8)
+    assert not np.array_equal(weights(one[0])[0], weights(other[0])[0])
+
+
+# Stopping and going on ------------------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """Ends a training as a kill does: nothing is saved."""
+
+
+@pytest.mark.parametrize("objective", ["ada_gvae", "factor_vae"])
+def test_a_training_that_is_killed_anywhere_goes_on_to_the_same_bits(objective: str, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"steps": 60} | ({"width": 8} if objective == "factor_vae" else {})
+    whole = fitted(objective, **options)
+    last = np.random.default_rng(0).choice(np.arange(1, 60), 10, replace=False)
+
+    for step in np.sort(last):
+
+        def die(row: dict[str, float], step: int = int(step)) -> None:
+            if row["step"] == step:
+                raise Killed
+
+        with pytest.raises(Killed):
+            fitted(objective, fit={"checkpoint": tmp_path / "run", "on_event": die}, **options)
+    found = fitted(objective, fit={"checkpoint": tmp_path / "run"}, **options)
+    assert_same(found, whole)
+    assert_same((load(tmp_path / "run"), found[1]), whole)
+    assert os.listdir(tmp_path) == ["run"]
+
+
+def test_ctrl_c_saves_the_training_whole(tmp_path: Path) -> None:
+    def interrupt(row: dict[str, float]) -> None:
+        if row["step"] == 7:
+            signal.raise_signal(signal.SIGINT)
+
+    fit = {"checkpoint": tmp_path / "run", "on_event": interrupt}
+    with pytest.raises(KeyboardInterrupt):
+        fitted(fit=fit)
+    kept = load(tmp_path / "run")
+    assert kept.run is not None
+    assert (kept.run.status, kept.run.steps) == ("interrupted", 8)
+    assert math.isnan(kept.run.reconstruction)  # nothing was measured
+    assert_same(fitted(fit={"checkpoint": tmp_path / "run"}), fitted())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_training_that_is_done_returns_at_once_and_a_longer_one_goes_on(tmp_path: Path) -> None:
+    fit = {"checkpoint": tmp_path / "run"}
+    first = fitted(fit=fit)
+    before = (tmp_path / "run").stat().st_mtime_ns
+    seen: list[object] = []
+    again = fitted(fit={**fit, "on_event": seen.append})
+    assert_same(first, again)
+    assert (seen, (tmp_path / "run").stat().st_mtime_ns) == ([], before)
+    assert again[1].seconds == first[1].seconds
+    longer = fitted(steps=30, fit={**fit, "on_event": seen.append})
+    assert_same(longer, fitted(steps=30))
+    assert len(seen) == 10
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = {"checkpoint": tmp_path / "run"}
+    fitted(fit=fit)
+    before = (tmp_path / "run").read_bytes()
+
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(demele.InputError, match="No space left on device; the file that was there is untouched"):
+        fitted(steps=40, fit=fit)
+    assert (tmp_path / "run").read_bytes() == before
+    assert os.listdir(tmp_path) == ["run"]
+
+
+# What a file must be --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "fit", "message"),
+    [
+        ({"objective": "beta_vae", "beta": 3}, {}, "was trained with beta = 2.0, this call has 3.0"),
+        ({"objective": "beta_vae", "beta": 2}, {"lr": 0.01}, "was trained with lr = 0.001, this call has 0.01"),
+        ({"objective": "beta_vae", "beta": 2, "latents": 4}, {}, "was trained with latents = 3"),
+        ({"objective": "vae"}, {}, "was trained with objective = 'beta_vae', this call has 'vae'"),
+    ],
+)
+def test_a_file_of_another_training_is_refused(
+    model: dict[str, Any], fit: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run"
+    fitted("beta_vae", beta=2, steps=2, fit={"checkpoint": path})
+    before = path.read_bytes()
+    with pytest.raises(demele.InputError, match=message):
+        fitted(steps=4, fit={**fit, "checkpoint": path}, **model)
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_other_images_or_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run"
+    vae, _ = fitted(steps=2, fit={"checkpoint": path})
+    with pytest.raises(demele.InputError, match="was trained with other images"):
+        vae.fit(squares().subset(np.arange(144)[::-1]), steps=4, batch=8, checkpoint=path)
+    monkeypatch.setattr("demele.models.checkpoint.__version__", "9.9")
+    with pytest.raises(demele.InputError, match=r"was trained by demele .*, this is 9\.9"):
+        vae.fit(squares(), steps=4, batch=8, checkpoint=path)
+    assert load(path).run is not None
+
+
+def test_a_file_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
+    with (
+        locked(tmp_path / "run", "checkpoint"),
+        pytest.raises(demele.InputError, match="checkpoint: another run is writing to"),
+    ):
+        fitted(fit={"checkpoint": tmp_path / "run"})
+    assert os.listdir(tmp_path) == []
+
+
+def changed(path: Path, **values: Any) -> None:
+    held = io.BytesIO()
+    torch.save({**read_checkpoint(path), **values}, held)
+    path.write_bytes(held.getvalue())
+
+
+def test_files_with_more_than_tensors_and_plain_values_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    fitted(steps=2, fit={"checkpoint": path})
+    changed(path, status=nn.Linear(2, 2))
+    with pytest.raises(demele.FormatError, match="loading anything else can run code"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"more": 1}, r"missing or not known: \['more'\]"),
+        ({"format": "other"}, "not a training of demele"),
+        ({"format_version": "7"}, "has format version '7'"),
+        ({"spec": {}}, "missing or not known"),
+        ({"model": {"encoder": {}, "decoder": {}}}, "its weights are not those of a encoder 'mlp' with 3 codes"),
+    ],
+)
+def test_files_that_were_changed_are_refused(values: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    fitted(steps=2, fit={"checkpoint": path})
+    changed(path, **values)
+    with pytest.raises(demele.InputError, match=message):
+        load(path)
+
+
+def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    fitted(steps=2, fit={"checkpoint": path})
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(demele.FormatError, match="not a training of demele"):
+        load(path)
+    path.write_text("weights")
+    with pytest.raises(demele.FormatError, match="not a training of demele"):
+        fitted(fit={"checkpoint": path})
+    with pytest.raises(demele.InputError, match=r"checkpoint: cannot read .*No such file"):
+        load(tmp_path / "none")
+
+
+# Divergence -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
+    fit: dict[str, Any] = {"checkpoint": tmp_path / "run", "lr": 50.0}
+    with pytest.warns(demele.NotConvergedWarning, match="not finite at step .*lower lr"):
+        vae, run = fitted(steps=200, fit=fit)
+    assert run.status == "diverged"
+    assert run.steps < 200
+    assert "the largest log-variance" in run.problem
+    assert all(np.isfinite(one).all() for one in weights(vae))
+    assert np.isfinite(run.history["loss"]).all()
+    with pytest.warns(demele.NotConvergedWarning):
+        again = fitted(steps=200, fit=fit)
+    assert again[1].steps == run.steps
+
+
+def test_bounds_of_the_log_variance_are_kept() -> None:
+    vae, _ = fitted(logvar_bounds=(-0.5, 0.25), fit={"lr": 0.05})
+    std = vae.encode(squares()).codes_std
+    assert std is not None
+    assert_close(std.to_numpy().min(), math.exp(-0.25), SINGLE)
+    assert_at_most(std, math.exp(0.125), SINGLE)
+
+
+# Histories and figures ----------------------------------------------------------------------------------------------
+
+
+def test_the_history_adds_up() -> None:
+    rows: list[dict[str, float]] = []
+    _, run = fitted("beta_vae", beta=2, steps=12, fit={"on_event": rows.append})
+    history = run.history
+    assert list(history["step"]) == list(range(12))
+    assert_exact(history.to_numpy(), [list(row.values()) for row in rows])
+    assert_close(history["loss"], history["reconstruction"] + history["penalty"], SINGLE)
+    assert_close(history["penalty"], 2 * history["kl"], SINGLE)
+    assert_close(history["kl"], history[["kl_z1", "kl_z2", "kl_z3"]].sum(axis=1), ROUNDING)
+    assert len(fitted(steps=450)[1].history) == 226  # every second step, and the last
+
+
+def test_the_strength_can_be_that_of_print() -> None:
+    last = fitted("beta_vae", beta=2, steps=100, beta_scale="per_pixel", fit={"lr": 0.01})[1].history.iloc[-1]
+    assert last["penalty"] > 1
+    assert_close(last["loss"], last["reconstruction"] + 256 / 12288 * last["penalty"], SINGLE)
+    assert fitted("beta_vae", beta=2, steps=2, beta_scale="per_pixel")[1].beta_normalised == 2 * 3 / 12288
+    assert fitted("beta_vae", beta=2, steps=2)[1].beta_normalised == 2 * 3 / 256
+    assert fitted("capacity", steps=2)[1].beta_normalised is None
+
+
+def test_figures_are_those_of_the_codes() -> None:
+    vae, run = fitted(steps=60)
+    sample = vae.encode(squares())
+    assert sample.codes_std is not None
+    codes, std = sample.codes.to_numpy(), sample.codes_std.to_numpy()
+    assert_close(run.std, codes.std(axis=0), ROUNDING)
+    assert_close(run.kl, ((codes**2 + std**2 - 1) / 2 - np.log(std)).mean(axis=0), ROUNDING)
+    assert list(run.active) == [bool(one > 0.05 and other > 0.01) for one, other in zip(run.std, run.kl, strict=True)]
+    assert run.examined == 144
+    assert (run.floor, run.pixels) == (0.0, 256)
+    assert run.parameters == (257 * 128 + 129 * 128 + 129 * 6) + (4 * 128 + 129 * 128 + 129 * 256)
+    assert run.to_dict()["kl"].keys() == {"z1", "z2", "z3"}
+
+
+def test_an_autoencoder_has_no_deviations() -> None:
+    vae, run = fitted("autoencoder", steps=40)
+    assert vae.encode(squares()).codes_std is None
+    assert run.kl.isna().all()
+    assert run.active.all()
+    assert not run.collapsed
+    assert_exact(vae.encode(squares(), codes="sampled").codes, vae.encode(squares()).codes)

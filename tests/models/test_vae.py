@@ -1,0 +1,186 @@
+"""A VAE as its user sees it: codes and images in and out, networks of one's own, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import demele
+from demele.data import ArrayImages
+from demele.models import VAE, encode, load
+from tests.models.squares import fitted, squares, weights
+from tests.tolerances import SINGLE, assert_close, assert_exact
+
+
+def test_codes_come_with_factors_and_deviations() -> None:
+    vae, _ = fitted()
+    sample = vae.encode(squares())
+    assert list(sample.codes) == ["z1", "z2", "z3"]
+    assert sample.codes_std is not None
+    assert (sample.codes_std > 0).all(axis=None)
+    assert_exact(sample.factors, squares().factors())
+    some = vae.encode(squares(), [7, 3, 7])
+    assert_close(some.codes, sample.codes.iloc[[7, 3, 7]], SINGLE)
+    assert_exact(some.factors, squares().factors([7, 3, 7]))
+
+
+def test_sampled_codes_are_drawn_from_the_posteriors() -> None:
+    vae, _ = fitted()
+    means, drawn = vae.encode(squares()), vae.encode(squares(), codes="sampled", seed=1)
+    assert drawn.codes_std is None
+    assert means.codes_std is not None
+    noise = ((drawn.codes - means.codes) / means.codes_std).to_numpy()
+    assert abs(noise.mean()) < 5 / np.sqrt(noise.size)
+    assert abs(noise.std() - 1) < 5 / np.sqrt(2 * noise.size)
+    assert_exact(vae.encode(squares(), codes="sampled", seed=1).codes, drawn.codes)
+
+
+def test_images_come_back() -> None:
+    vae, _ = fitted("autoencoder", steps=400, latents=4, fit={"batch": 32, "lr": 0.004})
+    found = vae.reconstruct(squares(), np.arange(144))
+    assert found.shape == (144, 16, 16, 1)
+    assert ((found >= 0) & (found <= 1)).all()
+    given = squares().images(np.arange(144)) / 255
+    assert np.abs(found - given).mean() < 0.5 * np.abs(given.mean(axis=0) - given).mean()
+    assert vae.decode(np.zeros((0, 4))).shape == (0, 16, 16, 1)
+
+
+def test_the_same_codes_come_through_the_bridge() -> None:
+    vae, _ = fitted()
+    own, other = vae.encode(squares()), encode(vae.encoder, squares(), output="mean_logvar")
+    assert_close(other.codes, own.codes, SINGLE)
+    assert other.codes_std is not None
+    assert own.codes_std is not None
+    assert_close(other.codes_std, own.codes_std, SINGLE)
+
+
+# Networks of one's own ------------------------------------------------------------------------------------------------
+
+
+class TwoHeads(nn.Module):
+    """Returns mean and log-variance apart, as many encoders do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean, self.logvar = nn.Linear(256, 3), nn.Linear(256, 3)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.mean(x.flatten(1)), self.logvar(x.flatten(1))
+
+
+def own_networks(seed: int = 0) -> tuple[nn.Module, nn.Module]:
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return TwoHeads(), nn.Sequential(nn.Linear(3, 256), nn.Unflatten(1, (1, 16, 16)))
+
+
+def test_networks_of_ones_own_are_trained_and_read(tmp_path: Path) -> None:
+    own = own_networks()
+    vae, run = fitted(network=own, fit={"checkpoint": tmp_path / "run"})
+    assert run.parameters == 257 * 6 + 4 * 256
+    assert not np.array_equal(weights(vae)[0], own[0].mean.weight.detach().numpy())  # type: ignore[union-attr,operator]
+    read = load(tmp_path / "run", network=own_networks(seed=1))
+    assert_exact(read.encode(squares()).codes, vae.encode(squares()).codes)
+    with pytest.raises(demele.InputError, match=r"a file holds no classes; pass network=\(encoder, decoder\)"):
+        load(tmp_path / "run")
+    with pytest.raises(demele.FormatError, match="its networks are not those of its spec"):
+        load(tmp_path / "run", network=(nn.Linear(2, 2), nn.Linear(2, 2)))
+    assert_exact(weights(fitted(network=own)[0])[0], weights(vae)[0])  # the modules that were given are as they were
+
+
+def test_networks_that_do_not_fit_are_refused() -> None:
+    encoder, decoder = own_networks()
+    with pytest.raises(demele.InputError, match=r"expected the encoder to return \(n, 8\) or a pair of \(n, 4\)"):
+        fitted(network=(encoder, decoder), latents=4)
+    with pytest.raises(
+        demele.InputError, match=r"expected the decoder to return logits .* \(8, 1, 16, 16\), got \(8, 256\)"
+    ):
+        fitted(network=(encoder, nn.Linear(3, 256)))
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"objective": "beta_vea"}, demele.UnknownNameError, "did you mean 'beta_vae'"),
+        ({"network": "conv"}, demele.UnknownNameError, "did you mean 'conv16'"),
+        ({"latents": 0}, demele.InputError, "latents: expected a whole number >= 1"),
+        ({"beta_scale": "pixel"}, demele.UnknownNameError, "expected 'raw' or 'per_pixel', got 'pixel'"),
+        ({"init": "normal"}, demele.UnknownNameError, "init: expected 'torch' or 'glorot'"),
+        ({"likelihood": "gaussian:0"}, demele.InputError, "std: expected a number above 0"),
+        ({"logvar_bounds": (1, -1)}, demele.InputError, "logvar_bounds: expected"),
+        ({"gamma": 1}, demele.InputTypeError, "gamma: it is an option of capacity, factor_vae, not of vae"),
+    ],
+)
+def test_models_that_cannot_be_made(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        VAE(**{"objective": "vae", "latents": 3, **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"steps": 0}, "steps: expected a whole number >= 1"),
+        ({"batch": 145}, "batch: expected at most as many as there are images, 144, got 145; take a smaller batch"),
+        ({"lr": 0}, "lr: expected a finite number above 0"),
+        ({"seed": -1}, "seed: expected a whole number >= 0"),
+        ({"threads": 0}, "threads: expected a whole number >= 1"),
+        ({"device": "abacus"}, "device: expected 'auto', 'cpu' or 'cuda', got 'abacus'"),
+    ],
+)
+def test_trainings_that_cannot_be_made(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        VAE("vae", latents=3, network="mlp").fit(squares(), **{"steps": 2, "batch": 8, **given})
+
+
+def test_images_that_cannot_be_used() -> None:
+    vae = VAE("vae", latents=3)
+    with pytest.raises(demele.InputTypeError, match="expected an image set, got ndarray; wrap an array"):
+        vae.fit(np.zeros((4, 16, 16)), steps=1)  # type: ignore[arg-type]
+    with pytest.raises(demele.InputError, match=r"takes images of 16 x 16, 32 x 32, 64 x 64, got 20 x 20"):
+        vae.fit(ArrayImages(np.zeros((40, 20, 20), np.uint8)), steps=1)
+    pairs = VAE("ada_gvae", latents=3, network="mlp")
+    with pytest.raises(demele.InputError, match="not a grid"):
+        pairs.fit(ArrayImages(np.zeros((40, 16, 16), np.uint8)), steps=1)
+    with pytest.raises(demele.InputError, match="at least 2 images for dip_vae_i"):
+        VAE("dip_vae_i", latents=3, network="mlp").fit(squares(), steps=1, batch=1)
+    fit, _ = fitted(steps=1)
+    with pytest.raises(demele.InputError, match=r"expected 16 x 16 x 1, .* got 32 x 32 x 1; images.resized\(16\)"):
+        fit.encode(squares(32))
+
+
+def test_a_model_must_be_fitted() -> None:
+    vae = VAE("vae", latents=3)
+    for use in (lambda: vae.encode(squares()), lambda: vae.decode([[0.0] * 3]), lambda: vae.encoder):
+        with pytest.raises(demele.InputError, match="the model is not fitted; call fit first"):
+            use()
+    assert repr(vae) == "VAE('vae', latents=3, network='conv16'; not fitted)"
+
+
+def test_codes_of_another_size_are_refused() -> None:
+    with pytest.raises(demele.InputError, match=r"codes: expected shape \(n, 3\), got \(2, 4\)"):
+        fitted(steps=1)[0].decode(np.zeros((2, 4)))
+
+
+# Samples ------------------------------------------------------------------------------------------------------------
+
+
+def test_deviations_of_a_sample_are_those_of_its_codes() -> None:
+    vae, _ = fitted(steps=1)
+    sample = vae.encode(squares())
+    assert sample.codes_std is not None
+    std = sample.codes_std
+    with pytest.raises(demele.InputError, match=r"codes_std: expected the rows and columns of the codes, \(144, 3\)"):
+        replace(sample, codes_std=std.iloc[1:])
+    with pytest.raises(demele.InputError, match="codes_std: expected the rows and columns"):
+        replace(sample, codes_std=std.rename(columns={"z1": "a"}))
+    negative = std.copy()
+    negative.iloc[5, 1] = -0.5
+    with pytest.raises(demele.InputError, match=r"expected standard deviations >= 0, got -0.5 in column 'z2', row 5"):
+        replace(sample, codes_std=negative)
