@@ -24,7 +24,7 @@ from tools import (
 from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
-ROOMS = ("bench", "data", "evaluation", "labels", "metrics")
+ROOMS = ("bench", "data", "evaluation", "labels", "metrics", "models")
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 GENERATED = {
     "reference/metrics.md",

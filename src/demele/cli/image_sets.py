@@ -1,0 +1,42 @@
+"""Image sets that a command is given: by name where a formula draws them, else from a file or a folder."""
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from demele.core.errors import AmbiguousKindWarning, InputError
+from demele.core.names import suggestion
+
+if TYPE_CHECKING:
+    from demele.data import ImageSet
+
+
+#: Sets that a formula draws.
+DRAWN = ("sprites", "room", "squares")
+
+
+def named_images(text: str, size: int | None = None) -> "ImageSet":
+    """Return the images that a command names; of which kind the factors are is asked where codes are scored.
+
+    Parameters
+    ----------
+    text : str
+        ``sprites``, ``room``, ``squares``, or an ``.npz``, ``.npy`` or folder; ``./sprites`` is a folder.
+    size : int, optional
+        Height and width; by default those of what is drawn, and as they are of files.
+
+    Raises
+    ------
+    InputError, FormatError
+    """
+    from demele import data
+
+    if text in DRAWN:
+        drawn: Callable[..., ImageSet] = getattr(data, text)
+        return drawn() if size is None else drawn(size)
+    if not Path(text).exists():
+        raise InputError(f"{text}: there is no such file, and no set of that name{suggestion(text, DRAWN)}")
+    with warnings.catch_warnings(action="ignore", category=AmbiguousKindWarning):
+        found = data.open_images(text)
+    return found if size is None else found.resized(size)

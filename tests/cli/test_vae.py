@@ -1,0 +1,128 @@
+"""``demele vae``: trained, stopped, gone on with, encoded, scored."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.models import load
+from demele.models.vae.train import Training
+from tests.cli.conftest import Program
+
+SMALL = ("vae", "train", "--preset", "ci", "--latents", 3, "--output", "run")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_model_is_trained_and_its_codes_are_scored(demele: Program, folder: Path) -> None:
+    found = demele(*SMALL, "--steps", 30, "--objective", "beta_tcvae", "--beta", 2)
+    assert found.status == 0
+    assert found.err == "demele: model kept in run; demele vae encode run --output codes.npz\n"
+    run = json.loads(found.out)
+    assert (run["status"], run["steps"], list(run["active"])) == ("done", 30, ["z1", "z2", "z3"])
+    assert demele("vae", "encode", "run", "--output", "codes.npz", "--quiet").err == ""
+    with np.load("codes.npz") as held:
+        arrays = dict(held)
+    names = ["shape", "scale", "orientation", "x", "y"]
+    assert list(arrays) == ["codes", "codes_std", "factor_names", "factors", *names]
+    assert list(arrays["factor_names"]) == names
+    assert (arrays["codes"].shape, arrays["codes"].dtype) == ((1296, 3), np.float32)
+    assert arrays["factors"].shape == (1296, 5)
+    assert set(arrays["shape"]) == {"square", "ellipse", "heart"}
+    sample = load("run").encode(load_images())
+    np.testing.assert_array_equal(arrays["codes"], sample.codes.to_numpy(np.float32))
+    scored = demele("score", "codes.npz::codes", "codes.npz::shape,scale", "--metrics", "mig", "--format", "json")
+    assert json.loads(scored.out)["scores"][0]["metric"] == "mig"
+
+
+def load_images() -> Any:
+    from demele.models import preset
+
+    return preset("ci").images()
+
+
+def test_tables_and_histories_are_printed(demele: Program) -> None:
+    table = demele(*SMALL, "--steps", 3, "--format", "table").out
+    assert "done after 3 steps: " in table
+    assert "likelihood bernoulli, beta normalised 0.0469" in " ".join(table.split())
+    history = demele(*SMALL, "--steps", 3, "--format", "csv").out.splitlines()  # returns at once
+    assert history[0].startswith("step,loss,reconstruction,kl,kl_z1,kl_z2,kl_z3,total_correlation,penalty")
+    assert [line.partition(",")[0] for line in history[1:]] == ["0", "1", "2"]
+
+
+def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    advance = Training.advance
+
+    def interrupted(self: Training, feed: Any) -> Any:
+        if self.step == 5:
+            signal.raise_signal(signal.SIGINT)
+        return advance(self, feed)
+
+    monkeypatch.setattr(Training, "advance", interrupted)
+    found = demele(*SMALL, "--steps", 9)
+    assert (found.status, found.out) == (130, "")
+    assert "what was finished is in run; the same command goes on where it stopped" in found.err
+    kept = load("run").run
+    assert kept is not None
+    assert (kept.status, kept.steps) == ("interrupted", 6)
+    monkeypatch.undo()
+    assert json.loads(demele(*SMALL, "--steps", 9).out)["steps"] == 9
+
+
+def test_images_of_ones_own(demele: Program, folder: Path) -> None:
+    pixels = np.zeros((64, 20, 20), dtype=np.uint8)
+    pixels[np.arange(64), np.arange(64) % 16] = 255
+    np.savez("mine.npz", images=pixels, height=np.arange(64) % 16)
+    train = ("vae", "train", "mine.npz", "--size", 16, "--network", "mlp", "--steps", 2, "--output", "run")
+    assert demele(*train).status == 0
+    refused = demele("vae", "encode", "run", "--output", "codes.npz")
+    assert refused.status == 2
+    assert "IMAGES: the model was trained on" in refused.err
+    assert demele("vae", "encode", "run", "mine.npz", "--size", 16, "--output", "codes.npz").status == 0
+    with np.load("codes.npz") as held:
+        np.testing.assert_array_equal(held["height"], np.arange(64) % 16)
+    assert "network 'conv16' takes images of" in demele("vae", "train", "mine.npz", "--output", "new").err
+    assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("sprits",), "sprits: there is no such file, and no set of that name; did you mean 'sprites'?"),
+        (("--objective", "beta_vea"), "--objective: no objective is called 'beta_vea'; did you mean 'beta_vae'"),
+        (("--preset", "cl"), "--preset: no preset is called 'cl'; did you mean 'ci'?"),
+        (("--objective", "dip_vae_i", "--beta", "2"), "--beta: it is an option of beta_vae, beta_tcvae, ada_gvae"),
+        (("--beta", "-1"), "--beta: expected a finite number >= 0, got -1"),
+        (("--objective", "capacity", "--capacity-steps", "0"), "--capacity-steps: expected a whole number >= 1"),
+        (("--batch", "2000"), "--batch: expected at most as many as there are images, 1296, got 2000"),
+        (("--likelihood", "gaussian"), "--likelihood: expected a standard deviation, as in 'gaussian:0.1'"),
+        (("--preset", "print"), "preset 'print' is for images in files"),
+        (("--device", "tpu"), "--device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"),
+    ],
+)
+def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, folder: Path) -> None:
+    found = demele(*SMALL, *words)
+    assert (found.status, found.out) == (2, "")
+    assert message in found.err
+    assert found.err.count("\n") == 1
+    assert not list(folder.iterdir())
+
+
+def test_files_are_not_replaced(demele: Program, folder: Path) -> None:
+    demele(*SMALL, "--steps", 2)
+    assert "run was trained with --beta = 4.0, this call has 3.0" in demele(*SMALL, "--steps", 2, "--beta", 3).err
+    (folder / "codes.npz").write_text("mine")
+    assert (
+        "codes.npz: exists already; --force replaces it" in demele("vae", "encode", "run", "--output", "codes.npz").err
+    )
+    assert "call it codes.npz, not codes.csv" in demele("vae", "encode", "run", "--output", "codes.csv").err
+    assert "run.npz: it is read by the same command" in demele("vae", "encode", "run.npz", "--output", "run.npz").err
+    assert demele("vae", "encode", "codes.npz", "--output", "new.npz").status == 2
+    assert demele("vae", "encode", "run", "--output", "codes.npz", "--force", "--quiet").err == ""
