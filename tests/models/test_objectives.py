@@ -343,8 +343,13 @@ def test_values_that_an_option_cannot_have_are_refused(name: str, options: dict[
 
 
 def test_a_normal_likelihood_needs_its_deviation() -> None:
-    with pytest.raises(InputTypeError, match=r"Gaussian\(std=0.1\)"):
-        likelihood_of("gaussian")
+    for given in ("gaussian", "gaussian:", "gaussian:small"):
+        with pytest.raises(InputError, match="expected a standard deviation, as in 'gaussian:0.1'"):
+            likelihood_of(given)
     with pytest.raises(InputError, match="std: expected a number above 0"):
         Gaussian(0.0)
-    assert likelihood_of(Gaussian(0.1)).std == 0.1  # type: ignore[union-attr]
+    with pytest.raises(InputTypeError, match=r"expected 'bernoulli' or Gaussian\(std=...\)"):
+        likelihood_of(0.1)
+    assert likelihood_of("gaussian:0.1") == likelihood_of(Gaussian(0.1))
+    assert likelihood_of(Gaussian(0.1).name) == Gaussian(0.1)
+    assert likelihood_of(Bernoulli().name) == Bernoulli()
