@@ -344,7 +344,7 @@ def test_values_that_an_option_cannot_have_are_refused(name: str, options: dict[
 
 def test_a_normal_likelihood_needs_its_deviation() -> None:
     for given in ("gaussian", "gaussian:", "gaussian:small"):
-        with pytest.raises(InputError, match="expected a standard deviation, as in 'gaussian:0.1'"):
+        with pytest.raises(InputError, match=r"expected a standard deviation, as in 'gaussian:0.1'"):
             likelihood_of(given)
     with pytest.raises(InputError, match="std: expected a number above 0"):
         Gaussian(0.0)

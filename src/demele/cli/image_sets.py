@@ -1,7 +1,6 @@
 """Image sets that a command is given: by name where a formula draws them, else from a file or a folder."""
 
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,6 @@ from demele.core.names import suggestion
 
 if TYPE_CHECKING:
     from demele.data import ImageSet
-
-
-#: Sets that a formula draws.
-DRAWN = ("sprites", "room", "squares")
 
 
 def named_images(text: str, size: int | None = None) -> "ImageSet":
@@ -30,13 +25,13 @@ def named_images(text: str, size: int | None = None) -> "ImageSet":
     ------
     InputError, FormatError
     """
-    from demele import data
+    from demele.data import open_images
+    from demele.data.catalogue import DRAWN
 
     if text in DRAWN:
-        drawn: Callable[..., ImageSet] = getattr(data, text)
-        return drawn() if size is None else drawn(size)
+        return DRAWN[text][0](**({} if size is None else {"size": size}))
     if not Path(text).exists():
         raise InputError(f"{text}: there is no such file, and no set of that name{suggestion(text, DRAWN)}")
     with warnings.catch_warnings(action="ignore", category=AmbiguousKindWarning):
-        found = data.open_images(text)
+        found = open_images(text)
     return found if size is None else found.resized(size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demele.cli.image_sets import DRAWN, named_images
+from demele.cli.image_sets import named_images
 from demele.cli.options import command, option
 from demele.cli.output import say_written
 from demele.cli.targets import check_targets
@@ -77,6 +77,7 @@ def _trained_on(spec: "TrainingSpec") -> "ImageSet":
     ------
     InputError
     """
+    from demele.data.catalogue import DRAWN
     from demele.models.presets import PRESETS
 
     drawn: list[Callable[[], ImageSet]] = [item.images for item in PRESETS.values() if item.is_drawn]
