@@ -12,7 +12,7 @@ def sets_table(known: Sequence[Facts]) -> str:
     """Write which sets there are."""
     sheet = Sheet()
     rows: list[Sequence[Any] | str] = []
-    for drawn, title in ((True, "drawn when they are asked for"), (False, "read from files that you bring")):
+    for drawn, title in ((True, "drawn"), (False, "read from files")):
         rows.append(title)
         for one in (one for one in known if one["drawn"] == drawn):
             first = one["variants"][0]
