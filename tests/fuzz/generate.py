@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tests.fuzz import makers
+from tests.fuzz import image_sets, makers
 from tests.fuzz.makers import TOKENS
 
 SUFFIXES = (".csv", ".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".parquet")
@@ -602,6 +602,28 @@ def _python(rng: np.random.Generator) -> Input:
     return Input("python", "hostile", (*call.split(), "--quiet"), {"input.py": content})
 
 
+def _image_set(rng: np.random.Generator) -> Input:
+    layout = _pick(rng, list(image_sets.LAYOUTS))
+    converted = layout in image_sets.CONVERTED and rng.random() < 0.5
+    held = dict(image_sets.good(layout, converted)[0])
+    name = _pick(rng, sorted(held))
+    content, how, chance = held[name], "damaged", rng.random()
+    if chance < 0.06:
+        how, content = "special", _pick(rng, [b"!fifo", b"!loop", b"!folder", b"!device", b""])
+    elif chance < 0.12:
+        how, content = "exchanged", held[_pick(rng, sorted(held))]
+    elif chance < 0.5 and name.endswith(".npz"):
+        how, content = "forged", image_sets.hostile_arrays(content, rng)
+    elif chance < 0.8 and name.endswith(".json"):
+        how, content = "forged", _dumped(changed_json(json.loads(content), rng))
+    else:
+        content = damaged(content, rng)
+    held[name] = content
+    if chance < 0.03:
+        del held[name]
+    return Input("images", how, ("api:images", layout, "converted" if converted else "published"), held)
+
+
 def _signature(rng: np.random.Generator) -> Input:
     text = (
         "mig(bins=EqualWidth(bins=10), seed=0)  # n=24, rows=24, codes=2, factors=2, protocol=review2022, demele=0.1.0"
@@ -636,5 +658,6 @@ def _arguments(rng: np.random.Generator) -> Input:
 
 MAKERS: list[Callable[[np.random.Generator], Input]] = [
     _table, _sparse, _names, _folder, _accumulator, _frame, _store, _bench_file, _python, _signature, _arguments,
+    _image_set,
 ]  # fmt: skip
-_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4]) / 100
+_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15]) / 115

@@ -19,7 +19,7 @@ import demele
 from demele.cli.main import main
 from demele.core.errors import DemeleError
 from demele.streaming.state_bytes import state_to_bytes, with_state
-from tests.fuzz import makers
+from tests.fuzz import image_sets, makers
 from tests.fuzz.generate import Input, generated, good_files
 from tests.fuzz.heavy import HEAVY
 
@@ -74,7 +74,7 @@ def _placed(one: Input) -> Iterator[None]:
         try:
             for name, content in {**good_files(), **one.files}.items():
                 path = Path(name)
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
                 if content == b"!fifo":
                     os.mkfifo(path)
                 elif content == b"!loop":
@@ -97,7 +97,10 @@ def _told(one: Input) -> tuple[str, str]:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            if one.call[0].startswith("api:"):
+            if one.call[0] == "api:images":
+                image_sets.read(one.call[1], one.call[2] == "converted")
+                status = 0
+            elif one.call[0].startswith("api:"):
                 _api(one.call[0][4:], one.files["input"])
                 status = 0
             else:

@@ -1,9 +1,9 @@
-"""``demele data``: sets of images, listed, described and made."""
+"""``demele data``: sets of images, listed, described, made, and read from files."""
 
 import argparse
 from typing import Any
 
-from demele.cli import data_make, data_sets
+from demele.cli import data_files, data_make, data_sets
 
 
 def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
@@ -20,3 +20,5 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     data_sets.add_list(actions)
     data_sets.add_describe(actions)
     data_make.add_action(actions)
+    data_files.add_check(actions)
+    data_files.add_convert(actions)

@@ -157,7 +157,8 @@ def convert(
         samples = [whole.read(each, start + int(row) * each) for row in _spread(n)]
         factors, columns = _factors_of(opened)
         facts = Facts(
-            *(target.name, target.digest, target.provenance, target.licence, shape, made_from),
+            *(target.name, target.digest, target.provenance, target.licence, shape),
+            made_from={"variant": None, "options": {}, "files": [], **made_from},
             content=_content(shape, samples),
             space=target.space,
             columns=columns,
@@ -229,6 +230,23 @@ def _content(shape: tuple[int, ...], samples: list[bytes]) -> str:
     return found.hexdigest()
 
 
+def check_replaced(path: Path) -> None:
+    """Refuse to write beside converted images what would replace a file of somebody else.
+
+    Raises
+    ------
+    InputError
+    """
+    own = beside(path)
+    if own.exists():
+        try:
+            read_facts(path)
+        except FormatError as error:
+            raise InputError(f"{own}: exists already, and was not made by demele; name another file") from error
+    elif beside(path, ".factors.npy").exists():
+        raise InputError(f"{beside(path, '.factors.npy')}: exists already; name another file")
+
+
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
@@ -261,7 +279,7 @@ def read_facts(path: Path) -> Facts:
         return Facts(
             **texts,
             shape=tuple(int(length) for length in data["shape"]),
-            made_from=dict(data["made_from"]),
+            made_from={**data["made_from"], "options": dict(data["made_from"]["options"])},
             space=space,
             columns=None if data["columns"] is None else tuple(dict(one) for one in data["columns"]),
             factors=data["factors"],

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demele.core.errors import FormatError, InputError, RepackedFileWarning, warn_user
+from demele.core.sentences import in_code
 from demele.data.loaders.published import PublishedFile, Request
 from demele.runtime.progress import Report
 
 _BLOCK = 1 << 22
+_WITHOUT = in_code("leave check= at 'shape'", otherwise="leave out --digest")
 
 
 def published_as(request: Request, path: Path) -> tuple[PublishedFile, ...]:
@@ -52,9 +54,7 @@ def check_digests(request: Request, files: Sequence[Path], report: Report | None
     """
     known = [(path, found) for path in files if (found := published_as(request, path))]
     if not known:
-        raise InputError(
-            "check", f"no digest of these files of {request.published.title} is known", "leave check= at 'shape'"
-        )
+        raise InputError("check", f"no digest of these files of {request.published.title} is known", _WITHOUT)
     total = sum(path.stat().st_size for path, _ in known)
     done = 0
     for path, candidates in known:
@@ -69,7 +69,7 @@ def check_digests(request: Request, files: Sequence[Path], report: Report | None
             raise FormatError(
                 path,
                 f"expected {kind} {' or '.join(digests)}, found {own}",
-                "it is not the published file: copy it again, or leave check= at 'shape'",
+                f"it is not the published file: copy it again, or {_WITHOUT}",
             )
 
 

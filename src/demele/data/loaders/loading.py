@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.errors import DemeleError, InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.reading import size_text
 from demele.data.images import ImageSet
@@ -115,7 +115,7 @@ def load(
     ...
     demele.core.errors.FormatError: ...: expected uint8 (1036800, 64, 64, 3), found uint8 (12, 64, 64, 3)
     """
-    published = _published(name)
+    published = published_set(name)
     return load_as(
         published,
         Path(path),
@@ -127,6 +127,20 @@ def load(
         progress=progress,
         options=options,
     )
+
+
+def published_set(name: str) -> PublishedSet:
+    """Return what is known of a published set.
+
+    Raises
+    ------
+    UnknownNameError
+        For another name, with the nearest.
+    """
+    if name not in PUBLISHED:
+        told = suggestion(name, PUBLISHED) if isinstance(name, str) else ""
+        raise UnknownNameError("name", f"no published set is called {quoted(name)}{told}")
+    return PUBLISHED[name]
 
 
 def load_as(
@@ -204,7 +218,9 @@ def findings(
     request = requested(published, path, variant, check, options or {})
     try:
         _opened(request, check, report)
-    except (InputError, FormatError) as error:
+    except InputError as error:
+        if all(one.verdict in ("fits", "not published") for one in request.seen):
+            request.note(path, str(error.problem).removeprefix(f"{path}: "), "as it was published", "damaged")
         return request.seen, error
     return request.seen, None
 
@@ -226,13 +242,6 @@ def requested(
             "variant", f"{published.name} has no variant {quoted(variant)}; its variants are {known}"
         )
     return Request(published, path, variant, _options(published, options))
-
-
-def _published(name: str) -> PublishedSet:
-    if name not in PUBLISHED:
-        told = suggestion(str(name), PUBLISHED) if isinstance(name, str) else ""
-        raise UnknownNameError("name", f"no published set is called {quoted(name)}{told}")
-    return PUBLISHED[name]
 
 
 def _options(published: PublishedSet, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,8 +309,8 @@ def _of_converted(
     """Return a set that was converted before, if it is the one that was asked for."""
     found, facts = open_converted(request.path)
     asked = {"name": request.published.name, "variant": variant, **given}
-    held = {"name": facts.name.removesuffix(f"_{facts.made_from.get('variant')}"), **facts.made_from}
-    held |= dict(facts.made_from.get("options", {}))
+    held = {"variant": facts.made_from["variant"], **facts.made_from["options"]}
+    held["name"] = facts.name.removesuffix(f"_{held['variant']}")
     for what, value in asked.items():
         if value is not None and held.get(what) != value:
             raise InputError(what, f"{request.path} was converted from {quoted(held.get(what))}, got {quoted(value)}")

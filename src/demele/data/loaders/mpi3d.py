@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from demele.core.errors import FormatError, InputError
@@ -20,7 +19,7 @@ def read_mpi3d(request: Request) -> Opened:
     variants = [request.variant] if request.variant else list(grids)
     path = file_of(request, tuple(dict.fromkeys(f"mpi3d_{names.get(one, one)}.npz" for one in variants)))
     n = _images_in(request, path)
-    grid = grids[request.variant or _only_variant(grids, n, path)]
+    grid = grids[request.variant or _only_variant(request, n, path)]
     store = image_member(request, path, "images", [(grid.n, *grid.pixels)])
     return Opened(store, (path,), grid.space())
 
@@ -37,7 +36,7 @@ def _images_in(request: Request, path: Path) -> int:
             return header.shape[0] if header.shape else 0
 
 
-def _only_variant(grids: Mapping[str, Grid], n: int, path: Path) -> str:
+def _only_variant(request: Request, n: int, path: Path) -> str:
     """Return the variant that has so many images, if one has.
 
     Raises
@@ -45,9 +44,13 @@ def _only_variant(grids: Mapping[str, Grid], n: int, path: Path) -> str:
     InputError
         Listing the variants with their sizes.
     """
+    grids = request.published.grids
     fit = [name for name, grid in grids.items() if grid.n == n]
     if len(fit) == 1:
         return fit[0]
+    sizes = " or ".join(f"{size:,}" for size in sorted({grid.n for grid in grids.values()}))
+    expected = f"{n:,} images of a variant that is named" if fit else f"{sizes} images"
+    request.note(f"{path}::images", f"{n:,} images", expected, "differs")
     told = [f"{name!r} ({grid.n:,}: {' x '.join(map(str, grid.sizes))})" for name, grid in grids.items()]
     if fit:
         told = [one for one, name in zip(told, grids, strict=True) if name in fit]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
+from demele.core.reading import regular_file
 from demele.data.images import ImageSet, digest_of
 from demele.data.loaders.published import Opened
 from demele.data.loaders.stores import BitStore, HeldStore, Pixels, RandomStore, Store
@@ -64,9 +65,8 @@ def recognised(files: Sequence[Path]) -> str:
     """Return a text that differs where files do: from their sizes and their ends, so that large ones take no time."""
     found = hashlib.blake2b(digest_size=16)
     for path in files:
+        size = regular_file(path)
         with path.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(0)
             found.update(f"{size}\x1f".encode())
             found.update(file.read(_ENDS))
             file.seek(max(0, size - _ENDS))

@@ -1,0 +1,198 @@
+"""``demele data check`` and ``convert``: files of published sets in one table, and in one file that is mapped."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele as library
+from demele.data.loaders import PUBLISHED
+from demele.data.loaders.loading import load_as
+from demele.data.loaders.published import PublishedFile, PublishedSet
+from tests.cli.conftest import Program
+from tests.data import published_files as files
+from tests.data.published_files import Written
+from tests.tolerances import assert_exact
+
+
+@pytest.fixture
+def placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Written]:
+    """Writes a set into the working directory, and lets demele know it in its small size."""
+
+    def place(write: Callable[..., Written], **how: Any) -> Written:
+        known: tuple[PublishedFile, ...] = how.pop("known", ())
+        made = write(tmp_path, **how)
+        fields = {name: getattr(made.published, name) for name in PublishedSet.__dataclass_fields__}
+        made = made._replace(published=PublishedSet(**fields | {"files": known}))
+        monkeypatch.setitem(PUBLISHED, made.published.name, made.published)
+        monkeypatch.chdir(tmp_path)
+        return made
+
+    return place
+
+
+# Check ---------------------------------------------------------------------------------------------------------------
+
+
+def test_files_that_fit(demele: Program, placed: Callable[..., Written]) -> None:
+    made = placed(files.write_dsprites)
+    run = demele("data", "check", "dsprites", made.path)
+    found = json.loads(run.out)
+    assert (run.status, run.err, found["usable"], found["problem"]) == (0, "", True, None)
+    assert {one["verdict"] for one in found["files"]} == {"fits"}
+    assert [one["file"].rpartition("::")[2] for one in found["files"]] == ["imgs", "latents_classes", "latents_values"]
+    table = demele("data", "check", "dsprites", made.path, "--format", "table").out
+    assert re.search(
+        r"^dsprites_[.]{2}0x32y32_64x64.npz::imgs +uint8 .144, 8, 8. +the same +fits$", table, re.MULTILINE
+    )
+    assert table.endswith("can be used\n")
+    assert max(map(len, table.splitlines())) <= 80
+    rows = list(csv.DictReader(io.StringIO(demele("data", "check", "dsprites", made.path, "--format", "csv").out)))
+    assert rows == [{name: one[name] for name in ("file", "found", "expected", "verdict")} for one in found["files"]]
+
+
+@pytest.mark.parametrize(
+    ("write", "damage", "asked", "verdict", "told"),
+    [
+        (
+            files.write_shapes3d,
+            lambda path: path.write_bytes(path.read_bytes()[:5000]),
+            [],
+            "damaged",
+            "truncated file",
+        ),
+        (files.write_mpi3d, lambda path: None, [], "differs", "as several variants do"),
+        (
+            files.write_mpi3d,
+            lambda path: path.unlink(),
+            ["--variant", "toy"],
+            "missing",
+            "MPI3D is published by the Max",
+        ),
+        (
+            files.write_cars3d,
+            lambda path: (path / "car_001_mesh.mat").unlink(),
+            [],
+            "missing",
+            "1 of them are missing: car_001_mesh.mat",
+        ),
+        (
+            files.write_dsprites,
+            lambda path: path.write_bytes(files.npz_bytes({"images": np.zeros((2, 8, 8))}, packed=True)),
+            [],
+            "missing",
+            "expected an array 'imgs', found 'images'",
+        ),
+    ],
+)
+def test_files_that_do_not_fit(
+    demele: Program,
+    placed: Callable[..., Written],
+    write: Callable[..., Written],
+    damage: Callable[[Path], Any],
+    asked: list[str],
+    verdict: str,
+    told: str,
+) -> None:
+    made = placed(write)
+    damage(made.path)
+    run = demele("data", "check", made.published.name, made.path, *asked)
+    found = json.loads(run.out)
+    assert run.status == 2
+    assert told in run.err
+    assert not found["usable"]
+    assert told in found["problem"]
+    assert found["files"][-1]["verdict"] == verdict
+    table = demele("data", "check", made.published.name, made.path, *asked, "--format", "table").out
+    assert verdict in table
+    assert table.endswith("cannot be used\n")
+
+
+def test_digests_and_sizes(demele: Program, placed: Callable[..., Written]) -> None:
+    name = "3dshapes.h5"
+    made = placed(files.write_shapes3d, known=(PublishedFile(name, size=7, sha256="0" * 64),))
+    run = demele("data", "check", "shapes3d", name)
+    assert run.status == 0
+    assert run.err.startswith("demele: warning: 3dshapes.h5: ")
+    assert "where the published file has 7" in run.err
+    assert json.loads(run.out)["files"][-1]["verdict"] == "not published"
+    run = demele("data", "check", "shapes3d", name, "--digest", "--format", "table")
+    assert run.status == 2
+    assert run.err.endswith("it is not the published file: copy it again, or leave out --digest\n")
+    placed(lambda folder: made)
+    run = demele("data", "check", "shapes3d", name, "--digest")
+    assert "--digest: no digest of these files of Shapes3D is known; leave out --digest" in run.err
+
+
+# Convert -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("write", [files.write_cars3d, files.write_smallnorb, files.write_3dident])
+def test_a_set_is_converted(demele: Program, placed: Callable[..., Written], write: Callable[..., Written]) -> None:
+    made = placed(write)
+    name = made.published.name
+    run = demele("data", "convert", name, made.path, "--size", 4, "--resample", "lanczos", "--output", "images.npy")
+    assert (run.status, run.out) == (0, "")
+    channels = made.images.shape[3]
+    assert run.err.startswith(f"demele: {len(made.images):,} images of 4 x 4 x {channels} written to images.npy, ")
+    expected = load_as(made.published, made.path, size=4, resample="lanczos")
+    opened = library.data.open_images("images.npy")
+    assert_exact(opened.images([5, 2]), expected.images([5, 2]))
+    assert library.data.load(name, "images.npy").digest == expected.digest
+    again = demele("data", "convert", name, made.path, "--output", "images.npy")
+    assert (again.status, again.err) == (2, "demele: error: images.npy: exists already; --force replaces it\n")
+    assert demele("data", "convert", name, made.path, "--output", "images.npy", "--force", "--quiet").err == ""
+    assert library.data.open_images("images.npy").shape == made.images.shape[1:]
+
+
+def test_options_of_a_set(demele: Program, placed: Callable[..., Written]) -> None:
+    placed(files.write_smallnorb)
+    asked = ("--option", "camera=1", "--option", "instance=factor", "--option", "split=training")
+    assert demele("data", "convert", "smallnorb", ".", *asked, "--output", "norb.npy").status == 0
+    facts = json.loads(Path("norb.json").read_text())
+    assert facts["made_from"]["options"] == {"split": "training", "camera": 1, "instance": "factor"}
+    for option, told in [
+        ("camera=2", "camera: expected one of 0, 1, got '2'"),
+        ("colour=1", "colour: smallnorb has no such option; its options are split, camera, instance"),
+        ("camera", "--option: expected NAME=VALUE, such as camera=1, got 'camera'"),
+    ]:
+        run = demele("data", "check", "smallnorb", ".", "--option", option)
+        assert run.status == 2
+        assert told in run.err
+
+
+def test_what_lies_beside_is_not_replaced_unless_it_is_ours(demele: Program, placed: Callable[..., Written]) -> None:
+    made = placed(files.write_dsprites)
+    Path("images.json").write_text('{"mine": 1}')
+    run = demele("data", "convert", "dsprites", made.path, "--output", "images.npy")
+    assert run.status == 2
+    assert "images.json: exists already, and was not made by demele; name another file" in run.err
+    assert demele("data", "convert", "dsprites", made.path, "--output", "other.npy").status == 0
+    Path("other.npy").unlink()  # as if a conversion had been stopped before its last rename
+    assert demele("data", "convert", "dsprites", made.path, "--output", "other.npy").status == 0
+    assert library.data.open_images("other.npy").complete
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["convert", "mpi3d", "x"], "--output: expected where to write, such as --output mpi3d.npy"),
+        (["convert", "mpi3d", "x", "--output", "x.npz"], "--output: expected a file that ends in .npy, got 'x.npz'"),
+        (["convert", "mpi3d", "x", "--output", "x.npy", "--variant", "y"], "--variant: mpi3d has no variant 'y'"),
+        (["convert", "mpi3d", "nowhere", "--output", "x.npy"], "PATH: there is no nowhere; MPI3D is published by"),
+        (["check", "sprites", "x"], "NAME: no published set is called 'sprites'; did you mean 'dsprites'"),
+    ],
+)
+def test_mistakes(
+    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = demele("data", *arguments)
+    assert run.status == 2
+    assert run.err.startswith(f"demele: error: {told}")
