@@ -159,8 +159,8 @@ def crossed_deviations(
         What stands in the denominator: the same quantile, or the largest distance whatever the quantile (as in
         disentanglement_lib).
     value_weights : {"frequency", "uniform"}
-        Mean over the values that occur: by their share of the annotated rows (source 003: the expectation over the
-        factor) or each value alike (the review and public code).
+        Mean over the values that occur: by their share of the annotated rows (Suter et al. 2019: the
+        expectation over the factor) or each value alike (the review and public code).
 
     Notes
     -----
@@ -327,7 +327,7 @@ def irs_score(
     max_deviation : ndarray, shape (n_codes,)
         ``CrossedIRS.max_deviation``: largest distances from the mean in standard deviations of the code.
     weights : {"deviation", "uniform"}
-        w: ``max_deviation`` (source 003), or 1 (the review).
+        w: ``max_deviation`` (Suter et al. 2019), or 1 (the review).
 
     Returns
     -------

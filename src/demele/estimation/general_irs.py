@@ -128,7 +128,7 @@ def general_irs(
     exceed the one over all.
 
     Noise in the codes is averaged within a cell but not removed: with few rows in the cells of all factors both
-    disagreements are of noise. Coarser bins help (source 003, section 5.1).
+    disagreements are of noise. Coarser bins help (Suter et al. 2019, section 5.1).
 
     Cost: O(N (n_codes + n_factors)), whatever the number of combinations. For 10 codes and 5 factors of 5 levels about
     60 ns per row; where nearly every row is a combination of its own, tables outgrow the processor's caches and 10
