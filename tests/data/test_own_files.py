@@ -149,6 +149,10 @@ def test_objects_in_a_file_are_not_run(tmp_path: Path) -> None:
             {"images": PIXELS, "factors": WIDTHS, "factor_names": ["x", "y"]},
             "bad.npz::factor_names: expected 1 different texts, found <U1 (2,)",
         ),
+        (
+            {"images": PIXELS, "shape": ["a", "b", "\ud800"] * 4},
+            "bad.npz::shape: holds text that is none: 0xd800 is no",
+        ),
         ({"images": PIXELS, "x": WIDTHS, "space": "no JSON"}, "bad.npz: factor space: expected JSON"),
         ({"images": PIXELS, "x": WIDTHS, "space": SPACE.to_json()}, "expected a column 'shape'"),
     ],

@@ -105,6 +105,9 @@ def test_other_texts_are_refused(text: str) -> None:
         ({"v": [0, None]}, {}, "expected texts or numbers for factor 'v', got None"),
         ({"v": [0.0, float("nan")]}, {}, "expected finite numbers below 2^63 for factor 'v', got nan"),
         ({"v": [0, 10**400]}, {}, "expected finite numbers below 2^63 for factor 'v', got a whole number"),
+        ({"v": ["a", "\ud800"]}, {}, "factor 'v' holds text that is none: '\\ud800'"),
+        ({"\ud800": ["a", "b"]}, {}, "holds text that is none: '\\ud800'"),
+        ({"v": 2}, {"period": {"v": 10**400}}, "period: expected a number above 0 for factor 'v', got a whole number"),
         ({"v": [0, 1, 0.0]}, {}, "factor 'v' holds 0 twice"),
         ({f"v{index}": 1000 for index in range(7)}, {}, "expected at most 2^63 - 1 combinations"),
         ({"v": ["a", "b"]}, {"kinds": "continuous"}, "factor 'v' was declared continuous but holds 'a'"),
@@ -115,6 +118,7 @@ def test_other_texts_are_refused(text: str) -> None:
         ({"v": 2}, {"period": {"v": "day"}}, "period: expected a number above 0 for factor 'v', got 'day'"),
         ({"v": ["a", "b"]}, {"period": {"v": 2}}, "period: factor 'v' holds 'a'; only numbers begin again"),
         ({"v": [0, 180, 360]}, {"period": {"v": 360}}, "are 360 apart, and begin again after 360"),
+        ({"v": 2}, {"symmetric": 5}, "symmetric: expected a sequence of (factor, other, value, period), got 5"),
         ({"v": 2}, {"symmetric": ["vvvv"]}, "symmetric: expected (factor, other, value, period), got 'vvvv'"),
         ({"v": 2, "w": 2}, {"symmetric": [("v", "w", 0, 1)]}, "symmetric: factor 'v' is not cyclic"),
         (

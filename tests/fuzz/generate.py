@@ -564,6 +564,39 @@ def _bench_file(rng: np.random.Generator) -> Input:
     return Input("bench", how, ("bench", "show", "input", "--alone", "--quiet", "--format", kind), {"input": content})
 
 
+def _own_images(rng: np.random.Generator) -> Input:
+    parts = makers.image_parts()
+    pixels = parts["images"]
+    what = int(rng.integers(0, 8))
+    if what == 0:
+        parts["space"] = np.array(_dumped(changed_json(json.loads(str(parts["space"])), rng)).decode())
+    elif what == 1:
+        parts["images"] = pixels / _pick(rng, [255, 1, -1, np.nan, 1e-300])
+    elif what == 2:
+        parts["images"] = pixels.astype(_pick(rng, ["f2", "f4", "?", "i4", "u2", "c8", "S1", "U1", "M8[D]"]))
+    elif what == 3:
+        parts["factors"] = rng.choice([np.nan, 1.0, 2.0, np.inf], (6, 2))
+        parts["factor_names"] = np.array([_token(rng), "x"])
+    elif what == 4:
+        parts["images"] = pixels.reshape(_pick(rng, [(6, 48), (6, 4, 12), (24, 4, 3), (1, 6, 4, 4, 3), (6, 1, 4, 12)]))
+    elif what == 5:
+        parts["more"] = np.array([_token(rng) for _ in range(6)])
+    elif what == 6:
+        parts["x"] = makers.npy_header(
+            *_pick(rng, [("(7,)",), ("(10**9,)",), ("(6,)", "|O"), ("(6,)", "<U9")])
+        ) + bytes(48)
+    else:
+        shape = _pick(rng, ["(6, 4, 4, 3)", "(1000000000, 4, 4)", "(6, 4, 4, 0)", "()", "(6, -4, 4)"])
+        parts["images"] = makers.npy_header(shape, _pick(rng, ["|u1", "<f4", "|b1", "|O"])) + rng.bytes(288)
+    content = makers.archive_bytes(parts, packed=bool(rng.integers(0, 2)))
+    how = "forged"
+    if rng.random() < 0.4:
+        how, content = "damaged", damaged(content, rng)
+    if rng.random() < 0.03:
+        how, content = "special", _pick(rng, [b"!fifo", b"!loop", b"!folder", b"!device", b""])
+    return Input("own images", how, ("api:own",), {"input": content})
+
+
 def _python(rng: np.random.Generator) -> Input:
     content = _pick(
         rng,
@@ -658,6 +691,6 @@ def _arguments(rng: np.random.Generator) -> Input:
 
 MAKERS: list[Callable[[np.random.Generator], Input]] = [
     _table, _sparse, _names, _folder, _accumulator, _frame, _store, _bench_file, _python, _signature, _arguments,
-    _image_set,
+    _image_set, _own_images,
 ]  # fmt: skip
-_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15]) / 115
+_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4]) / 119

@@ -184,6 +184,19 @@ def saved_bench() -> bytes:
         return path.read_bytes()
 
 
+def image_parts() -> dict[str, Any]:
+    """The arrays of a set of images in a file."""
+    space = demele.data.FactorSpace({"shape": ["dot", "bar"], "x": [0.0, 0.5, 1.0]}, period={"x": 2})
+    factors = space.factors()
+    return {
+        "images": np.random.default_rng(5).integers(0, 256, (6, 4, 4, 3), dtype=np.uint8),
+        "shape": np.array(factors["shape"].tolist()),
+        "x": factors["x"].to_numpy(),
+        "space": np.array(space.to_json()),
+        "name": np.array("made"),
+    }
+
+
 def bench_dictionary() -> Any:
     """The same before it is compressed."""
     return json.loads(gzip.decompress(saved_bench()))

@@ -163,7 +163,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]
     Raises
     ------
     FormatError
-        As :func:`opened_member`.
+        As :func:`opened_member`, and for text that is none.
     """
     what = f"{archive.filename}::{info.filename.removesuffix('.npy')}"
     with opened_member(archive, info):
@@ -173,6 +173,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]
         archive.open(name=info, mode="r") as member,
     ):
         array: NDArray[Any] = npy.read_array(member, allow_pickle=False)
+        check_characters(what, array)
     return array
 
 

@@ -21,7 +21,7 @@ from demele.core.npy_files import (
     place_of_member,
     read_member,
 )
-from demele.core.reading import check_unpacked, parsing, regular_file, unpacking_at_most
+from demele.core.reading import check_characters, check_unpacked, parsing, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
@@ -228,6 +228,8 @@ def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.Z
     check_unpacked(path, members["factors"].file_size, stored=regular_file(path))
     held = read_member(archive, members["factors"])
     if held.dtype.names is not None:
+        for name in held.dtype.names:
+            check_characters(f"{path}::factors", held[name])
         return {name: held[name] for name in held.dtype.names}
     table = held[:, None] if held.ndim == 1 else held
     if table.ndim != 2:

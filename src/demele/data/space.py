@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.columns import Kind
 from demele.core.errors import FormatError, InputError, InputTypeError, quoted
 from demele.core.inputs import given_kinds
+from demele.core.reading import HALVES
 from demele.core.table_columns import as_column
 from demele.core.written import Written
 
@@ -125,6 +126,10 @@ class FactorSpace(Written):
         for field, held in fields.items():
             object.__setattr__(self, field, held)
         object.__setattr__(self, "period", self._read_period(period or {}))
+        if isinstance(symmetric, str) or not isinstance(symmetric, Sequence):
+            raise InputTypeError(
+                "symmetric", f"expected a sequence of (factor, other, value, period), got {quoted(symmetric)}"
+            )
         object.__setattr__(self, "symmetric", tuple(self._read_symmetry(one) for one in symmetric))
 
     def __len__(self) -> int:
@@ -296,7 +301,7 @@ class FactorSpace(Written):
         values = self._values_of(name, argument)
         if not _numbers(values):
             raise InputError(argument, f"factor {quoted(name)} holds {quoted(values[0])}; only numbers begin again")
-        if isinstance(period, bool) or not isinstance(period, int | float | np.number) or not 0 < period < math.inf:
+        if isinstance(period, bool) or not isinstance(period, int | float | np.number) or not 0 < period <= MOST_ROWS:
             raise InputError(argument, f"expected a number above 0 for factor {quoted(name)}, got {quoted(period)}")
         width = max(values) - min(values)  # type: ignore[operator]
         if argument == "period" and period <= width:
@@ -341,6 +346,9 @@ def _read_values(given: Any, name: str) -> tuple[float | int | str, ...]:
     if len(values) > MOST_VALUES:
         raise InputError("values", f"expected at most {MOST_VALUES} values of factor {quoted(name)}, got more")
     texts = [isinstance(value, str) for value in values]
+    for value in (name, *values):
+        if isinstance(value, str) and any(HALVES[0] <= ord(character) <= HALVES[1] for character in value):
+            raise InputError("values", f"factor {quoted(name)} holds text that is none: {quoted(value)}")
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise InputTypeError("values", f"expected texts or numbers for factor {quoted(name)}, got {quoted(value)}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError, quoted
 from demele.core.npy_files import mapped_array, members_of, objects_refused, opened_archive, read_member
-from demele.core.reading import check_characters, check_unpacked, parsing, regular_file
+from demele.core.reading import check_unpacked, parsing, regular_file
 from demele.core.sparse_structure import checked_structure
 from demele.files.table_files import check_known, listed
 
@@ -55,13 +55,7 @@ def _loaded(archive: zipfile.ZipFile, path: Path, chosen: Sequence[str]) -> list
     held = members_of(archive)
     members = [held[name] for name in chosen]
     check_unpacked(path, sum(info.file_size for info in members), stored=regular_file(path))
-    arrays: list[NDArray[Any]] = []
-    for name, info in zip(chosen, members, strict=True):
-        what = f"{path}::{name}"
-        arrays.append(read_member(archive, info))
-        with parsing(f"{what}: not an array that can be read: damaged or cut off"):
-            check_characters(what, arrays[-1])
-    return arrays
+    return [read_member(archive, info) for info in members]
 
 
 def _from_archive(archive: zipfile.ZipFile, path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
