@@ -26,6 +26,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import sys
 import tempfile
 import threading
@@ -109,6 +110,9 @@ COMMANDS: Mapping[str, Command] = {
         ("x.json", "x.html", "x.jsonl", "drawn/curves.png", "drawn/curves.svg"),
         kept=("x.jsonl",),
     ),
+    "data-convert": Command(
+        "data convert morpho_mnist . --size 14 --output m.npy", ("m.npy", "m.json", "m.factors.npy")
+    ),
 }
 
 
@@ -136,6 +140,14 @@ def inputs(folder: Path) -> None:
     write_whole(folder / "answers.csv", long.to_csv(index=False))
     write_whole(folder / "given.csv", pd.DataFrame({"item": np.arange(n), "label": labels}).to_csv(index=False))
     demele.bench.characterise("mig", "mixing", seeds=2, n_samples=200, progress=False).save(folder / "saved.json.gz")
+
+    digits = rng.integers(0, 256, (n, 28, 28), dtype=np.uint8)
+    for name, held in (("images-idx3", digits), ("labels-idx1", labels.astype(np.uint8))):
+        header = struct.pack(f">HBB{held.ndim}I", 0, 8, held.ndim, *held.shape)
+        write_whole(folder / f"train-{name}-ubyte.gz", gzip.compress(header + held.tobytes(), mtime=0))
+    measures = ["area", "length", "thickness", "slant", "width", "height"]
+    measured = pd.DataFrame(rng.random((n, len(measures))), columns=measures).rename_axis("index")
+    write_whole(folder / "train-morpho.csv", measured.to_csv())
 
 
 _WRONG = {"one": 0.1, "two": 0.3, "three": 0.2}

@@ -152,6 +152,9 @@ def test_files_that_do_not_belong_together_are_seen(tmp_path: Path) -> None:
     np.save(tmp_path / "second.factors.npy", table + 1)
     with pytest.raises(FormatError, match=r"second.factors.npy: does not belong to the images beside it"):
         open_converted(second)
+    (tmp_path / "second.factors.npy").unlink()
+    with pytest.raises(FormatError, match=r"second.factors.npy: there is no such file, and second.npy needs it"):
+        open_converted(second)
 
 
 @pytest.mark.parametrize("cut", [0, 50, 200, -1])

@@ -112,6 +112,10 @@ def _told(one: Input) -> tuple[str, str]:
         except DemeleError as error:
             status, text = 2, str(error)
             err.write(text)
+        except OSError as error:
+            if error.filename is None:  # one that names its file is told as the system tells it
+                return "traceback", traceback.format_exc()
+            status = 2
         except BaseException:  # noqa: BLE001 - this is what is looked for
             return "traceback", traceback.format_exc()
     said = err.getvalue()

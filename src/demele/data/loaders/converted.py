@@ -279,7 +279,7 @@ def read_facts(path: Path) -> Facts:
         return Facts(
             **texts,
             shape=tuple(int(length) for length in data["shape"]),
-            made_from={**data["made_from"], "options": dict(data["made_from"]["options"])},
+            made_from={"variant": data["made_from"]["variant"], "options": dict(data["made_from"]["options"])},
             space=space,
             columns=None if data["columns"] is None else tuple(dict(one) for one in data["columns"]),
             factors=data["factors"],
@@ -337,6 +337,8 @@ def _with_factors(path: Path, facts: Facts, store: MappedStore) -> Opened:
     if facts.factors is None:
         return Opened(store, (path,), facts.space)
     own = beside(path, ".factors.npy")
+    if not own.is_file():
+        raise FormatError(own, f"there is no such file, and {path.name} needs it", "convert the set again")
     if hashlib.blake2b(read_whole(own), digest_size=16).hexdigest() != facts.factors:
         raise FormatError(own, "does not belong to the images beside it", "convert the set again")
     held = np.asarray(mapped_array(own))
