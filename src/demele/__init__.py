@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.version import __version__
 
 if TYPE_CHECKING:
-    from demele import bench, data, evaluation, labels, metrics, models
+    from demele import bench, data, evaluation, labels, metrics, models, studies
     from demele.core.errors import (
         AmbiguousKindWarning,
         DemeleError,
@@ -117,6 +117,7 @@ _ROOMS = {
     "labels": "demele.labels",
     "metrics": "demele.metrics",
     "models": "demele.models",
+    "studies": "demele.studies",
 }
 
 __all__ = [
@@ -183,6 +184,7 @@ __all__ = [
     "rmig",
     "sap",
     "scan_parquet",
+    "studies",
     "xmig",
     "z_diff",
     "z_max_variance",

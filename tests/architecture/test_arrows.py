@@ -33,6 +33,7 @@ ALLOWED = {
     "adapters": {"core", "metrics", "streaming"},
     "models": {"core", "runtime", "data"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation"},
+    "studies": {"core", "runtime", "estimation", "data", "metrics", "scoring", "models", "bench"},
     "report": {"core", "metrics"},
     "files": {"core", "noise", "labels"},
 }

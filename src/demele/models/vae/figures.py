@@ -22,8 +22,6 @@ else:
     torch = require("torch", purpose="a VAE")
     Tensor = torch.Tensor
 
-#: A code is in use if its means vary by more than this, and it is further than that from the prior, in nats.
-ACTIVE_STD, ACTIVE_KL = 0.05, 0.01
 #: Of larger sets so many images are looked at, drawn once.
 MOST_EXAMINED = 5000
 #: Images that are encoded at once.
@@ -93,8 +91,3 @@ def _correlation(codes: Tensor, found: Posterior, n: int) -> float:
     parts = [part for part in batches(order, 512) if len(part) >= min(512, len(codes)) and len(part) >= 2]
     each = [total_correlation(codes[part], found.mean[part], found.logvar[part], n=n).item() for part in parts]
     return sum(each) / len(each) if each else math.nan
-
-
-def is_active(kl: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which codes are in use; of an autoencoder, which has no divergences, by their spread alone."""
-    return (std > ACTIVE_STD) & (np.isnan(kl) | (kl > ACTIVE_KL))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from demele.core.written import Written, plain
+from demele.models.vae.active import is_active
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,8 +110,6 @@ def run_of(content: Mapping[str, Any], *, latents: int, **known: Any) -> Run:
         Attributes of :class:`Run` that are not in it.
     """
     import pandas as pd
-
-    from demele.models.vae.figures import is_active
 
     figures = dict(content["figures"] or _no_figures(latents))
     names = [f"z{number}" for number in range(1, len(figures["kl"]) + 1)]

@@ -1,0 +1,136 @@
+"""``codes.npz``: codes that any framework has saved, with what belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import FormatError, InputError
+from demele.core.npy_files import members_of, opened_archive, read_member
+from demele.core.reading import check_unpacked, regular_file
+from demele.data.array_images import ArrayImages
+from demele.data.factor_tables import factor_table
+from demele.data.sample import Sample
+
+if TYPE_CHECKING:
+    from demele.data.images import ImageSet
+
+#: What a file may hold beside factors under their own names.
+ARRAYS = ("codes", "codes_std", "factors", "factor_names", "images", "reconstructions", "traversals")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CodesFile:
+    """What a file holds.
+
+    Attributes
+    ----------
+    sample : Sample
+    images : ImageSet or None
+    reconstructions : array of uint8 of shape (n_samples, height, width, channels), or None
+    traversals : array of uint8 of shape (n_codes, steps, height, width, channels), or None
+    """
+
+    sample: Sample
+    images: ImageSet | None
+    reconstructions: NDArray[np.uint8] | None
+    traversals: NDArray[np.uint8] | None
+
+
+def is_codes_file(path: Path) -> bool:
+    """Whether a file is an archive of arrays that holds codes."""
+    if not path.is_file() or not is_zipfile(path):
+        return False
+    with opened_archive(path) as archive:
+        return "codes.npy" in archive.namelist()
+
+
+def read_codes_file(path: Path) -> CodesFile:
+    """Read codes and what belongs to them.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz`` with ``codes`` (n, d), and if they are known ``codes_std`` (n, d); ``factors`` (n, M) with
+        ``factor_names``, or a column (n,) for each factor under its name; ``images`` and ``reconstructions``
+        (n, H, W[, C]); ``traversals`` (d, steps, H, W[, C]). Pictures are bytes, or numbers from 0 to 1.
+
+    Raises
+    ------
+    FormatError
+        If the file is none, holds Python objects, or arrays of other shapes.
+    """
+    import pandas as pd
+
+    size = regular_file(path)
+    with opened_archive(path) as archive:
+        members = members_of(archive)
+        if "codes" not in members:
+            raise FormatError(path, f"expected an array 'codes', found {', '.join(sorted(members)) or 'nothing'}")
+        check_unpacked(path, sum(info.file_size for info in members.values()), stored=size)
+        arrays = {name: read_member(archive, info) for name, info in members.items()}
+    codes = _columns(path, arrays, "codes")
+    n, d = codes.shape
+    names = [f"z{number}" for number in range(1, d + 1)]
+    std = pd.DataFrame(_columns(path, arrays, "codes_std"), columns=names) if "codes_std" in arrays else None
+    try:
+        factors = factor_table(_factors(arrays, n), n)
+        sample = Sample(pd.DataFrame(codes, columns=names), factors, f"Codes of the file {path.name}.", codes_std=std)
+        images = ArrayImages(arrays["images"], factors, name=path.name) if "images" in arrays else None
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(path, str(error)) from error
+    return CodesFile(
+        sample=sample,
+        images=images,
+        reconstructions=_pictures(path, arrays, "reconstructions", (n,)),
+        traversals=_pictures(path, arrays, "traversals", (d,)),
+    )
+
+
+def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
+    held = arrays[name]
+    held = held[:, None] if held.ndim == 1 else held
+    if held.ndim != 2 or held.dtype.kind not in "iuf" or not held.size:
+        raise FormatError(f"{path}::{name}", f"expected numbers of shape (n, n_codes), found {held.dtype} {held.shape}")
+    return held.astype(np.float64)
+
+
+def _factors(arrays: Mapping[str, NDArray[Any]], n: int) -> object:
+    """Return factors by name: single columns, which may be texts, before the columns of one table."""
+    single = {name: held for name, held in arrays.items() if name not in ARRAYS and held.shape == (n,)}
+    if "factors" not in arrays:
+        return single
+    table = arrays["factors"]
+    table = table[:, None] if table.ndim == 1 else table
+    names = [str(name) for name in arrays.get("factor_names", np.array([], dtype=str)).ravel()]
+    if len(names) != table.shape[1]:
+        return table if table.shape[1] else {}
+    return {name: single.get(name, column) for name, column in zip(names, table.T, strict=True)}
+
+
+def _pictures(
+    path: Path, arrays: Mapping[str, NDArray[Any]], name: str, first: tuple[int, ...]
+) -> NDArray[np.uint8] | None:
+    """Return pictures as bytes with channels, one set per row or code."""
+    if name not in arrays:
+        return None
+    held = arrays[name]
+    axes = 3 if name == "reconstructions" else 4
+    held = held[..., None] if held.ndim == axes else held
+    if held.ndim != axes + 1 or held.shape[: len(first)] != first or held.shape[-1] not in (1, 3):
+        wanted = "(n, H, W[, C])" if axes == 3 else "(n_codes, steps, H, W[, C])"
+        raise FormatError(f"{path}::{name}", f"expected shape {wanted} with {first[0]} first, found {held.shape}")
+    if held.dtype == np.uint8:
+        return held
+    if held.dtype.kind != "f" or not ((held >= -0.01) & (held <= 1.01)).all():
+        raise FormatError(f"{path}::{name}", "expected bytes, or numbers from 0 to 1, found others")
+    found: NDArray[np.uint8] = np.rint(np.clip(held, 0, 1) * 255).astype(np.uint8)
+    return found

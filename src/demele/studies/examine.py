@@ -1,0 +1,322 @@
+"""A trained model looked at: from its codes, images and decoder to scores, verdicts and pictures."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.checked_numbers import checked_count, is_number
+from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.results import Evaluation, Note
+from demele.core.seeds import checked_seed, rng_for
+from demele.core.version import __version__
+from demele.data.array_images import ArrayImages
+from demele.data.images import ImageSet
+from demele.data.sample import Sample
+from demele.scoring.evaluate import evaluate
+from demele.studies.codes_file import CodesFile, read_codes_file
+from demele.studies.decoding import change, checked_decoded, compared, decoding, reconstructed, traversals, tried_rows
+from demele.studies.examination import Examination, Reconstructions, Traversals
+from demele.studies.held import chance_shares, code_facts, factor_facts, shares_of_entropy, twin_notes
+from demele.studies.sweeps import sweeps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.models.vae.model import VAE
+
+#: Scores that are quick to compute on thousands of rows, with intervals and chance.
+METRICS = ("mig", "dcimig", "modularity", "sap", "explicitness")
+#: Trees of the forest whose importances are shown, and the rows that it is grown on.
+_TREES, _FOREST_ROWS = 20, 2000
+
+
+def examine(
+    sample: Sample | str | Path,
+    images: ImageSet | NDArray[Any] | None = None,
+    *,
+    decode: Any = None,
+    model: VAE | None = None,
+    decoded: str = "pixels",
+    value_range: tuple[float, float] = (0.0, 1.0),
+    metrics: Sequence[Any] = METRICS,
+    rows: int = 4000,
+    bootstrap: int = 40,
+    chance: int = 5,
+    forest: int = _TREES,
+    kinds: object = None,
+    seed: int = 0,
+    name: str = "",
+) -> Examination:
+    """Look at a trained model: what its codes hold, and what its decoder makes of them.
+
+    Parameters
+    ----------
+    sample : Sample, str or Path
+        Codes and factors, as :func:`demele.models.encode` and :meth:`demele.models.VAE.encode` return them. Or an
+        ``.npz`` file with ``codes``, and if they are known ``codes_std``, ``factors`` (with ``factor_names``),
+        ``images``, ``reconstructions`` and ``traversals`` (codes, steps, H, W[, C]).
+    images : ImageSet or array of shape (n_samples, height, width[, channels]), optional
+        What was encoded, row by row; by default what the sample or the file holds. Of a part of a set give
+        ``images.subset(rows)``.
+    decode : torch.nn.Module, keras.Model, or callable(codes) -> images, optional
+        Without it there are no traversals and no reconstructions. Axes of channels are told by the shape of images.
+    model : demele.models.VAE, optional
+        Gives the decoder and the history of its training.
+    decoded : {"pixels", "logits"}
+        What ``decode`` returns; of logits the sigmoid is taken.
+    value_range : (float, float), default (0, 1)
+        What black and white are among its pixels.
+    metrics : sequence of names, callables and Metrics
+        As in :func:`demele.evaluate`; none for no scores.
+    rows : int, default 4000
+        Of more rows, scores and their intervals are of so many, drawn at random.
+    bootstrap, chance : int
+        Resamples for intervals, permutations for chance.
+    forest : int, default 20
+        Trees of the forest whose importances are shown beside informations; 0 for none.
+    kinds : optional
+        Of the factors, as in :func:`demele.evaluate`.
+    seed : int, default 0
+        Of everything that is drawn.
+    name : str, optional
+        What the page calls the model.
+
+    Returns
+    -------
+    Examination
+        ``scores``, ``information``, ``codes``, ``factors`` (with verdicts), ``traversals``, ``reconstructions``,
+        ``sweeps``, ``notes``; ``to_json(path)``.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If codes are not finite (naming the factors of the first such row), images are more or fewer than codes, or
+        decoded images are of another shape or range.
+    FormatError
+        For a file that holds no codes, or arrays of other shapes.
+
+    Notes
+    -----
+    Codes that equal others, decoders that do worse than one mean picture for all, and models that use no code are
+    told in ``notes``: all three mean that something went wrong before any score.
+
+    Examples
+    --------
+    >>> import demele
+    >>> images = demele.data.squares()
+    >>> codes = images.factors().astype(float).rename(columns={"x": "z1", "y": "z2"})
+    >>> sample = demele.data.Sample(codes, images.factors(), "The factors themselves.")
+    >>> look = demele.studies.examine(sample, images, metrics=["mig"], bootstrap=0, chance=0, forest=0)
+    >>> look.factors["verdict"].value_counts().to_dict()
+    {'one code': 6}
+    """
+    held = read_codes_file(Path(sample)) if isinstance(sample, str | Path) else _given(sample)
+    codes = held.sample.codes
+    check_finite(held.sample)
+    shown = _checked_images(images, held)
+    start = checked_seed(seed)
+    factors = held.sample.factors
+    shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
+    told = None if shares is None else factor_facts(shares, chance_shares(codes, factors, kinds=kinds, seed=start))
+    own = code_facts(codes, held.sample.codes_std, shares)
+    decode = model.decode if decode is None and model is not None else decode
+    moved, made = _decoded(held, shown, decode, checked_decoded(decoded), _checked_range(value_range), start)
+    settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "name": name or "codes"}
+    chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
+    scores, missing = _scores(held.sample, chosen, metrics, settings)
+    return Examination(
+        name=name or _name(model, shown),
+        n=len(codes),
+        scores=scores,
+        information=shares,
+        importances=_importances(held.sample, chosen, forest, kinds, start) if scores is not None else None,
+        codes=own,
+        factors=factor_facts(_no_shares(codes)) if told is None else told,
+        traversals=moved,
+        reconstructions=made,
+        sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=start),
+        notes=(*_notes(own, made, has_std=held.sample.codes_std is not None), *twin_notes(codes), *missing),
+        history=None if model is None or model.run is None else model.run.history,
+        facts=_facts(held.sample, shown, model, len(chosen)),
+        version=__version__,
+    )
+
+
+# What is given --------------------------------------------------------------------------------------------------------
+
+
+def _given(sample: Any) -> CodesFile:
+    if not isinstance(sample, Sample):
+        raise InputTypeError(
+            "sample",
+            f"expected a Sample or the name of a file, got {type(sample).__name__}; demele.models.encode returns one",
+        )
+    images = sample.images
+    held = None if images is None else ArrayImages(images, sample.factors, space=sample.space)
+    return CodesFile(sample=sample, images=held, reconstructions=None, traversals=None)
+
+
+def check_finite(sample: Sample) -> None:
+    """Refuse codes that are not finite, with the factors of the first such row.
+
+    Raises
+    ------
+    InputError
+    """
+    wrong = np.flatnonzero(~np.isfinite(sample.codes.to_numpy(np.float64)).all(axis=1))
+    if wrong.size:
+        values = sample.factors.iloc[wrong[0]].to_dict()
+        told = ", ".join(f"{key} {value}" for key, value in values.items()) or "no factors"
+        raise InputError(
+            "codes",
+            f"codes of {wrong.size} of {len(sample.codes)} rows are not finite, first of row {wrong[0]} ({told})",
+        )
+
+
+def _checked_images(images: Any, held: CodesFile) -> ImageSet | None:
+    if images is None:
+        return held.images
+    if isinstance(images, np.ndarray):
+        images = ArrayImages(images, held.sample.factors)
+    if not isinstance(images, ImageSet):
+        raise InputTypeError("images", f"expected an image set or an array, got {type(images).__name__}")
+    n = len(held.sample.codes)
+    if len(images) != n:
+        raise InputError(
+            "images",
+            f"expected {n:,}, one per row of the codes, got {len(images):,}; of a part of a set give "
+            "images.subset(rows)",
+        )
+    return images
+
+
+def _checked_range(value_range: Any) -> tuple[float, float]:
+    ends = tuple(value_range) if isinstance(value_range, tuple | list) else ()
+    if len(ends) != 2 or not all(is_number(end) and np.isfinite(end) for end in ends) or ends[0] == ends[1]:
+        raise InputTypeError("value_range", f"expected (black, white), such as (0, 1), got {quoted(value_range)}")
+    return float(ends[0]), float(ends[1])
+
+
+# What is found --------------------------------------------------------------------------------------------------------
+
+
+def _decoded(
+    held: CodesFile,
+    images: ImageSet | None,
+    decode: Any,
+    decoded: str,
+    value_range: tuple[float, float],
+    seed: int,
+) -> tuple[Traversals | None, Reconstructions | None]:
+    """Return traversals and reconstructions, by the decoder or as a file holds them."""
+    codes = held.sample.codes.to_numpy(np.float64)
+    moved, made = None, None
+    if held.traversals is not None:
+        pictures = held.traversals[None]
+        moved = Traversals(images=pictures, values=None, anchors=None, change=change(pictures))
+    if held.reconstructions is not None and images is not None:
+        rows = tried_rows(len(codes), seed)
+        originals = images.images(rows)
+        if originals.shape[1:] != held.reconstructions.shape[1:]:
+            sizes = " and ".join(" x ".join(map(str, one.shape[1:])) for one in (originals, held.reconstructions))
+            raise InputError("images", f"images and reconstructions are of different shapes: {sizes}")
+        made = compared(rows, originals, held.reconstructions[rows])
+    if decode is not None:
+        shape = None if images is None else images.shape
+        with decoding(decode, shape, decoded=decoded, value_range=value_range) as decoder:
+            moved = traversals(decoder, codes, seed=seed)
+            made = made if images is None else reconstructed(decoder, codes, images, seed=seed)
+    return moved, made
+
+
+def _drawn(n: int, most: int, seed: int) -> NDArray[np.int64]:
+    """Return all rows, or some drawn at random, in their order."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(rng_for(seed, "rows of an examination", n).choice(n, most, replace=False))
+
+
+def _scores(
+    sample: Sample, rows: NDArray[np.int64], metrics: Sequence[Any], settings: dict[str, Any]
+) -> tuple[Evaluation | None, list[Note]]:
+    """Return the scores, or a note why there are none."""
+    if not sample.factors.shape[1] or not len(metrics):
+        return None, []
+    codes, factors = sample.codes.iloc[rows], sample.factors.iloc[rows]
+    std = None if sample.codes_std is None else sample.codes_std.iloc[rows]
+    with warnings.catch_warnings(action="ignore", category=DemeleWarning):  # the scores hold them as notes
+        try:
+            return evaluate(codes, factors, list(metrics), codes_std=std, missing="omit", **settings), []
+        except NotEnoughData as error:
+            message = f"the codes cannot be scored: {error}"
+            return None, [Note(code="not-scored", message=message, severity="warning")]
+
+
+def _importances(sample: Sample, rows: NDArray[np.int64], trees: int, kinds: object, seed: int) -> pd.DataFrame | None:
+    """Return the importances of a small forest; None where it cannot be grown."""
+    if not checked_count(trees, "forest", 0):
+        return None
+    rows = rows[:: max(1, len(rows) // _FOREST_ROWS)]
+    metric, options = "dci_forest_modularity", {"dci_forest": {"n_trees": trees}}
+    with warnings.catch_warnings(action="ignore", category=DemeleWarning):
+        try:
+            found = evaluate(
+                sample.codes.iloc[rows],
+                sample.factors.iloc[rows],
+                [metric],
+                options=options,
+                kinds=kinds,
+                missing="omit",
+                seed=seed,
+            )
+        except NotEnoughData:
+            return None
+    return found[metric].matrix if len(found) else None
+
+
+def _no_shares(codes: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(index=list(codes.columns))
+
+
+def _notes(codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) -> list[Note]:
+    """Say what is wrong with the model as a whole."""
+    notes = []
+    if not codes["active"].any():
+        message = "no code is in use: the model has collapsed, and scores of its codes are of noise"
+        notes.append(Note(code="collapsed", message=message, severity="warning"))
+    if made is not None and made.mean_error > made.mean_image_error:
+        message = (
+            f"reconstructions are worse than one mean picture for all (mean squared error {made.mean_error:.4f}, of "
+            f"the mean picture {made.mean_image_error:.4f}): wrong layout of axes, range of values, or weights?"
+        )
+        notes.append(Note(code="worse-than-mean-image", message=message, severity="warning"))
+    if not has_std:
+        message = "there are no standard deviations of the codes, so which are in use is told by the spread of means"
+        notes.append(Note(code="no-deviations", message=message))
+    return notes
+
+
+def _name(model: VAE | None, images: ImageSet | None) -> str:
+    objective = "a trained model" if model is None else f"{model.spec.objective}"
+    return objective if images is None else f"{objective} on {images.name}"
+
+
+def _facts(sample: Sample, images: ImageSet | None, model: VAE | None, scored: int) -> dict[str, str]:
+    """Say where everything comes from."""
+    found = {"Codes": sample.provenance, "Rows scored": f"{scored:,} of {len(sample.codes):,}"}
+    if images is not None:
+        found["Images"] = f"{len(images):,} of {' x '.join(map(str, images.shape))}, {images.name}; {images.provenance}"
+        found["Digest of the images"] = images.digest
+    if model is not None:
+        found["Model"] = repr(model)
+        if model.run is not None:
+            found["Training"] = repr(model.run)
+    return {key: value for key, value in found.items() if value}

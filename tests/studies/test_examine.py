@@ -1,0 +1,267 @@
+"""A trained model examined: a perfect one, and everything that saves an afternoon."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import studies
+from demele.core.errors import FormatError, InputError, InputTypeError
+from demele.data import Sample
+from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
+from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
+
+FILE = {"codes": np.arange(20.0).reshape(10, 2), "factors": np.repeat([0.0, 1.0], 5)[:, None]}
+
+
+@pytest.fixture(scope="module")
+def look() -> studies.Examination:
+    return examined()
+
+
+def test_a_perfect_model_holds_each_factor_in_one_code(look: studies.Examination) -> None:
+    assert look.factors["verdict"].tolist() == ["one code"] * 3
+    assert look.factors["code"].tolist() == ["z1", "z2", "z3"]
+    assert look.codes["active"].tolist() == [True, True, True, False]
+    assert look.codes["best_factor"].tolist()[:3] == ["x", "y", "shade"]
+    assert look.scores is not None
+    assert look.scores["modularity"].value > 0.8
+    assert look.scores["mig"].interval is not None
+    assert look.scores["mig"].chance is not None
+    assert not look.collapsed
+    assert not look.notes
+
+
+def test_traversals_move_one_code_and_leave_the_others_at_the_anchor(look: studies.Examination) -> None:
+    moved = look.traversals
+    assert moved is not None
+    assert moved.values is not None
+    assert moved.anchors is not None
+    assert moved.images.shape == (3, 4, 9, 8, 8, 1)
+    codes = perfect_sample().codes.to_numpy()
+    low, high = np.quantile(codes[:, 0], 0.025), np.quantile(codes[:, 0], 0.975)
+    assert_close(moved.values[0], low + (high - low) * np.arange(9) / 8, ROUNDING)
+    for place, anchor in enumerate(moved.anchors):
+        for code in range(4):
+            asked = np.repeat(codes[[anchor]], 9, axis=0)
+            asked[:, code] = moved.values[code]
+            assert_exact(moved.images[place, code], np.rint(drawn(asked) * 255).astype(np.uint8))
+    assert moved.change[3] == 0
+    assert (moved.change[:3] > 0).all()
+
+
+def test_a_perfect_model_reconstructs_its_images(look: studies.Examination) -> None:
+    made = look.reconstructions
+    assert made is not None
+    assert_exact(made.originals, made.made)
+    assert made.mean_error == 0
+    assert made.explained == 1
+    assert len(made.rows) == 16
+
+
+def test_the_worst_reconstructions_are_shown_with_their_errors() -> None:
+    wrong = 37
+
+    def decode(codes: Any) -> Any:
+        images = drawn(codes)
+        x, y, shade = squares().positions([wrong])[0]
+        there = (np.rint(codes[:, :3]) == [x, y, shade]).all(axis=1)
+        images[there] = 1
+        return images
+
+    made = examined(decode=decode).reconstructions
+    assert made is not None
+    assert made.rows[made.n_random] == wrong
+    error = ((squares().images([wrong]) / 255.0 - 1) ** 2).mean()
+    assert_close(made.errors[made.n_random], error, SINGLE)
+    assert_close(made.mean_error, error / len(squares()), SINGLE)
+    assert (np.diff(made.errors[made.n_random :]) <= 0).all()
+
+
+def test_sweeps_hold_images_and_responses(look: studies.Examination) -> None:
+    assert [sweep.factor for sweep in look.sweeps] == ["x", "y", "shade"]
+    along = look.sweeps[0]
+    assert along.values == tuple("012345")
+    assert_close(along.mean[:, 0], np.arange(PLACES), ROUNDING)
+    assert_close(along.mean[:, 1], np.full(PLACES, 2.5), ROUNDING)
+    assert_close(along.low[:, 0], along.high[:, 0], ROUNDING)
+    columns = along.images.astype(float).sum(axis=(1, 3))
+    assert (columns.argmax(axis=1) == np.arange(PLACES)).all()
+
+
+def test_sets_that_are_no_grid_have_no_sweeps() -> None:
+    part = squares().subset(np.arange(50))
+    assert studies.examine(perfect_sample(n=50), part, **QUICK).sweeps == ()
+
+
+@pytest.mark.parametrize(
+    "decode",
+    [
+        lambda codes: drawn(codes).transpose(0, 3, 1, 2),
+        lambda codes: drawn(codes)[..., 0],
+        lambda codes: drawn(codes).reshape(len(codes), -1),
+        lambda codes: np.rint(drawn(codes) * 255).astype(np.uint8),
+    ],
+    ids=["channels first", "no channels", "flat", "bytes"],
+)
+def test_decoders_may_return_axes_as_they_like(decode: Any, look: studies.Examination) -> None:
+    found = examined(decode=decode).traversals
+    assert found is not None
+    assert look.traversals is not None
+    assert_exact(found.images, look.traversals.images)
+
+
+def test_ranges_of_pixels_and_logits(look: studies.Examination) -> None:
+    assert look.traversals is not None
+    spread = examined(decode=lambda codes: 2 * drawn(codes) - 1, value_range=(-1, 1)).traversals
+    assert spread is not None
+    assert_exact(spread.images, look.traversals.images)
+    logits = examined(decode=lambda codes: np.log(3) * drawn(codes), decoded="logits").traversals
+    assert logits is not None
+    assert logits.images.min() == round(255 / 2)
+    assert logits.images.max() == round(255 * 3 / 4)
+    with pytest.raises(InputError, match=r"expected pixels from 0 to 1, got -1 to 1; .*logits"):
+        examined(decode=lambda codes: 2 * drawn(codes) - 1)
+
+
+def test_a_decoder_of_pytorch_is_called_in_evaluation_mode_and_restored() -> None:
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Dropout(0.5), torch.nn.Unflatten(1, (1, 8, 8)))
+    net.train()
+    first, second = (examined(decode=net, decoded="logits").traversals for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert_exact(first.images, second.images)
+    assert net.training
+    assert all(one.grad is None for one in net.parameters())
+
+
+# Checks that save an afternoon ----------------------------------------------------------------------------------------
+
+
+def test_reconstructions_worse_than_the_mean_image_are_told() -> None:
+    found = examined(decode=lambda codes: 1 - drawn(codes))
+    assert [note.code for note in found.notes] == ["worse-than-mean-image"]
+    assert found.reconstructions is not None
+    assert found.reconstructions.explained < 0
+
+
+def test_a_code_that_equals_another_is_told() -> None:
+    sample = perfect_sample()
+    twice = Sample(sample.codes.assign(z9=1 - sample.codes["z1"]), sample.factors, "Twice.")
+    notes = studies.examine(twice, squares(), **QUICK).notes
+    assert [(note.code, note.subject) for note in notes if note.severity == "warning"] == [
+        ("equal-codes", ("z1", "z9"))
+    ]
+
+
+def test_codes_and_images_of_different_length_are_refused() -> None:
+    with pytest.raises(InputError, match=r"images: expected 107, one per row of the codes, got 108; .*subset"):
+        studies.examine(perfect_sample(n=107), squares(), **QUICK)
+
+
+def test_codes_that_are_not_finite_are_refused_with_the_factors_of_the_row() -> None:
+    sample = perfect_sample()
+    codes = sample.codes.copy()
+    codes.iloc[40, 1] = np.nan
+    with pytest.raises(InputError, match=r"codes of 1 of 108 rows are not finite, first of row 40 \(x 2.0, y 1.0"):
+        studies.examine(Sample(codes, sample.factors, "Broken."), squares(), **QUICK)
+
+
+def test_a_collapsed_model_is_told() -> None:
+    sample = perfect_sample()
+    noise = pd.DataFrame(np.random.default_rng(2).normal(scale=0.01, size=(108, 2)), columns=["a", "b"])
+    std = pd.DataFrame(np.ones((108, 2)), columns=["a", "b"])
+    found = studies.examine(Sample(noise, sample.factors, "Noise.", codes_std=std), squares(), **QUICK)
+    assert found.collapsed
+    assert "collapsed" in [note.code for note in found.notes]
+    assert set(found.factors["verdict"]) == {"no code"}
+
+
+def test_codes_that_do_not_vary_are_not_scored_but_shown() -> None:
+    sample = perfect_sample()
+    still = pd.DataFrame(np.zeros((108, 3)), columns=["a", "b", "c"])
+    found = studies.examine(Sample(still, sample.factors, "Still."), squares(), decode=drawn, **QUICK)
+    assert found.collapsed
+    assert found.traversals is not None
+
+
+def test_decoded_images_of_another_size_are_refused() -> None:
+    with pytest.raises(InputError, match="decode: expected images of 8 x 8 x 1, channels first or last, got 4 x 4 x 1"):
+        examined(decode=lambda codes: drawn(codes)[:, ::2, ::2])
+    with pytest.raises(InputError, match="one per row of codes"):
+        examined(decode=lambda codes: drawn(codes)[:1])
+    with pytest.raises(InputError, match="decode: expected finite pixels"):
+        examined(decode=lambda codes: drawn(codes) * np.nan)
+    with pytest.raises(InputTypeError, match="decoded"):
+        examined(decoded="mean")
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def saved(folder: Path, **arrays: Any) -> Path:
+    path = folder / "codes.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: studies.Examination) -> None:
+    sample, images = perfect_sample(), squares()
+    assert look.traversals is not None
+    path = saved(
+        tmp_path,
+        codes=sample.codes.to_numpy(),
+        codes_std=sample.codes_std,
+        factors=sample.factors.to_numpy(float),
+        factor_names=np.array(["x", "y", "shade"]),
+        shade=images.factors()["shade"].astype(str).to_numpy(str),
+        images=images.images(np.arange(108)),
+        reconstructions=drawn(sample.codes.to_numpy()),
+        traversals=look.traversals.images[0, ..., 0],
+    )
+    found = studies.examine(path, **QUICK)
+    assert found.factors["verdict"].tolist() == ["one code"] * 3
+    assert_close(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy(), ROUNDING)
+    assert found.traversals is not None
+    assert_exact(found.traversals.images[0], look.traversals.images[0])
+    assert found.traversals.values is None
+    assert found.reconstructions is not None
+    assert found.reconstructions.mean_error < 1e-5
+    assert [sweep.factor for sweep in found.sweeps] == ["x", "y", "shade"]
+
+
+def test_a_file_with_codes_alone_has_no_scores(tmp_path: Path) -> None:
+    found = studies.examine(saved(tmp_path, codes=FILE["codes"]), **QUICK)
+    assert found.scores is None
+    assert found.information is None
+    assert found.codes["active"].all()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        ({"z": FILE["codes"]}, "expected an array 'codes', found z"),
+        ({"codes": np.zeros((2, 2, 2))}, "expected numbers of shape"),
+        ({**FILE, "codes_std": np.ones((9, 2))}, "codes_std"),
+        ({**FILE, "images": np.zeros((9, 4, 4), np.uint8)}, "images"),
+        ({**FILE, "traversals": np.zeros((3, 5, 4, 4), np.uint8)}, "with 2 first, found"),
+        ({**FILE, "reconstructions": np.full((10, 4, 4), 7.0)}, "bytes, or numbers from 0 to 1"),
+        ({"codes": np.array([{"run": "me"}], dtype=object)}, "can run code"),
+    ],
+    ids=["no codes", "axes", "std", "images", "traversals", "range", "pickled"],
+)
+def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
+    with pytest.raises(FormatError, match=told):
+        studies.examine(saved(tmp_path, **arrays), **QUICK)
+
+
+def test_the_same_seed_gives_the_same_bits() -> None:
+    one, two, other = (examined(seed=seed) for seed in (3, 3, 4))
+    assert all(run.traversals is not None and run.scores is not None for run in (one, two, other))
+    values = [[(score.value, score.interval) for score in run.scores or ()] for run in (one, two, other)]
+    assert values[0] == values[1] != values[2]
+    rows = [run.traversals.anchors.tolist() for run in (one, two, other) if run.traversals is not None]  # type: ignore[union-attr]
+    assert rows[0] == rows[1] != rows[2]
