@@ -93,6 +93,11 @@ def test_parts_of_parts_are_parts() -> None:
     assert loose.factors([1])["class"].tolist() == ["c"]
 
 
+def test_as_many_rows_as_combinations_are_not_yet_all_of_them() -> None:
+    assert not IMAGES.subset([*range(23), 0]).complete
+    assert IMAGES.subset(np.arange(24)[::-1]).complete
+
+
 def test_images_are_resized_when_they_are_asked_for() -> None:
     small = IMAGES.resized((3, 2))
     assert small.shape == (3, 2, 3)

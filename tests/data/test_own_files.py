@@ -97,6 +97,12 @@ def test_a_space_that_a_file_names_says_what_its_values_do_not(tmp_path: Path) -
     assert (images.name, images.licence, images.provenance) == ("mine", "CC0", "By hand.")
 
 
+def test_a_table_of_factors_and_those_given_stand_before_the_space(tmp_path: Path) -> None:
+    np.savez(tmp_path / "both.npz", images=PIXELS, factors=WIDTHS, space=SPACE.to_json())
+    assert list(open_images(tmp_path / "both.npz").factors()) == ["v1"]
+    assert list(open_images(tmp_path / "both.npz", factors={"side": SIDES}).factors()) == ["side"]
+
+
 def test_images_without_factors_are_a_set_too(tmp_path: Path) -> None:
     np.save(tmp_path / "images.npy", PIXELS)
     images = open_images(str(tmp_path / "images.npy"))

@@ -221,4 +221,5 @@ def test_a_square_that_moves_further_changes_no_more_pixels() -> None:
     start, *moved = (images.images(images.index([[x, 0, 1, 1, 2, 2]]))[0].astype(int) for x in range(4))
     assert_exact([np.abs(image - start).sum() for image in moved], [2 * 64 * 255] * 3)
     assert_exact(start[:8, :8, 0], np.full((8, 8), 255))
+    assert_exact(moved[2][:8, 24:, 0], np.full((8, 8), 255))  # x goes to the right
     assert_exact(start.sum(axis=(0, 1)), [64 * 255] * 3)
