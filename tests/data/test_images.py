@@ -27,6 +27,7 @@ def test_a_set_says_what_it_holds() -> None:
     assert repr(IMAGES) == "ImageSet(small: 24 images of 6 x 4 x 3; 2 shape x 3 x x 4 hue)"
     part = IMAGES.subset([3, 5])
     assert repr(part) == "ImageSet(small: 2 images of 6 x 4 x 3; out of 2 shape x 3 x x 4 hue)"
+    assert repr(IMAGES.subset([*range(24), 0])).endswith("25 images of 6 x 4 x 3; repeats of 2 shape x 3 x x 4 hue)")
     assert repr(ArrayImages(PIXELS[:5], factors=TABLE)).endswith("; factors class, width)")
     assert repr(ArrayImages(PIXELS[..., 0])) == "ImageSet(images: 24 images of 6 x 4 x 1; no factors)"
 
@@ -178,6 +179,12 @@ def test_pairs_come_from_their_seed_and_keep_to_their_set() -> None:
         (lambda: IMAGES.images([24]), InputError, "rows: expected 0 to 23, got 24 at row 0"),
         (lambda: IMAGES.images([3, -1]), InputError, "rows: expected 0 to 23, got -1 at row 1"),
         (lambda: IMAGES.images(3), InputError, "rows: expected an array of rows, got 3; write [3] for one image"),
+        (
+            lambda: IMAGES.images(slice(0, 3)),
+            InputTypeError,
+            "rows: expected an array of rows, got slice(0, 3, None); use",
+        ),
+        (lambda: IMAGES.images(None), InputTypeError, "rows: expected an array of rows, got None; use a range"),
         (lambda: IMAGES.images([0.5]), InputTypeError, "rows: expected whole numbers, got float64"),
         (lambda: IMAGES.images([[1]]), InputError, "rows: expected 1 dimensions, got shape (1, 1)"),
         (lambda: IMAGES.images([True, False]), InputTypeError, "use numpy.flatnonzero"),

@@ -203,6 +203,8 @@ def test_files_that_are_cut_off_are_refused(saved: Path, tmp_path: Path) -> None
         assert name in str(caught.value)
     with pytest.raises(InputError, match=r"there is no .*nowhere\.npz"):
         open_images(tmp_path / "nowhere.npz")
+    with pytest.raises(InputError, match=r"there is no room; demele\.data\.room\(\) draws the set of that name"):
+        open_images("room")
 
 
 def test_a_member_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:

@@ -88,6 +88,13 @@ def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "there.npz").read_text() == "mine"
 
 
+def test_a_set_that_the_disk_has_no_room_for_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1000})())
+    with pytest.raises(OutputError, match=r"set.npz: it takes 24 KiB, and the disk has 1000 bytes left"):
+        save_images(SETS[0], tmp_path / "set.npz")
+    assert not os.listdir(tmp_path)
+
+
 def test_a_failure_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "set.npz"
     path.write_text("old")

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from demele.core.errors import OutputError
+from demele.core.reading import size_text
 
 #: Longest name, in bytes, that is repeated in the name of the file beside: file systems allow 255 in all.
 _LONGEST = 200
@@ -156,6 +158,21 @@ def writing_whole(path: str | Path, *, replace: bool = True) -> Iterator[WholeFi
                 file.close()
     _named(path, beside, target, untouched, replace=replace)
     _sync_folder(target.parent)
+
+
+def check_room(path: str | Path, size: int) -> None:
+    """Refuse to begin a file that takes more bytes than its disk has left.
+
+    Raises
+    ------
+    OutputError
+        Also if there is no folder to write to.
+    """
+    path = Path(path)
+    with _failing(path):
+        free = shutil.disk_usage(path.parent).free
+    if free < size:
+        raise OutputError(f"cannot write {path}: it takes {size_text(size)}, and the disk has {size_text(free)} left")
 
 
 @contextlib.contextmanager

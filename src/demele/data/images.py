@@ -115,7 +115,8 @@ class ImageSet(ABC):
             told = f"factors {', '.join(map(str, names))}" if names else "no factors"
         else:
             told = " x ".join(f"{n} {name}" for name, n in zip(self.space.names, self.space.sizes, strict=True))
-            told = told if self.complete else f"out of {told}"
+            if not self.complete:
+                told = f"{'out of' if len(self) <= len(self.space) else 'repeats of'} {told}"
         return f"ImageSet({self.name}: {len(self)} images of {size}; {told})"
 
     # Images and factors ----------------------------------------------------------------------------------------------
@@ -338,6 +339,8 @@ class ImageSet(ABC):
     # What is asked for -----------------------------------------------------------------------------------------------
 
     def _checked_rows(self, rows: ArrayLike) -> NDArray[np.int64]:
+        if rows is None or isinstance(rows, str | slice):
+            raise InputTypeError("rows", f"expected an array of rows, got {quoted(rows)}; use a range or numpy.arange")
         array = np.asarray(rows)
         if array.dtype.kind == "b":
             raise InputTypeError("rows", "expected numbers of rows, got True and False; use numpy.flatnonzero")

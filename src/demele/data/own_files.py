@@ -23,6 +23,7 @@ from demele.core.npy_files import (
 )
 from demele.core.reading import check_characters, check_unpacked, parsing, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
+from demele.data.catalogue import DRAWN
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray
@@ -117,7 +118,8 @@ def open_images(
 
 def _start_of(path: Path) -> bytes:
     if not path.exists():
-        raise InputError("path", f"there is no {path}")
+        drawn = f"demele.data.{path}() draws the set of that name" if str(path) in DRAWN else None
+        raise InputError("path", f"there is no {path}", drawn)
     regular_file(path)
     with path.open("rb") as file:
         return file.read(len(_HDF5))

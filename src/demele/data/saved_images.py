@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
-from demele.core.outputs import WholeFile, writing_whole
+from demele.core.outputs import WholeFile, check_room, writing_whole
 from demele.data.images import ImageSet
 from demele.data.own_files import TEXTS
 from demele.data.pixels import BLOCK
@@ -66,6 +66,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
     texts = {name: getattr(images, name) for name in ("name", "provenance", "licence")}
     if images.space is not None:
         texts["space"] = images.space.to_json()
+    check_room(path, len(images) * int(np.prod(images.shape)))
     with (
         reporting(progress) as report,
         writing_whole(path, replace=replace) as whole,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError, OutputError, quoted
+from demele.core.errors import FormatError, InputError, quoted
 from demele.core.npy_files import mapped_array, read_header
-from demele.core.outputs import WholeFile, write_whole, writing_whole
-from demele.core.reading import check_nesting, parsing, read_whole, regular_file, size_text
+from demele.core.outputs import WholeFile, check_room, write_whole, writing_whole
+from demele.core.reading import check_nesting, parsing, read_whole, regular_file
 from demele.core.version import __version__
 from demele.data.images import ImageSet
 from demele.data.loaders.published import Opened
@@ -143,7 +142,7 @@ def convert(
     n, size = len(target), target.shape[:2]
     shape = (n, *target.shape)
     each = int(np.prod(target.shape))
-    _check_room(path, n * each)
+    check_room(path, n * each)
     with writing_whole(path, replace=replace) as whole:
         start = _write_header(whole, shape)
         written = 0
@@ -168,15 +167,6 @@ def convert(
             write_whole(beside(path, ".factors.npy"), factors, replace=replace)
         write_whole(beside(path), facts.to_json(), replace=replace)
     return path
-
-
-def _check_room(path: Path, size: int) -> None:
-    try:
-        free = shutil.disk_usage(path.parent).free
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-    if free < size:
-        raise OutputError(f"cannot write {path}: it takes {size_text(size)}, and the disk has {size_text(free)} left")
 
 
 def _write_header(whole: WholeFile, shape: tuple[int, ...]) -> int:
