@@ -8,30 +8,39 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from demele.models import load
 from tests.models.squares import fitted
 from tests.models.test_training import assert_same
 
+#: In five parts, each of which is longer than a process is let run after it has written one.
+STEPS = 600
 PROGRAM = """
 import sys
+from demele.models import load
 from tests.models.squares import fitted
-print("ready", flush=True)
-fitted("factor_vae", steps=500, width=8, fit={"checkpoint": sys.argv[1]})
+fitted("factor_vae", steps=int(sys.argv[2]), width=8, fit={"checkpoint": sys.argv[1]})
 """
+
+
+def written(path: Path) -> int:
+    """When a file was written last, in nanoseconds; 0 if it is not there."""
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 def test_a_training_that_is_killed_goes_on_to_the_same_bits(tmp_path: Path) -> None:
     path, root = tmp_path / "run", Path(__file__).parents[2]
-    for wait in np.random.default_rng(0).uniform(0.1, 0.6, 2):
-        child = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(path)], cwd=root, stdout=subprocess.PIPE, text=True
-        )
-        assert child.stdout is not None
-        child.stdout.readline()
+    for wait in np.random.default_rng(0).uniform(0, 0.1, 2):
+        before = written(path)
+        child = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path), str(STEPS)], cwd=root)
+        while written(path) == before and child.poll() is None:
+            time.sleep(0.01)
         time.sleep(wait)
         child.kill()
         child.wait()
-        child.stdout.close()
-    found = fitted("factor_vae", steps=500, width=8, fit={"checkpoint": path})
-    assert_same(found, fitted("factor_vae", steps=500, width=8))
+    kept = load(path).run
+    assert kept is not None
+    assert 0 < kept.steps < STEPS
+    found = fitted("factor_vae", steps=STEPS, width=8, fit={"checkpoint": path})
+    assert_same(found, fitted("factor_vae", steps=STEPS, width=8))
     assert not (tmp_path / ".run.lock").exists()

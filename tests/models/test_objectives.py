@@ -296,9 +296,10 @@ def test_nothing_costs_less_than_the_floor(likelihood: Bernoulli | Gaussian) -> 
     assert_close(likelihood.errors(torch.logit(images[2:]), images[2:]), likelihood.floor(images[2:]), ROUNDING)
 
 
-def test_extreme_logits_stay_finite() -> None:
+def test_extreme_logits_cost_what_they_say() -> None:
     logits = torch.tensor([[[[-200.0, 200.0]]]])
-    assert torch.isfinite(Bernoulli().errors(logits, torch.tensor([[[[1.0, 0.0]]]]))).all()
+    assert_exact(Bernoulli().errors(logits, torch.tensor([[[[1.0, 0.0]]]])), [400.0])  # of probabilities it is clipped
+    assert_exact(Bernoulli().errors(logits, torch.tensor([[[[0.0, 1.0]]]])), [0.0])
 
 
 # What is refused ----------------------------------------------------------------------------------------------------

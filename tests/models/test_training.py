@@ -16,8 +16,9 @@ import demele
 from demele.core.locks import locked
 from demele.models import VAE, Run, load
 from demele.models.checkpoint import read_checkpoint
+from demele.models.vae.aggregate import ESTIMATORS, total_correlation
 from demele.models.vae.feed import Feed
-from demele.models.vae.train import Training
+from demele.models.vae.train import Training, history_row
 from tests.models.squares import fitted, squares, weights
 from tests.tolerances import ROUNDING, SINGLE, assert_at_most, assert_close, assert_exact
 
@@ -298,6 +299,18 @@ def test_the_history_adds_up() -> None:
     assert_close(history["penalty"], 2 * history["kl"], SINGLE)
     assert_close(history["kl"], history[["kl_z1", "kl_z2", "kl_z3"]].sum(axis=1), ROUNDING)
     assert len(fitted(steps=450)[1].history) == 226  # every second step, and the last
+
+
+def test_the_total_correlation_in_the_history_is_the_stratified_estimate() -> None:
+    vae = VAE("beta_tcvae", latents=3, network="mlp", estimator="mws")
+    training = Training.begin(vae._spec(squares(), batch=8, lr=1e-3, seed=0), "mlp", "cpu")
+    terms, _ = training.advance(Feed(squares(), batch=8, seed=0, changed=None, device="cpu"))
+    row = history_row(training, terms, step=0, images_per_second=1.0)
+    codes, (mean, logvar) = terms.codes.detach(), (part.detach() for part in terms.posterior)
+    expected = {name: total_correlation(codes, mean, logvar, n=144, estimator=name).item() for name in ESTIMATORS}
+    assert row["total_correlation"] == expected["stratified"]
+    assert len(set(expected.values())) == 3
+    assert row["penalty"] == pytest.approx(row["kl"] + 3 * expected["mws"], rel=1e-5)
 
 
 def test_the_strength_can_be_that_of_print() -> None:
