@@ -13,7 +13,10 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 
 #: Modules that need a package of their own when they are imported, as the examples in them do.
 _NEEDS = {
-    "src/demele/adapters/keras.py": ("keras", os.environ["KERAS_BACKEND"]),
+    **dict.fromkeys(
+        ("src/demele/adapters/keras.py", "src/demele/adapters/keras_callback.py"),
+        ("keras", os.environ["KERAS_BACKEND"]),
+    ),
     **dict.fromkeys(("src/demele/models/checkpoint.py", "src/demele/models/presets.py"), ("torch",)),
     **dict.fromkeys(("src/demele/models/threads.py", "src/demele/models/vae"), ("torch",)),
 }

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from demele.core.results import DCI, Evaluation, Score
+    from demele.core.score_curve import ScoreCurve
     from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
     from demele.metrics.catalogue import describe, metric_names, register
     from demele.metrics.information.dcimig import dcimig
@@ -77,6 +78,7 @@ _HOMES = {
         "UndefinedFactorWarning UnknownNameError WorkerError"
     ),
     "demele.core.results": "DCI Evaluation Score",
+    "demele.core.score_curve": "ScoreCurve",
     "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
     "demele.metrics.catalogue": "describe metric_names register",
     "demele.metrics.metric": "Guards Metric MetricSpec Native",
@@ -149,6 +151,7 @@ __all__ = [
     "OutputError",
     "RepackedFileWarning",
     "Score",
+    "ScoreCurve",
     "SparseEvaluation",
     "UndefinedFactorWarning",
     "UnknownNameError",

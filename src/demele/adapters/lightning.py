@@ -4,19 +4,23 @@ Install ``demele[lightning]``. Trainers of ``lightning`` and of ``pytorch_lightn
 """
 
 import importlib.util
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.adapters.scored_epochs import (
+    DEFAULT_METRICS,
+    check_encoded,
+    check_settings,
+    chosen_metrics,
+    flat_scores,
+)
+from demele.core.errors import InputTypeError, NotEnoughData
 from demele.core.extras import require
 from demele.core.results import Evaluation
+from demele.core.score_curve import ScoreCurve
 
 __all__ = ["DEFAULT_METRICS", "ScoreCallback"]
-
-#: What is scored unless told otherwise: every property by a metric that costs little.
-DEFAULT_METRICS = ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap")
 
 
 def _callback() -> Any:
@@ -96,25 +100,24 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
         from demele.adapters.torchmetrics import TorchMetric
 
         super().__init__()
-        if not callable(encode):
-            raise InputTypeError("encode", f"expected a function of module and batch, got {type(encode).__name__}")
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise InputError("every", f"expected a number of epochs of at least 1, got {every!r}")
-        if not isinstance(prefix, str):
-            raise InputTypeError("prefix", f"expected a string, got {prefix!r}")
+        check_settings(encode, every, prefix)
         if not (hasattr(data, "val_dataloader") or isinstance(data, Iterable)):
             raise InputTypeError("data", f"expected a data loader or data module, got {type(data).__name__}")
-        names = DEFAULT_METRICS if metrics is None else (metrics,) if isinstance(metrics, str) else tuple(metrics)
         self._data = data
         self._encode = encode
         self._every = every
         self._prefix = prefix
         self._native = native
         self._seed = seed
-        self._metric = TorchMetric(names, seed=seed, **keywords)
+        self._metric = TorchMetric(chosen_metrics(metrics), seed=seed, **keywords)
         self._scored: int | None = None
         self._set_up = False
         self.history: list[tuple[int, Evaluation]] = []
+
+    @property
+    def curve(self) -> ScoreCurve:
+        """The evaluations as a table and a picture; epochs are counted from 0, each fit of the same trainer anew."""
+        return ScoreCurve(self.history)
 
     # Hooks ----------------------------------------------------------------------------------------------------------
 
@@ -151,12 +154,7 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
             for batch in self._batches(trainer):
                 on_device = trainer.strategy.batch_to_device(batch, pl_module.device)
                 encoded = self._encode(pl_module, on_device)
-                if not isinstance(encoded, Sequence) or len(encoded) not in (2, 3):
-                    raise InputTypeError(
-                        "encode",
-                        f"expected to return (codes, factors) or (codes, factors, codes_std), got "
-                        f"{type(encoded).__name__}",
-                    )
+                check_encoded(encoded)
                 metric.update(*encoded)
             metric.compute()
         evaluation = metric.evaluation
@@ -166,16 +164,12 @@ class ScoreCallback(_Callback):  # type: ignore[misc]
         self.history.append((int(trainer.current_epoch), evaluation))
         # every process has the same numbers; with sync_dist Lightning does not warn that they might differ
         pl_module.log_dict(
-            self._flat(evaluation), on_step=False, on_epoch=True, sync_dist=trainer.world_size > 1, batch_size=1
+            flat_scores(evaluation, self._prefix, native=self._native),
+            on_step=False,
+            on_epoch=True,
+            sync_dist=trainer.world_size > 1,
+            batch_size=1,
         )
-
-    def _flat(self, evaluation: Evaluation) -> dict[str, float]:
-        found = {}
-        for score in evaluation:
-            found[score.metric] = score.value
-            if self._native:
-                found |= {f"{score.metric}/{name}": value for name, value in score.native.items()}
-        return {f"{self._prefix}{name}": value for name, value in found.items() if math.isfinite(value)}
 
     def _batches(self, trainer: Any) -> Iterator[Any]:
         """Yield the batches that this process encodes."""

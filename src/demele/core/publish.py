@@ -17,6 +17,7 @@ PAGES = {
     "ranking": "demele.report.ranking:write_ranking",
     "characterisation": "demele.report.bench:write_bench_report",
     "methods": "demele.report.comparisons:write_comparisons",
+    "score curve": "demele.report.score_curve:write_score_curve",
     "pictures of methods": "demele.report.pictures:write_pictures",
 }
 

@@ -1,6 +1,5 @@
 """Pictures for print of comparison methods: coloured matrices (figure 6.6 of the source) and curves (figure 6.7)."""
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,29 +9,23 @@ from demele.core.extras import require
 from demele.core.outputs import write_whole
 from demele.report.comparisons_drawn import COLOURS, FIGURES
 from demele.report.comparisons_view import CELLS, ComparisonView, MethodLook, cells_of, comparison_view, slugs
+from demele.report.print_figures import (
+    DASHES,
+    FORMATS,
+    LINES,
+    MARKS,
+    PURPOSE,
+    WIDTH,
+    figure_bytes,
+    new_figures,
+    plain_text,
+)
 from demele.report.words import rate_text, share
 
 __all__ = ["FORMATS", "write_pictures"]
 
-#: What can be written, each with the metadata that would make the same picture differ from day to day.
-FORMATS: Mapping[str, Mapping[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-_WIDTH = 7.0  # inches: the text of an A4 page; with texts of 8 points it can stand in one column of two as well
 _PER_ROW = 4
 _MOST_COLUMNS = 6
-#: As the page on a light ground: told apart with any colour vision, and by marks and dashes beside.
-_LINES = ("#0072b2", "#c8540a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480")
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
-_MARKS = ("o", "s", "^", "D")
-_SETTINGS = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 7.5,
-    "svg.hashsalt": "demele",
-}
 
 
 def write_pictures(
@@ -65,17 +58,11 @@ def write_pictures(
     """
     asked = _checked_formats(formats)
     view = comparison_view(content)
-    figure_module = require("matplotlib.figure", purpose="a picture for print")
-    matplotlib = require("matplotlib", purpose="a picture for print")
     drawn: dict[str, bytes] = {}
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # the same picture whatever a user has set
-        matplotlib.rcParams.update(_SETTINGS)
-        for name, figure in _figures(view, figure_module.Figure).items():
+    with new_figures() as new_figure:
+        for name, figure in _figures(view, new_figure).items():
             for form in asked:
-                held = io.BytesIO()
-                figure.savefig(held, format=form, dpi=200, metadata=dict(FORMATS[form]))
-                drawn[f"{name}.{form}"] = held.getvalue()
+                drawn[f"{name}.{form}"] = figure_bytes(figure, form)
     return _written(drawn, Path(folder))
 
 
@@ -135,14 +122,7 @@ def _spread(rates: Sequence[float]) -> list[float]:
 
 def _title(view: ComparisonView, measure: str, what: str) -> str:
     against = "" if view.reference == "overlap" else f"; reference: {view.reference}"
-    return f"{view.m:,} classifiers, {_plain(measure)}, {what}{against}"
-
-
-def _plain(text: str, most: int = 60) -> str:
-    """Return a name as matplotlib should draw it: as it is, never as mathematics, and on one line."""
-    line = " ".join(text.split())
-    line = line if len(line) <= most else line[: most - 1] + "…"
-    return line.replace("$", r"\$")
+    return f"{view.m:,} classifiers, {plain_text(measure)}, {what}{against}"
 
 
 # Matrices -------------------------------------------------------------------------------------------------------------
@@ -156,11 +136,11 @@ def _matrices(
     new_figure: Callable[..., Any],
 ) -> Any:
     """Draw rows of matrices, classifiers from the least accurate (top, left) to the most accurate."""
-    colours = require("matplotlib.colors", purpose="a picture for print")
-    patches = require("matplotlib.patches", purpose="a picture for print")
+    colours = require("matplotlib.colors", purpose=PURPOSE)
+    patches = require("matplotlib.patches", purpose=PURPOSE)
     across = max(map(len, rows))
-    height = 0.85 + len(rows) * (_WIDTH / max(across, 3) + 0.45)
-    figure = new_figure(figsize=(_WIDTH, height), layout="constrained")
+    height = 0.85 + len(rows) * (WIDTH / max(across, 3) + 0.45)
+    figure = new_figure(figsize=(WIDTH, height), layout="constrained")
     figure.suptitle(f"{title}\nrow: established, column: candidate, by accuracy", fontsize=8)
     places = figure.subplots(len(rows), across, squeeze=False)
     palette = colours.ListedColormap(COLOURS)
@@ -196,8 +176,8 @@ def _broken(words: str) -> str:
     """Break the title of a small picture before its options, and shorten it if it must be."""
     name, bracket, options = words.partition(" (")
     if not bracket or len(words) <= 20:
-        return _plain(words, 26)
-    return f"{_plain(name, 26)}\n{_plain(f'({options}', 30)}"
+        return plain_text(words, 26)
+    return f"{plain_text(name, 26)}\n{plain_text(f'({options}', 30)}"
 
 
 # Curves ---------------------------------------------------------------------------------------------------------------
@@ -206,7 +186,7 @@ def _broken(words: str) -> str:
 def _curves(view: ComparisonView, measure: str, new_figure: Callable[..., Any]) -> Any:
     shown = view.main()
     legend_rows = -(-len(shown) // 3)
-    figure = new_figure(figsize=(_WIDTH, 2.5 + 0.17 * legend_rows), layout="constrained")
+    figure = new_figure(figsize=(WIDTH, 2.5 + 0.17 * legend_rows), layout="constrained")
     figure.suptitle(_title(view, measure, "with one standard error"), fontsize=8)
     panels = figure.subplots(1, len(FIGURES))
     lines: list[Any] = []
@@ -221,13 +201,13 @@ def _curves(view: ComparisonView, measure: str, new_figure: Callable[..., Any]) 
                     [100 * rate for rate in view.rates],
                     values,
                     yerr=errors,
-                    color=_LINES[method.colour],
-                    linestyle=_DASHES[method.variant % 4],
-                    marker=_MARKS[method.variant % 4],
+                    color=LINES[method.colour],
+                    linestyle=DASHES[method.variant % 4],
+                    marker=MARKS[method.variant % 4],
                     markersize=3,
                     linewidth=1.2,
                     elinewidth=0.7,
-                    label=_plain(method.title),
+                    label=plain_text(method.title),
                 )
             )
         ax.set_title(title)

@@ -1,0 +1,124 @@
+"""The callback of Keras: what it scores, when, and where the scores appear."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+keras: Any = pytest.importorskip("keras")
+
+import demele  # noqa: E402
+from demele.adapters.keras_callback import ScoreCallback  # noqa: E402
+from demele.adapters.scored_epochs import DEFAULT_METRICS  # noqa: E402
+from tests.adapters.keras_rows import array, rows  # noqa: E402
+from tests.tolerances import assert_exact  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::demele.core.errors.DemeleWarning"),  # small data
+    # of Keras' own conversions of its tensors and variables
+    pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"),
+]
+
+CODES, FACTORS = rows()
+BATCHES = [(CODES[start : start + 64], FACTORS[start : start + 64]) for start in range(0, len(CODES), 64)]
+
+
+def model() -> Any:
+    """Nearly the identity, with dropout that makes training visible."""
+    keras.utils.set_random_seed(0)
+    made = keras.Sequential(
+        [keras.Input((3,)), keras.layers.Dropout(0.5), keras.layers.Dense(3, kernel_initializer="identity")]
+    )
+    made.compile(optimizer=keras.optimizers.SGD(1e-3), loss="mse")
+    return made
+
+
+def encode(net: Any, batch: Any) -> Any:
+    return net(batch[0], training=False), batch[1]
+
+
+def fit(net: Any, *callbacks: Any, epochs: int = 4) -> dict[str, list[float]]:
+    found = net.fit(CODES, CODES, batch_size=100, epochs=epochs, verbose=0, callbacks=list(callbacks))
+    history: dict[str, list[float]] = found.history
+    return history
+
+
+def test_every_k_epochs_with_the_values_of_one_call() -> None:
+    net, scoring = model(), ScoreCallback(BATCHES, encode, ["mig", "sap"], every=2)
+    logged = fit(net, scoring)
+    assert [epoch for epoch, _ in scoring.history] == [1, 3]
+    expected = demele.evaluate(array(net(CODES, training=False)), FACTORS, ["mig", "sap"])
+    last = scoring.history[-1][1]
+    assert {one.metric: one.value for one in last} == {one.metric: one.value for one in expected}
+    assert logged["demele/mig"] == [evaluation["mig"].value for _, evaluation in scoring.history]
+    assert_exact(scoring.curve.to_frame()["sap"], logged["demele/sap"])
+    assert list(scoring.curve.to_frame().index) == [1, 3]
+
+
+def test_the_training_does_not_notice() -> None:
+    weights = []
+    for callbacks in ([], [ScoreCallback(BATCHES, encode, ["mig"])]):
+        net = model()
+        fit(net, *callbacks, epochs=2)
+        weights.append(array(net.get_weights()[0]))
+    assert_exact(weights[0], weights[1])
+
+
+def test_others_can_monitor_scores() -> None:
+    class Falling:
+        """Codes that get worse with each epoch."""
+
+        scale = 0.0
+
+        def __call__(self, net: Any, batch: Any) -> Any:
+            self.scale += 1
+            noise = np.random.default_rng(0).normal(size=batch[0].shape)
+            return batch[0] + self.scale * noise, batch[1]
+
+    stopping = keras.callbacks.EarlyStopping(monitor="demele/mig", mode="max", patience=1)
+    scoring = ScoreCallback([(CODES, FACTORS)], Falling(), "mig")
+    fit(model(), scoring, stopping, epochs=9)
+    assert len(scoring.history) == 2
+    assert scoring.curve.best("mig") == 0
+
+
+def test_names_of_logs_and_native_values() -> None:
+    logged = fit(model(), ScoreCallback(BATCHES, encode, ["mig", "modularity"], prefix="val_", native=True), epochs=1)
+    assert {"val_mig", "val_mig/v1", "val_mig/v2", "val_modularity", "val_modularity/z3"} <= set(logged)
+    single = ScoreCallback([(CODES, FACTORS[:, 0])], encode, ["mig", "modularity"])
+    assert set(fit(model(), single, epochs=1)) == {"loss", "demele/mig"}
+    assert [left.metric for left in single.history[0][1].left_out] == ["modularity"]
+
+
+def test_deviations_are_scored() -> None:
+    def with_deviations(net: Any, batch: Any) -> Any:
+        return *encode(net, batch), np.full_like(batch[0], 0.1)
+
+    scoring = ScoreCallback(BATCHES, with_deviations, ["rmig"])
+    assert "demele/rmig" in fit(model(), scoring, epochs=1)
+    assert list(ScoreCallback([], encode)._empty.metrics) == list(DEFAULT_METRICS)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"encode": 3}, "encode: expected a function"),
+        ({"every": 0}, "every: expected a number of epochs of at least 1"),
+        ({"prefix": 1}, "prefix: expected a string"),
+        ({"data": 5}, "data: expected batches to go through, got int"),
+        ({"metrics": ["mgi"]}, "did you mean 'mig'"),
+    ],
+)
+def test_arguments_that_cannot_be_used(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        ScoreCallback(**{"data": BATCHES, "encode": encode, **given})
+
+
+def test_what_encode_returns_is_checked() -> None:
+    def nothing(net: Any, batch: Any) -> Any:
+        return {"codes": CODES}
+
+    with pytest.raises(demele.InputTypeError, match=r"expected to return \(codes, factors\)"):
+        fit(model(), ScoreCallback(BATCHES, nothing), epochs=1)
