@@ -66,7 +66,7 @@ def room(size: int = 32, counts: tuple[int, int, int, int, int, int] = (6, 6, 6,
     of the room shows the azimuth behind round objects too.
 
     The weights of each scale, shape and azimuth are computed when they are first needed, in 3 ms at 64 x 64 pixels, and
-    kept: 48 KB each. From then on some 40 000 images are drawn per second, 100 000 of 32 x 32 pixels.
+    kept: 48 KB each. From then on some 30 000 images are drawn per second, 90 000 of 32 x 32 pixels.
 
     Examples
     --------

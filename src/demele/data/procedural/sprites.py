@@ -60,8 +60,9 @@ def sprites(
     -------
     ImageSet
         Images of (size, size, 1), the product of the counts many: 20 736 by default. They are drawn when they are asked
-        for, some 30 000 per second of 32 x 32 pixels. Factors: ``shape``; ``scale``, from 0.5 to 1; ``orientation`` in
-        degrees, clockwise; ``x`` and ``y`` of the centre, from the left and from the top, as shares of the size.
+        for: of 32 x 32 pixels, 10 000 to 40 000 per second. Factors: ``shape``; ``scale``, from 0.5 to 1;
+        ``orientation`` in degrees, clockwise; ``x`` and ``y`` of the centre, from the left and from the top, as shares
+        of the size.
 
     Raises
     ------
