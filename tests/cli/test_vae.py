@@ -126,3 +126,32 @@ def test_files_are_not_replaced(demele: Program, folder: Path) -> None:
     assert "run.npz: it is read by the same command" in demele("vae", "encode", "run.npz", "--output", "run.npz").err
     assert demele("vae", "encode", "codes.npz", "--output", "new.npz").status == 2
     assert demele("vae", "encode", "run", "--output", "codes.npz", "--force", "--quiet").err == ""
+
+
+def test_a_page_on_what_a_model_has_learnt(demele: Program, folder: Path) -> None:
+    pytest.importorskip("PIL")
+    demele("vae", "train", "squares", "--size", 16, "--network", "mlp", "--latents", 3, "--steps", 5, "--output", "run")
+    found = demele("vae", "report", "run", "--report", "vae.html")
+    assert found.status == 0, found.err
+    assert (
+        found.out.startswith("Examination of vae on squares: ") or "Examination of beta_vae on squares: " in found.out
+    )
+    assert found.err.endswith("page written to vae.html\n")
+    page = Path("vae.html").read_text(encoding="utf-8")
+    assert page.count("<img") >= 16
+    again = demele("vae", "report", "run", "--report", "vae.html")
+    assert (again.status, "--force" in again.err) == (2, True)
+
+
+def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, (200, 2))
+    np.savez("codes.npz", codes=factors + 0.1 * rng.normal(size=(200, 2)), factors=factors)
+    found = demele("vae", "report", "codes.npz", "--report", "vae.html", "--quiet")
+    assert (found.status, found.err) == (0, "")
+    assert "v1 is held by z1" in found.out
+    assert "How this was made" in Path("vae.html").read_text(encoding="utf-8")
+    np.savez("other.npz", z=factors)
+    wrong = demele("vae", "report", "other.npz", "--report", "other.html")
+    assert wrong.status == 2
+    assert not Path("other.html").exists()

@@ -11,6 +11,7 @@ from demele.report.assessment import write_assessment
 from demele.report.bench import write_bench_report
 from demele.report.comparisons import write_comparisons
 from demele.report.decision import write_decision
+from demele.report.examination import write_examination
 from demele.report.page import h
 from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
@@ -18,6 +19,7 @@ from demele.report.words import Text, link, named, strong
 from tests.report.sample_characterisation import own_characterisation
 from tests.report.sample_comparisons import content
 from tests.report.sample_evaluation import SPECS, sample_evaluations
+from tests.report.sample_examination import picture_content
 from tests.report.sample_labels import assessment, decision, ranking
 from tests.report.test_html import Page
 
@@ -61,6 +63,7 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
         lambda data: [*data["names"], *(row["class"] for row in data["details"]["by_class"])],
     ),
     "ranking": (write_ranking, lambda: ranking(6), lambda data: [model["name"] for model in data["models"]]),
+    "examination": (write_examination, picture_content, lambda data: [*data["code_names"], *data["factor_names"]]),
     "assessment": (write_assessment, lambda: assessment(6), lambda data: [str(name) for name in data["classes"]]),
 }
 

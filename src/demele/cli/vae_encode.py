@@ -60,17 +60,18 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.models import load
 
     vae = load(arguments.checkpoint)
-    images = _trained_on(vae.spec) if named is None else _of_size(named, arguments.size, vae.spec)
+    images = trained_on(vae.spec) if named is None else images_of_size(named, arguments.size, vae.spec)
     sample = vae.encode(images, codes=arguments.codes, seed=arguments.seed)
     write_whole(arguments.output, codes_file(sample))
     say_written(arguments, output=f"{len(sample.codes):,} codes of {images.name} written to")
 
 
-def _of_size(named: str, size: int | None, spec: "TrainingSpec") -> "ImageSet":
+def images_of_size(named: str, size: int | None, spec: "TrainingSpec") -> "ImageSet":
+    """Return the images that are named, of the size that the model takes unless another is given."""
     return named_images(named, spec.shape[0] if size is None and not Path(named).exists() else size)
 
 
-def _trained_on(spec: "TrainingSpec") -> "ImageSet":
+def trained_on(spec: "TrainingSpec") -> "ImageSet":
     """Return the images of a training, if a formula draws them with its usual arguments.
 
     Raises

@@ -18,6 +18,8 @@ PAGES = {
     "characterisation": "demele.report.bench:write_bench_report",
     "methods": "demele.report.comparisons:write_comparisons",
     "score curve": "demele.report.score_curve:write_score_curve",
+    "examination": "demele.report.examination:write_examination",
+    "model": "demele.studies.examine:model_page",
     "pictures of methods": "demele.report.pictures:write_pictures",
 }
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.publish import publish
 from demele.core.results import Evaluation, Note
 from demele.core.written import Written, plain
 
@@ -183,6 +185,28 @@ class Examination(Written):
             }
         )
         return found
+
+    def to_content(self) -> dict[str, Any]:
+        """Everything: what :meth:`to_dict` returns, and ``pictures`` as arrays."""
+        made = self.reconstructions
+        pictures = {
+            "traversals": None if self.traversals is None else self.traversals.images,
+            "originals": None if made is None else made.originals,
+            "made": None if made is None else made.made,
+            "sweeps": [sweep.images for sweep in self.sweeps],
+        }
+        return {**self.to_dict(), "pictures": pictures}
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write one self-contained HTML page: verdict, scores, heat map, traversals, reconstructions, sweeps.
+
+        Raises
+        ------
+        MissingExtraError
+            If there are pictures, and Pillow (``demele[images]``) is not installed.
+        """
+        written: Path = publish("examination", self.to_content(), path)
+        return written
 
     def __repr__(self) -> str:
         used = f"{int(self.codes['active'].sum())} of {len(self.codes)} codes in use"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
     from demele.models.vae.model import VAE
 
 #: Scores that are quick to compute on thousands of rows, with intervals and chance.
-METRICS = ("mig", "dcimig", "modularity", "sap", "explicitness")
-#: Trees of the forest whose importances are shown, and the rows that it is grown on.
-_TREES, _FOREST_ROWS = 20, 2000
+METRICS = ("mig", "dcimig", "modularity", "sap")
+#: Images of a larger set whose codes are computed by :meth:`demele.models.VAE.to_html`.
+MOST_ENCODED = 25_000
+#: Of the forest whose importances are shown: its scores, trees, and the rows that it is grown on.
+_FOREST = ("dci_forest_modularity", "dci_forest_compactness", "dci_forest_explicitness")
+_TREES, _FOREST_ROWS = 10, 1000
 
 
 def examine(
@@ -45,7 +49,7 @@ def examine(
     decoded: str = "pixels",
     value_range: tuple[float, float] = (0.0, 1.0),
     metrics: Sequence[Any] = METRICS,
-    rows: int = 4000,
+    rows: int = 3000,
     bootstrap: int = 40,
     chance: int = 5,
     forest: int = _TREES,
@@ -74,12 +78,13 @@ def examine(
         What black and white are among its pixels.
     metrics : sequence of names, callables and Metrics
         As in :func:`demele.evaluate`; none for no scores.
-    rows : int, default 4000
+    rows : int, default 3000
         Of more rows, scores and their intervals are of so many, drawn at random.
     bootstrap, chance : int
         Resamples for intervals, permutations for chance.
-    forest : int, default 20
-        Trees of the forest whose importances are shown beside informations; 0 for none.
+    forest : int, default 10
+        Trees of the forests (DCI) whose importances are shown beside informations, and whose scores are added without
+        intervals; 0 for none.
     kinds : optional
         Of the factors, as in :func:`demele.evaluate`.
     seed : int, default 0
@@ -91,7 +96,7 @@ def examine(
     -------
     Examination
         ``scores``, ``information``, ``codes``, ``factors`` (with verdicts), ``traversals``, ``reconstructions``,
-        ``sweeps``, ``notes``; ``to_json(path)``.
+        ``sweeps``, ``notes``; ``to_html(path)``, ``to_json(path)``.
 
     Raises
     ------
@@ -130,12 +135,13 @@ def examine(
     settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "name": name or "codes"}
     chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
     scores, missing = _scores(held.sample, chosen, metrics, settings)
+    scores, importances = _with_forest(scores, held.sample, chosen, forest, settings)
     return Examination(
         name=name or _name(model, shown),
         n=len(codes),
         scores=scores,
         information=shares,
-        importances=_importances(held.sample, chosen, forest, kinds, start) if scores is not None else None,
+        importances=importances,
         codes=own,
         factors=factor_facts(_no_shares(codes)) if told is None else told,
         traversals=moved,
@@ -146,6 +152,30 @@ def examine(
         facts=_facts(held.sample, shown, model, len(chosen)),
         version=__version__,
     )
+
+
+def of_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
+    """Encode images with a VAE and look at it.
+
+    Of sets of more than 25 000 images as many are encoded, drawn at random; there are no sweeps of factors then.
+
+    Parameters
+    ----------
+    model : demele.models.VAE
+    images : ImageSet
+    **options
+        Of :func:`examine`.
+    """
+    chosen = images
+    if len(images) > MOST_ENCODED:
+        chosen = images.subset(_drawn(len(images), MOST_ENCODED, checked_seed(options.get("seed", 0))))
+    return examine(model.encode(chosen), chosen, model=model, **options)
+
+
+def model_page(model: VAE, path: Path, *, images: ImageSet, **options: Any) -> Path:
+    """Write the page of :func:`of_model`: what ``VAE.to_html`` does."""
+    found = of_model(model, images, **options)
+    return found.to_html(path)
 
 
 # What is given --------------------------------------------------------------------------------------------------------
@@ -258,26 +288,19 @@ def _scores(
             return None, [Note(code="not-scored", message=message, severity="warning")]
 
 
-def _importances(sample: Sample, rows: NDArray[np.int64], trees: int, kinds: object, seed: int) -> pd.DataFrame | None:
-    """Return the importances of a small forest; None where it cannot be grown."""
-    if not checked_count(trees, "forest", 0):
-        return None
-    rows = rows[:: max(1, len(rows) // _FOREST_ROWS)]
-    metric, options = "dci_forest_modularity", {"dci_forest": {"n_trees": trees}}
-    with warnings.catch_warnings(action="ignore", category=DemeleWarning):
-        try:
-            found = evaluate(
-                sample.codes.iloc[rows],
-                sample.factors.iloc[rows],
-                [metric],
-                options=options,
-                kinds=kinds,
-                missing="omit",
-                seed=seed,
-            )
-        except NotEnoughData:
-            return None
-    return found[metric].matrix if len(found) else None
+def _with_forest(
+    scores: Evaluation | None, sample: Sample, rows: NDArray[np.int64], trees: int, settings: dict[str, Any]
+) -> tuple[Evaluation | None, pd.DataFrame | None]:
+    """Return the scores with those of a small forest after them, and its importances."""
+    if not checked_count(trees, "forest", 0) or scores is None:
+        return scores, None
+    few = rows[:: max(1, len(rows) // _FOREST_ROWS)]
+    own = {**settings, "bootstrap": 0, "chance": 0, "options": {"dci_forest": {"n_trees": trees}}}
+    found, _ = _scores(replace(sample, codes_std=None), few, _FOREST, own)
+    if found is None or not len(found):
+        return scores, None
+    left_out = (*scores.left_out, *found.left_out)
+    return replace(scores, scores=(*scores.scores, *found.scores), left_out=left_out), found.scores[0].matrix
 
 
 def _no_shares(codes: pd.DataFrame) -> pd.DataFrame:

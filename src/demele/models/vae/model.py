@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError
 from demele.core.extras import require
+from demele.core.publish import publish
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
@@ -355,6 +356,32 @@ class VAE:
             As :meth:`encode`.
         """
         return self.decode(self.encode(images, rows).codes.to_numpy())
+
+    def to_html(self, images: ImageSet, path: str | Path, **options: Any) -> Path:
+        """Write one self-contained page on what the model has learnt: scores, traversals, reconstructions.
+
+        Parameters
+        ----------
+        images : ImageSet
+            With their factors. Of more than 25 000 so many are taken, drawn at random.
+        path : str or Path
+        **options
+            Of :func:`demele.studies.examine`, such as ``bootstrap`` or ``seed``.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        InputError
+            As :meth:`encode`.
+        MissingExtraError
+            Without Pillow (``demele[images]``).
+        """
+        self._fitted(images)
+        written: Path = publish("model", self, path, images=images, **options)
+        return written
 
     @property
     def encoder(self) -> nn.Module:

@@ -1,0 +1,82 @@
+"""``demele vae report``: a trained model looked at, as one page."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.image_sets import named_images
+from demele.cli.options import command, option, told_by
+from demele.cli.output import emit, say_written, warnings_in_one_line
+from demele.cli.targets import check_targets
+from demele.cli.vae_encode import images_of_size, trained_on
+
+if TYPE_CHECKING:
+    from demele.studies import Examination
+
+_DESCRIPTION = """\
+Look at a trained model: which code holds which factor, scores with intervals and chance, traversals, the worst
+reconstructions, how codes respond to each factor. The model is the file of demele vae train, or an .npz from anywhere
+with codes, and if they are known codes_std, factors (with factor_names), images, reconstructions, and traversals
+(codes, steps, height, width[, channels]).
+
+Without IMAGES, those that the model was trained on, if a formula draws them; of an .npz, its own.
+"""
+_EXAMPLES = """\
+examples:
+  demele vae report run --report vae.html
+  demele vae report run mine.npz --report vae.html
+  demele vae report codes.npz --report vae.html
+
+Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
+"""
+
+
+def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele vae report`` to the actions."""
+    parser = command(
+        actions,
+        "report",
+        _run,
+        help="look at a trained model: scores, traversals, reconstructions, as one page",
+        description=_DESCRIPTION,
+        examples=_EXAMPLES,
+        called={"sample": "RUN", "images": "IMAGES"},
+    )
+    option(parser, "model", metavar="RUN", help="the file of demele vae train, or an .npz with codes")
+    option(parser, "images", nargs="?", metavar="IMAGES", help="sprites, room, squares, or a file or folder")
+    option(parser, "--size", type=int, metavar="S", help="height and width (default: those of the model)")
+    option(parser, "--report", required=True)
+    option(parser, "--seed", default=0)
+    option(parser, "--force", "--quiet")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    named = arguments.images
+    model = Path(arguments.model)
+    check_targets(arguments, ("report",), inputs=[model, *([Path(named)] if named is not None else [])])
+    from demele.studies.codes_file import is_codes_file
+
+    with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
+        found = _of_codes(arguments, model) if is_codes_file(model) else _of_run(arguments, model)
+        found.to_html(arguments.report)
+    emit(f"{found!r}\n", None)
+    say_written(arguments, report="page written to")
+
+
+def _of_codes(arguments: argparse.Namespace, file: Path) -> "Examination":
+    """Look at codes that a file holds, with its images or those that are named."""
+    from demele.studies import examine
+
+    images = None if arguments.images is None else named_images(arguments.images, arguments.size)
+    return examine(file, images, seed=arguments.seed, name=file.name)
+
+
+def _of_run(arguments: argparse.Namespace, file: Path) -> "Examination":
+    """Look at a model that was trained."""
+    from demele.models import load
+    from demele.studies.examine import of_model
+
+    vae = load(file)
+    named = arguments.images
+    images = trained_on(vae.spec) if named is None else images_of_size(named, arguments.size, vae.spec)
+    return of_model(vae, images, seed=arguments.seed)
