@@ -169,7 +169,7 @@ def test_variances_count_in_the_second_form() -> None:
 
 
 def test_what_independent_codes_cost_on_a_batch() -> None:
-    codes = torch.from_numpy(np.random.default_rng(0).normal(size=(1000, 64, 10)))
+    codes = torch.from_numpy(np.random.default_rng(0).normal(size=(300, 64, 10)))
     covariances = [objectives.mean_covariance(one) for one in codes]
     assert_mean([objectives.distance_from_identity(one, 10, 100).item() for one in covariances], 183700 / 4096)
 

@@ -237,6 +237,8 @@ def test_files_with_more_than_tensors_and_plain_values_are_refused(tmp_path: Pat
         ({"format": "other"}, "not a training of demele"),
         ({"format_version": "7"}, "has format version '7'"),
         ({"spec": {}}, "missing or not known"),
+        ({"history": 3}, "its history or figures are not those of a training"),
+        ({"figures": {"kl": 3}}, "its history or figures are not those of a training"),
         ({"model": {"encoder": {}, "decoder": {}}}, "its weights are not those of a encoder 'mlp' with 3 codes"),
     ],
 )
@@ -246,6 +248,22 @@ def test_files_that_were_changed_are_refused(values: dict[str, Any], message: st
     changed(path, **values)
     with pytest.raises(demele.InputError, match=message):
         load(path)
+
+
+def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    fitted(steps=2, fit={"checkpoint": path})
+    whole, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    for number in range(60):
+        damaged = bytearray(whole[: rng.integers(len(whole))] if number % 6 == 0 else whole)
+        for place in rng.integers(0, min(len(damaged), 6000), 3):  # where names and shapes are, not weights
+            damaged[place] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            load(path)
+        except demele.FormatError:
+            refused += 1
+    assert refused > 10
 
 
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class Fitting:
         computed = computing(threads=self._threads, device=self._device, gradients=True)
         with alone, computed, reporting(progress) as report:
             content = self._opened()
-            ended = content is not None and (content["status"] == "diverged" or content["step"] >= steps)
+            ended = content is not None and (content["status"] == "diverged" or self._training.step >= steps)
             if content is None or content["figures"] is None or not ended:
                 problem = None if ended else self._worked_off(steps, report, on_event)
                 content = self._finished(problem)

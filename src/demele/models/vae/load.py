@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.core.extras import require
+from demele.core.reading import parsing
 from demele.models.vae.model import VAE
 
 
@@ -45,15 +46,16 @@ def load(path: str | Path, *, network: Any = None) -> VAE:
 
     pair, content = reopened(Path(path), network)
     spec = pair.spec
-    vae = VAE(
-        spec.objective,
-        latents=spec.latents,
-        network=(pair.encoder, pair.decoder) if spec.own_networks else spec.network,
-        likelihood=spec.likelihood,
-        beta_scale=spec.beta_scale,  # type: ignore[arg-type]
-        init=spec.init,  # type: ignore[arg-type]
-        logvar_bounds=None if spec.logvar_bounds is None else (spec.logvar_bounds[0], spec.logvar_bounds[1]),
-        **spec.options,
-    )
+    with parsing(f"{path}: its spec is not that of a model"):
+        vae = VAE(
+            spec.objective,
+            latents=spec.latents,
+            network=(pair.encoder, pair.decoder) if spec.own_networks else spec.network,
+            likelihood=spec.likelihood,
+            beta_scale=spec.beta_scale,  # type: ignore[arg-type]
+            init=spec.init,  # type: ignore[arg-type]
+            logvar_bounds=None if spec.logvar_bounds is None else (spec.logvar_bounds[0], spec.logvar_bounds[1]),
+            **spec.options,
+        )
     vae._take(pair, content)
     return vae

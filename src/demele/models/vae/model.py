@@ -13,6 +13,7 @@ from demele.core.checked_numbers import checked_count, checked_number
 from demele.core.errors import InputError
 from demele.core.extras import require
 from demele.core.publish import publish
+from demele.core.reading import parsing
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
@@ -214,15 +215,16 @@ class VAE:
         """Hold trained networks, and what their training has come to."""
         from demele.models.vae.nets import parameter_count
 
+        with parsing("checkpoint: its history or figures are not those of a training"):
+            self.run = run_of(
+                content,
+                latents=pair.spec.latents,
+                parameters=parameter_count(pair.encoder, pair.decoder),
+                pixels=pair.spec.pixels,
+                likelihood=pair.spec.likelihood,
+                beta_normalised=pair.spec.beta_normalised,
+            )
         self._pair = pair
-        self.run = run_of(
-            content,
-            latents=pair.spec.latents,
-            parameters=parameter_count(pair.encoder, pair.decoder),
-            pixels=pair.spec.pixels,
-            likelihood=pair.spec.likelihood,
-            beta_normalised=pair.spec.beta_normalised,
-        )
 
     def _spec(self, images: ImageSet, *, batch: Any, lr: Any, seed: Any) -> TrainingSpec:
         size = checked_count(batch, "batch", 1)
