@@ -7,7 +7,7 @@ OLDEST := .venv-oldest
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH
 
-.PHONY: demo test test-all test-fast test-oldest test-oldest-short lint format types docs names bench fuzz clean
+.PHONY: demo demo-vae test test-all test-fast test-oldest test-oldest-short lint format types docs names bench fuzz clean
 
 # Says what is missing on the machine, before half an environment is made that the next call would trust.
 define check_python
@@ -26,11 +26,20 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	touch $@ $(VENV)/.demo
+	touch $@ $(VENV)/.demo $(VENV)/.demo-vae
 
 demo: $(VENV)/.demo  ## Score bundled codes, rank bundled language models; write demele-demo.html and demele-compare.html
 	$(BIN)/demele score --demo --jobs 2 --format table --report demele-demo.html --force
 	$(BIN)/demele compare --demo --format table --report demele-compare.html --force
+
+# PyTorch is a download of its own: only this needs it.
+$(VENV)/.demo-vae: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[torch,images]'
+	touch $@
+
+demo-vae: $(VENV)/.demo-vae  ## Train a small VAE on drawn sprites, less than a minute; write demele-vae.html
+	$(BIN)/demele vae train sprites --size 16 --network mlp --latents 6 --beta 0.6 --lr 0.002 --batch 64 --steps 3000 --format table --output demele-vae.run
+	$(BIN)/demele vae report demele-vae.run sprites --size 16 --report demele-vae.html --force
 
 test: lint types docs test-all  ## Everything that CI runs
 
