@@ -16,6 +16,7 @@ from demele.report.decision import write_decision
 from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
 from tests.report.sample_evaluation import SPECS, sample_evaluations
+from tests.report.sample_examination import sample_examination
 from tests.report.sample_labels import HOSTILE, assessment, decision, largest_bearable, ranking, undecided
 from tests.tolerances import SOLVER, assert_close
 
@@ -229,3 +230,12 @@ def test_long_tables_fold_sort_and_are_searched(tmp_path: Path) -> None:
 
 def _trials(item: dict[str, Any]) -> float:
     return float(item["trials"])
+
+
+def test_the_page_on_a_trained_model_starts_and_asks_nothing_of_any_network(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    path = sample_examination().to_html(tmp_path / "vae.html")
+    document = re.sub(r"<script>.*?</script>", "", _document_after_scripts(path, tmp_path / "profile"), flags=re.DOTALL)
+    assert _element(document, "script-errors") == ""
+    assert 'data-ready="true"' in document
+    assert not re.search(r'<div class="tools" hidden', document)

@@ -83,8 +83,8 @@ def examine(
     bootstrap, chance : int
         Resamples for intervals, permutations for chance.
     forest : int, default 10
-        Trees of the forests (DCI) whose importances are shown beside informations, and whose scores are added without
-        intervals; 0 for none.
+        Trees of the forests (DCI) whose importances are shown beside informations, and whose scores, of fewer than
+        2000 rows, are added without intervals; 0 for none.
     kinds : optional
         Of the factors, as in :func:`demele.evaluate`.
     seed : int, default 0
