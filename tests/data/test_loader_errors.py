@@ -81,6 +81,15 @@ def test_a_flipped_bit_of_what_is_deflated_is_seen(tmp_path: Path) -> None:
     refused(norb, "training-dat.mat.gz: damaged or cut off")
 
 
+def test_a_checksum_that_does_not_fit_is_seen_at_the_end(tmp_path: Path) -> None:
+    made = files.write_mpi3d(tmp_path, packed=True)
+    content = bytearray(made.path.read_bytes())
+    for record, place in ((b"PK\1\2", 16), (b"PK\3\4", 14)):
+        content[content.index(record) + place] ^= 1
+    made.path.write_bytes(bytes(content))
+    refused(made, "mpi3d_toy.npz::images: damaged or cut off at image", variant="toy")
+
+
 # Archives ------------------------------------------------------------------------------------------------------------
 
 
@@ -175,8 +184,10 @@ def _replaced(name: str, array: Any) -> Callable[[Any], None]:
 
 
 def _linked(file: Any) -> None:
+    with h5py.File(f"{file.filename}.other", "w") as other:
+        other["images"] = file["images"][:]
     del file["images"]
-    file["images"] = h5py.ExternalLink("/etc/other.h5", "images")
+    file["images"] = h5py.ExternalLink(f"{file.filename}.other", "images")
 
 
 def _elsewhere(file: Any) -> None:

