@@ -10,7 +10,7 @@ import io
 import pickle
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -288,3 +288,26 @@ def write_morpho_mnist(folder: Path, *, perturbed: bool = True, n: Mapping[str, 
             table.writerow(["index", "area", "length", "thickness", "slant", "width", "height"])
             table.writerows([row, *map(float, rng.random(6))] for row in range(count))
     return Written(folder, PUBLISHED["morpho_mnist"], np.concatenate(images))
+
+
+# All of them ---------------------------------------------------------------------------------------------------------
+
+#: Each layout: what writes it, how, and what it is asked for so that all its images are in the set.
+LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]] = {
+    "dsprites": (write_dsprites, {}, {}),
+    "dsprites, stored": (write_dsprites, {"packed": False}, {}),
+    "dsprites, hdf5": (write_dsprites_hdf5, {}, {}),
+    "dsprites, hdf5 in one piece": (write_dsprites_hdf5, {"chunks": False}, {}),
+    "shapes3d": (write_shapes3d, {}, {}),
+    "shapes3d, in one piece": (write_shapes3d, {"chunks": None}, {}),
+    "mpi3d": (write_mpi3d, {}, {"variant": "toy"}),
+    "mpi3d, deflated": (write_mpi3d, {"packed": True}, {"variant": "complex"}),
+    "cars3d": (write_cars3d, {}, {}),
+    "smallnorb": (write_smallnorb, {}, {}),
+    "smallnorb, plain": (write_smallnorb, {"packed": False}, {"options": {"instance": "factor"}}),
+    "falcor3d": (write_rendered, {}, {}),
+    "isaac3d": (write_rendered, {"name": "isaac3d"}, {}),
+    "3dident": (write_3dident, {}, {}),
+    "causal3dident": (write_causal3dident, {}, {}),
+    "morpho_mnist": (write_morpho_mnist, {}, {"options": {"split": "both"}}),
+}

@@ -17,7 +17,7 @@ from demele.data import ImageSet
 from demele.data.loaders.converted import open_converted, read_facts
 from demele.data.loaders.loading import convert_as, load_as
 from tests.data import published_files as files
-from tests.data.test_loaders import LAYOUTS
+from tests.data.published_files import LAYOUTS
 from tests.tolerances import assert_exact
 
 

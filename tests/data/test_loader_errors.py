@@ -17,8 +17,7 @@ import demele
 from demele.core.errors import FormatError, InputError, InputTypeError, UnknownNameError
 from demele.data.loaders.loading import load_as
 from tests.data import published_files as files
-from tests.data.published_files import Written
-from tests.data.test_loaders import LAYOUTS
+from tests.data.published_files import LAYOUTS, Written
 
 
 def refused(made: Written, match: str, kind: type[InputError] = FormatError, **asked: Any) -> str:

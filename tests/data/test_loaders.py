@@ -19,28 +19,8 @@ from demele.data.loaders.loading import load_as
 from demele.data.loaders.published import PublishedFile
 from demele.data.loaders.stored_images import recognised
 from tests.data import published_files as files
-from tests.data.published_files import Written
+from tests.data.published_files import LAYOUTS, Written
 from tests.tolerances import assert_close, assert_exact
-
-#: Each layout, with what it is asked for so that all its images are in the set.
-LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]] = {
-    "dsprites": (files.write_dsprites, {}, {}),
-    "dsprites, stored": (files.write_dsprites, {"packed": False}, {}),
-    "dsprites, hdf5": (files.write_dsprites_hdf5, {}, {}),
-    "dsprites, hdf5 in one piece": (files.write_dsprites_hdf5, {"chunks": False}, {}),
-    "shapes3d": (files.write_shapes3d, {}, {}),
-    "shapes3d, in one piece": (files.write_shapes3d, {"chunks": None}, {}),
-    "mpi3d": (files.write_mpi3d, {}, {"variant": "toy"}),
-    "mpi3d, deflated": (files.write_mpi3d, {"packed": True}, {"variant": "complex"}),
-    "cars3d": (files.write_cars3d, {}, {}),
-    "smallnorb": (files.write_smallnorb, {}, {}),
-    "smallnorb, plain": (files.write_smallnorb, {"packed": False}, {"options": {"instance": "factor"}}),
-    "falcor3d": (files.write_rendered, {}, {}),
-    "isaac3d": (files.write_rendered, {"name": "isaac3d"}, {}),
-    "3dident": (files.write_3dident, {}, {}),
-    "causal3dident": (files.write_causal3dident, {}, {}),
-    "morpho_mnist": (files.write_morpho_mnist, {}, {"options": {"split": "both"}}),
-}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tests.data.published_files import LAYOUTS
 from tests.fuzz import image_sets, makers
 from tests.fuzz.makers import TOKENS
 
@@ -636,7 +637,7 @@ def _python(rng: np.random.Generator) -> Input:
 
 
 def _image_set(rng: np.random.Generator) -> Input:
-    layout = _pick(rng, list(image_sets.LAYOUTS))
+    layout = _pick(rng, list(LAYOUTS))
     converted = layout in image_sets.CONVERTED and rng.random() < 0.5
     held = dict(image_sets.good(layout, converted)[0])
     name = _pick(rng, sorted(held))

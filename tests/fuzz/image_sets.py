@@ -11,23 +11,8 @@ import numpy as np
 from demele.data.loaders.loading import convert_as, load_as
 from demele.data.loaders.published import PublishedSet
 from tests.data import published_files as files
+from tests.data.published_files import LAYOUTS
 
-#: Each layout: what writes it, and what it is asked for.
-LAYOUTS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
-    "dsprites": (files.write_dsprites, {}, {}),
-    "dsprites-stored": (files.write_dsprites, {"packed": False}, {}),
-    "dsprites-hdf5": (files.write_dsprites_hdf5, {}, {}),
-    "shapes3d": (files.write_shapes3d, {}, {}),
-    "shapes3d-plain": (files.write_shapes3d, {"chunks": None}, {}),
-    "mpi3d": (files.write_mpi3d, {"packed": True}, {"variant": "toy"}),
-    "cars3d": (files.write_cars3d, {}, {}),
-    "smallnorb": (files.write_smallnorb, {}, {}),
-    "smallnorb-plain": (files.write_smallnorb, {"packed": False}, {}),
-    "falcor3d": (files.write_rendered, {}, {}),
-    "3dident": (files.write_3dident, {}, {}),
-    "causal3dident": (files.write_causal3dident, {}, {}),
-    "morpho_mnist": (files.write_morpho_mnist, {}, {"options": {"split": "both"}}),
-}
 #: Layouts whose images are converted first; what is damaged is what was written.
 CONVERTED = ("dsprites", "smallnorb", "3dident")
 _FOLDER = "set"
