@@ -4,12 +4,14 @@
 import gzip
 import io
 import json
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 
 import numpy as np
 
-from tests.fuzz import makers
+from tests.fuzz import image_sets, makers
 from tests.fuzz.generate import Input
 
 _MIB = 1 << 20
@@ -91,6 +93,24 @@ def _forged_levels() -> Input:
 
 
 #: What is made, by name.
+def _heavy_mesh() -> Input:
+    """A file of Cars3D whose pictures declare a gibibyte within what zlib packed."""
+    held = dict(image_sets.good("cars3d")[0])
+    name = "set/cars/car_001_mesh.mat"
+    begun = (
+        struct.pack("<IIII", 6, 8, 9, 0)
+        + struct.pack("<II5i4x", 5, 20, 8, 8, 3, 3, 2)
+        + struct.pack("<HH4s", 1, 2, b"im")
+    )
+    packer = zlib.compressobj(1)
+    packed = packer.compress(
+        struct.pack("<II", 14, len(begun) + 8 + (1 << 30)) + begun + struct.pack("<II", 2, 1 << 30)
+    )
+    packed += b"".join(packer.compress(bytes(_MIB)) for _ in range(1024)) + packer.flush()
+    held[name] = held[name][:128] + struct.pack("<II", 15, len(packed)) + packed
+    return Input("heavy", "mesh", ("api:images", "cars3d", "published"), held)
+
+
 HEAVY: dict[str, Callable[[], Input]] = {
     "npz that unpacks to 640 MiB": lambda: _score("a.npz", _packed(makers.npy_header("(24, 3495253)"), 671_088_576)),
     "npz of bytes that unpacks to 900 MiB": lambda: _score(
@@ -115,6 +135,7 @@ HEAVY: dict[str, Callable[[], Input]] = {
     "sparse of 5e5 columns": _less_wide_sparse,
     "sparse of 1e11 rows": _tall_sparse,
     "gzip of a gibibyte": _gzip_bomb,
+    "pictures of a gibibyte in a file of MATLAB": _heavy_mesh,
     "accumulator of wide strings": _forged_width,
     "accumulator of many levels": _forged_levels,
     "store of empty lists": lambda: Input(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import math
 import struct
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +18,10 @@ from demele.data.loaders.stores import Pixels, Shape, Store
 _HDF5 = b"\x89HDF"
 #: Bytes before the first variable; the last four say the version and the order of bytes.
 _HEADER = 128
+#: The kind of a variable that zlib packed.
+_PACKED = 15
+#: Bytes that a variable takes beside its numbers: name, sizes, filling.
+_SLACK = 4096
 
 
 class MeshStore(Store):
@@ -48,10 +55,32 @@ class MeshStore(Store):
         for number, path in enumerate(self._files):
             check_mesh(path, (*self.shape, *self._sides))
             with parsing(f"{path}: damaged or cut off; copy it again"):
-                pictures: Pixels = loadmat(path, variable_names=["im"])["im"]
+                plain = _unpacked(path, each * math.prod(self.shape) + _SLACK)
+                pictures: Pixels = loadmat(plain, variable_names=["im"])["im"]
                 if pictures.shape != (*self.shape, *self._sides) or pictures.dtype != np.uint8:
                     raise FormatError(f"{path}: damaged; copy it again")
             yield number * each, np.ascontiguousarray(pictures.transpose(4, 3, 0, 1, 2)).reshape(each, *self.shape)
+
+
+def _unpacked(path: Path, most: int) -> io.BytesIO:
+    """Return a file with its variables unpacked, none to more than it may have: a few bytes can declare gigabytes."""
+    content = path.read_bytes()
+    order = {b"IM": "<", b"MI": ">"}[content[126:128]]
+    plain = io.BytesIO()
+    plain.write(content[:_HEADER])
+    place = _HEADER
+    while place < len(content):
+        kind, length = struct.unpack(f"{order}II", content[place : place + 8])
+        held = content[place : place + 8 + length]
+        place += 8 + length
+        if kind == _PACKED:
+            inflated = zlib.decompressobj()
+            held = inflated.decompress(held[8:], most + 1)
+            if len(held) > most or not inflated.eof:
+                raise FormatError(f"{path}: damaged: a variable takes more than {most:,} bytes, or is cut off")
+        plain.write(held)
+    plain.seek(0)
+    return plain
 
 
 def check_mesh(path: Path, shape: Sequence[int]) -> None:
