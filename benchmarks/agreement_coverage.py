@@ -1,9 +1,9 @@
 """How often intervals of Kendall's tau hold the truth: few configurations, strong agreement, ties, groups removed.
 
 ``python -m benchmarks.agreement_coverage`` (about half an hour on one core); writes results/agreement_coverage.csv.
-1 000 samples a row (400 where groups are removed), 2 000 resamples each, nominal 95 %. "told from 0": the share that is
-called clear as if it were the only pair. Samples are of a normal copula unless it is said otherwise; where scores tie,
-tau is tau-b of the population.
+1 000 samples a row (400 where groups are removed), less those whose ties leave no interval; 2 000 resamples each;
+nominal 95 %. "told from 0": the share that is called clear as if it were the only pair. Samples are of a normal copula
+unless it is said otherwise; where scores tie, tau is tau-b of the population.
 """
 
 import os
@@ -25,6 +25,7 @@ from demele.bench.rank_correlation import (
     resamples,
     tau_intervals,
     taus,
+    untied_rows,
     weighted_taus,
     weighted_taus_within,
 )
@@ -101,6 +102,7 @@ KINDS: dict[str, Callable[[float], Draw]] = {
     "no ties, tails differ": clayton,
     "1/6 tied in the middle": lambda tau: tied(tau, 1 / 6, 0),
     "1/6 tied below all others": lambda tau: tied(tau, 1 / 6, -99),
+    "1/3 tied in the middle": lambda tau: tied(tau, 1 / 3, 0),
     "half tied in the middle": lambda tau: tied(tau, 1 / 2, 0),
     "three values": three_levels,
 }
@@ -114,14 +116,18 @@ def row(kind: str, n: int, tau: float) -> dict[str, object]:
     for _ in range(SETS):
         scores = draw(rng, n)
         draws = weighted_taus(scores, resamples(rng, n, DRAWS))
-        found.append(
-            (taus(scores), *tau_intervals(taus(scores), draws, counted(scores), level=LEVEL), p_values(scores))
-        )
+        limits = tau_intervals(taus(scores), draws, counted(scores), level=LEVEL, untied=untied_rows(scores))
+        found.append((taus(scores), *limits, p_values(scores)))
     return told(kind, n, tau, np.array(found)[..., 0])
 
 
 def told(kind: str, n: int, tau: float, found: Array) -> dict[str, object]:
-    """Return how many of the samples with an interval hold tau; columns: tau, low, high, p-value."""
+    """Return how many of the samples with an interval hold tau; empty without one.
+
+    The columns of ``found``: tau, low, high, p-value.
+    """
+    if not np.isfinite(found[:, :3]).all(axis=1).any():
+        return {}
     estimate, low, high, chance = found[np.isfinite(found[:, :3]).all(axis=1)].T
     clear = (chance <= 1 - LEVEL) & ~((low <= 0) & (high >= 0))
     return {
@@ -171,7 +177,7 @@ def main() -> None:
         for tau in (0.0, 0.3, 0.6, 0.8):
             rows.append(row_within(n, tau))
             print(rows[-1], flush=True)
-    write_rows("agreement_coverage", rows)
+    write_rows("agreement_coverage", [row for row in rows if row])
 
 
 if __name__ == "__main__":

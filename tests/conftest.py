@@ -20,6 +20,7 @@ SLOW = (
         "tests/install",
         "tests/report/test_browser.py",
         "tests/runtime/test_sweep_killed.py",
+        "tests/studies/test_study_killed.py",
     ),
     "tests/statistical",
 )

@@ -12,6 +12,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 from tools import (
+    docs_agreement,
     docs_annotators,
     docs_bench,
     docs_cleaning,
@@ -29,6 +30,7 @@ RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 #: The pages of the part "Results", in its order, by path.
 TITLES = {
     **docs_bench.TITLES,
+    docs_agreement.PAGE: docs_agreement.TITLE,
     docs_results.PAGE: docs_results.TITLE,
     docs_mmlu.PAGE: docs_mmlu.TITLE,
     docs_comparisons.PAGE: docs_comparisons.TITLE,
@@ -39,6 +41,7 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     **docs_streaming.MARKS,
     **docs_protocols.MARKS,
     **docs_comparisons.MARKS,
+    docs_agreement.MARK: docs_agreement.reference,
     docs_comparison_methods.MARK: docs_comparison_methods.reference,
     docs_annotators.MARK: docs_annotators.figures,
     docs_cleaning.MARK: docs_cleaning.figures,
@@ -54,6 +57,7 @@ def pages(folder: Path) -> dict[str, str]:
         docs_picture.PICTURE: docs_picture.information_picture(),
         docs_results.PAGE: docs_results.page(folder),
         **docs_bench.pages(folder),
+        **docs_agreement.pages(folder),
         docs_mmlu.PAGE: docs_mmlu.page(folder),
         docs_comparisons.PAGE: docs_comparisons.page(folder),
         docs_comparison_methods.PAGE: docs_comparison_methods.page(folder),

@@ -144,7 +144,7 @@ def test_several_nulls_are_averaged() -> None:
     tables = [scores_of(seed, mig=1, sap=1) for seed in (1, 2)]
     found = bench.agreement(SCORES[["mig", "sap"]], null=tables, draws=100)
     taus = [kendalltau(table["mig"], table["sap"]).statistic for table in tables]
-    assert_close(found.matrix("null").tau, [np.mean(taus)], ROUNDING)
+    assert_close(found.matrix("permuted").tau, [np.mean(taus)], ROUNDING)
 
 
 def test_what_a_group_explains_is_removed() -> None:
@@ -182,6 +182,14 @@ def test_stability_is_the_mean_tau_between_seeds_halves_and_checkpoints() -> Non
     row = stability(found, "sap", "early")
     assert row.low < row.tau < row.high
     assert len(found.stability_frame()) == 12
+    assert set(found.alike) == {"seeds", "halves of the rows", "early"}
+
+
+def test_how_alike_whole_matrices_are_is_the_correlation_of_their_taus() -> None:
+    other = SCORES + np.random.default_rng(0).normal(size=SCORES.shape)
+    found = bench.agreement(SCORES, again={"other": other}, draws=100)
+    first, second = (bench.agreement(table, draws=100).matrix().tau for table in (SCORES, other))
+    assert_close(found.alike["other"], np.corrcoef(first, second)[0, 1], ROUNDING)
 
 
 def test_the_best_stays_as_often_as_noise_of_the_rows_lets_it() -> None:
@@ -217,7 +225,7 @@ def test_without_repetitions_nothing_is_said_of_the_best() -> None:
 def test_frames_and_json_hold_all_pairs() -> None:
     found = bench.agreement(SCORES, null=SCORES.sample(frac=1, random_state=0).reset_index(drop=True), draws=100)
     frame = found.to_frame()
-    assert list(frame["matrix"].unique()) == ["all", "null"]
+    assert list(frame["matrix"].unique()) == ["all", "permuted"]
     assert len(frame) == 12
     content = json.loads(found.to_json())
     assert content["kind"] == "agreement"
@@ -278,7 +286,7 @@ def test_names_that_are_not_there_are_told() -> None:
     with pytest.raises(UnknownNameError, match="'sap'"):
         found.pair("mig", "sopp")
     with pytest.raises(UnknownNameError, match="all"):
-        found.matrix("nul")
+        found.matrix("al")
     with pytest.raises(InputError, match="twice"):
         found.pair("mig", "mig")
     with pytest.raises(InputError, match="p_value"):

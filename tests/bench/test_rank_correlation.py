@@ -16,6 +16,7 @@ from demele.bench.rank_correlation import (
     resamples,
     tau_intervals,
     taus,
+    untied_rows,
     weighted_taus,
     weighted_taus_within,
 )
@@ -158,6 +159,23 @@ def test_of_equal_orders_the_limit_is_what_could_have_been_missed() -> None:
     low, high = tau_intervals(np.array([1.0, -1.0]), np.tile([1.0, -1.0], (100, 1)), np.array([12, 12]), level=0.95)
     assert_close([low[0], high[0]], [0.025 ** (1 / 6), 1], ROUNDING)
     assert_close([low[1], high[1]], [-1, -(0.025 ** (1 / 6))], ROUNDING)
+
+
+def test_where_many_rows_tie_the_limit_is_what_could_have_been_missed() -> None:
+    """Of 36 rows 8 tie: 29 if they count as one. Of 36 with 7 that tie, less than a fifth do."""
+    draws = np.tile(np.linspace(0.75, 0.85, 101)[:, None], (1, 3))
+    n = np.array([36, 36, 36])
+    low, high = tau_intervals(np.full(3, 0.8), draws, n, level=0.9, untied=np.array([36, 30, 29]))
+    assert_close(low, [0.755, 0.755, 0.8 * 0.05 ** (2 / 29)], ROUNDING)
+    assert_close(high, [0.845] * 3, ROUNDING)
+    low, high = tau_intervals(np.full(3, -0.8), -draws, n, level=0.9, untied=np.array([36, 30, 29]))
+    assert_close(high, [-0.755, -0.755, -0.8 * 0.05 ** (2 / 29)], ROUNDING)
+    assert np.isnan(tau_intervals(np.full(3, 0.8), draws, n, level=0.9, untied=np.array([7, 8, 8]))[0][0])
+
+
+def test_ties_are_counted_among_the_rows_that_both_columns_have() -> None:
+    scores = np.array([[0.0, 1.0, 5.0], [0.0, 2.0, 5.0], [0.0, np.nan, 5.0], [1.0, 4.0, np.nan], [2.0, 4.0, 6.0]])
+    assert_exact(untied_rows(scores), [3, 2, 2])
 
 
 def test_few_rows_have_no_interval() -> None:

@@ -12,6 +12,7 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from tools import (
+    docs_agreement,
     docs_bench,
     docs_comparison_methods,
     docs_comparisons,
@@ -24,7 +25,7 @@ from tools import (
 from tools.docs_snippets import ROOT, corrected_page, pages
 
 DOCS = ROOT / "docs"
-ROOMS = ("bench", "data", "evaluation", "labels", "metrics", "models")
+ROOMS = ("bench", "data", "evaluation", "labels", "metrics", "models", "studies")
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 GENERATED = {
     "reference/metrics.md",
@@ -35,6 +36,7 @@ GENERATED = {
     docs_mmlu.PAGE,
     docs_results.PAGE,
     *docs_bench.TITLES,
+    docs_agreement.PAGE,
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from demele.report.agreement import write_agreement
 from demele.report.assessment import write_assessment
 from demele.report.bench import write_bench_report
 from demele.report.comparisons import write_comparisons
@@ -15,7 +16,9 @@ from demele.report.examination import write_examination
 from demele.report.page import h
 from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
+from demele.report.study import write_study
 from demele.report.words import Text, link, named, strong
+from tests.report.sample_agreement import sample_agreement, sample_study
 from tests.report.sample_characterisation import own_characterisation
 from tests.report.sample_comparisons import content
 from tests.report.sample_evaluation import SPECS, sample_evaluations
@@ -55,6 +58,15 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
         write_bench_report,
         own_characterisation,
         lambda data: [item["title"] for key in ("metrics", "rows", "scenarios", "criteria") for item in data[key]],
+    ),
+    "agreement": (write_agreement, sample_agreement, lambda data: [*data["metrics"], *data["configurations"]]),
+    "study": (
+        write_study,
+        lambda: sample_study().to_dict(),
+        lambda data: [
+            *(model[key] for model in data["models"] for key in ("configuration", "reason") if model[key]),
+            *(data["settings"][key] for key in ("provenance", "images")),
+        ],
     ),
     "comparisons": (write_comparisons, content, lambda data: [*data["names"], *map(str, data["classes"])]),
     "decision": (

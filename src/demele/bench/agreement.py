@@ -16,6 +16,8 @@ from demele.bench.rank_correlation import (
     p_values_within,
     resamples,
     tau_intervals,
+    taus,
+    untied_rows,
     weighted_taus,
     weighted_taus_within,
 )
@@ -93,9 +95,10 @@ def agreement(
 
     Notes
     -----
-    Intervals are percentiles of resampled configurations; simulated, they hold the true tau in 92 to 99 of 100 samples
-    of 12 to 36 configurations (``benchmarks/agreement_coverage.py``), and in 91 of 8 with many ties. Fewer than 8 have
-    none. They take configurations for a random sample: those of a grid vary less.
+    Intervals are percentiles of resampled configurations, wider where many scores tie. Simulated
+    (``benchmarks/agreement_coverage.py``), those for 95% hold the true tau in 93 to 100 of 100 samples of 36
+    configurations, and in 91 to 100 of 8 to 24, with ties and without. Fewer than 8 have none. They take configurations
+    for a random sample: those of a grid vary less.
 
     "Clear" pairs are told from 0 by Kendall's test beside all others (Bonferroni), "clear alone" ones if they were the
     only pair; the interval must say so too. Kendall 1938; for the question, Boilard's review, section 2.3.
@@ -126,14 +129,20 @@ def agreement(
         fewer = resamples(rng_for(seed, "agreement", len(kept), "kept"), len(kept), draws)
         matrices["without collapsed"] = _matrix("without collapsed", table, kept, fewer, level)
     if nulls:
-        matrices["null"] = _mean_matrix("null", table, nulls, weights, level)
+        matrices["permuted"] = _mean_matrix("permuted", table, nulls, weights, level)
     if table.groups is not None:
         matrices["within groups"] = _matrix("within groups", table, means, weights, level, table.groups)
     parts = None if halves is None else _halves(halves, read)
+    repeated = _repeated(table, means, parts, _again(again, read))
     return Agreement(
         metrics=table.metrics,
         matrices=matrices,
-        stability=tuple(_stability(table, means, parts, _again(again, read), weights, level)),
+        stability=tuple(
+            _stable(metric, between, values[:, place], weights, level)
+            for between, values in repeated.items()
+            for place, metric in enumerate(table.metrics)
+        ),
+        alike={between: _alike(values) for between, values in repeated.items()},
         best=tuple(_best(table, means, parts, rng_for(seed, "agreement", "best"), draws)),
         configurations=table.configurations,
         level=level,
@@ -175,17 +184,17 @@ def _matrix(
     n = counted(means)
     once = np.ones((1, len(means)))
     if groups is None:
-        taus, draws = weighted_taus(means, once)[0], weighted_taus(means, weights)
+        tau, draws = weighted_taus(means, once)[0], weighted_taus(means, weights)
         chances = p_values(means)
     else:
-        taus = weighted_taus_within(means, groups, once)[0]
+        tau = weighted_taus_within(means, groups, once)[0]
         draws = weighted_taus_within(means, groups, weights)
-        chances = p_values_within(taus, n, int(groups.max()) + 1)
-    low, high = tau_intervals(taus, draws, n, level=level)
+        chances = p_values_within(tau, n, int(groups.max()) + 1)
+    low, high = tau_intervals(tau, draws, n, level=level, untied=untied_rows(means))
     return RankMatrix(
         name=name,
         metrics=table.metrics,
-        tau=taus,
+        tau=tau,
         low=low,
         high=high,
         p_value=chances,
@@ -203,16 +212,17 @@ def _mean_matrix(
     found = [_matrix(name, table, means, weights, level) for means in several]
     if len(found) == 1:
         return found[0]
-    taus, draws = (np.mean([getattr(one, what) for one in found], axis=0) for what in ("tau", "draws"))
+    tau, draws = (np.mean([getattr(one, what) for one in found], axis=0) for what in ("tau", "draws"))
     n = np.min([one.n for one in found], axis=0)
-    low, high = tau_intervals(taus, draws, n, level=level)
+    untied = np.min([untied_rows(means) for means in several], axis=0)
+    low, high = tau_intervals(tau, draws, n, level=level, untied=untied)
     return RankMatrix(
         name=name,
         metrics=table.metrics,
-        tau=taus,
+        tau=tau,
         low=low,
         high=high,
-        p_value=np.full(taus.shape, np.nan),
+        p_value=np.full(tau.shape, np.nan),
         n=n,
         configurations=len(weights[0]),
         level=level,
@@ -223,27 +233,31 @@ def _mean_matrix(
 # Stability -----------------------------------------------------------------------------------------------------------
 
 
-def _stability(
-    table: ScoreTable,
-    means: Scores,
-    halves: tuple[Scores, Scores] | None,
-    again: Mapping[str, Sequence[Scores]],
-    weights: NDArray[np.float64],
-    level: float,
-) -> list[Stability]:
+def _repeated(
+    table: ScoreTable, means: Scores, halves: tuple[Scores, Scores] | None, again: Mapping[str, Sequence[Scores]]
+) -> dict[str, NDArray[np.float64]]:
+    """Return what was done several times, by its name: scores by configuration, metric and time."""
+    found: dict[str, NDArray[np.float64]] = {}
     runs = table.runs()
-    compared: dict[str, NDArray[np.float64]] = {}
     if runs.shape[2] > 1:
-        compared["seeds"] = runs
+        found["seeds"] = runs
     if halves is not None:
-        compared["halves of the rows"] = np.stack(halves, axis=-1)
+        found["halves of the rows"] = np.stack(halves, axis=-1)
     for name, tables in again.items():
-        compared[name] = np.stack([means, *tables] if len(tables) == 1 else list(tables), axis=-1)
-    return [
-        _stable(metric, between, values[:, place], weights, level)
-        for between, values in compared.items()
-        for place, metric in enumerate(table.metrics)
-    ]
+        found[name] = np.stack([means, *tables] if len(tables) == 1 else list(tables), axis=-1)
+    return found
+
+
+def _alike(values: NDArray[np.float64]) -> float:
+    """Return the correlation between the taus of one time and of another, the mean over pairs of times."""
+    matrices = [taus(values[..., time]) for time in range(values.shape[2])]
+    found = []
+    for place, one in enumerate(matrices):
+        for other in matrices[place + 1 :]:
+            both = np.isfinite(one) & np.isfinite(other)
+            varied = both.sum() > 2 and np.ptp(one[both]) > 0 and np.ptp(other[both]) > 0
+            found.append(float(np.corrcoef(one[both], other[both])[0, 1]) if varied else float("nan"))
+    return float(np.mean(found))
 
 
 def _stable(metric: str, between: str, values: Scores, weights: NDArray[np.float64], level: float) -> Stability:
@@ -324,8 +338,8 @@ def _notes(table: ScoreTable, means: Scores, matrices: Mapping[str, RankMatrix])
     if table.collapsed is not None and table.collapsed.any():
         names = tuple(np.array(table.configurations)[table.collapsed])
         message = (
-            f"{len(names)} of {n} configurations are collapsed: metrics score noise there, and agree about it; the "
-            "matrix without them stands beside"
+            f"{len(names)} of {n} configurations collapsed: metrics score noise there, and agree about it; the matrix "
+            "without them stands beside"
         )
         notes.append(Note(code="collapsed", message=message, subject=names))
     for place, metric in enumerate(table.metrics):

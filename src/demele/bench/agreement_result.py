@@ -2,18 +2,25 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.bench.agreement_print import Likeness, PublishedAgreement, likeness, published_agreement
-from demele.bench.rank_correlation import clear_line, column_pairs
+from demele.bench.agreement_print import (
+    Likeness,
+    PublishedAgreement,
+    likeness,
+    published_agreement,
+    published_agreement_names,
+)
+from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, column_pairs
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.names import suggestion
 from demele.core.results import Note
-from demele.core.written import Written, plain
+from demele.core.written import Published, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +74,7 @@ class RankMatrix:
     Attributes
     ----------
     name : str
-        "all", "without collapsed", "null" or "within groups".
+        "all", "without collapsed", "permuted" or "within groups".
     metrics : tuple of str
     tau, low, high, p_value : array of shape (n_pairs,)
         In the order of the upper triangle, row by row.
@@ -175,16 +182,18 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Agreement(Written):
+class Agreement(Published):
     """How far metrics agree on the order of configurations.
 
     Attributes
     ----------
     metrics : tuple of str
     matrices : mapping of str to RankMatrix
-        "all"; "without collapsed", where it was said which are; "null", of permuted factors, where given; "within
+        "all"; "without collapsed", where it was said which are; "permuted", of permuted factors, where given; "within
         groups", what is left where the mean rank of a group is removed.
     stability : tuple of Stability
+    alike : mapping of str to float
+        How alike the whole matrix is when something is done again: the correlation of the taus of all pairs.
     best : tuple of Best
     configurations : tuple of str
     level : float
@@ -201,9 +210,12 @@ class Agreement(Written):
     (0.786, 'clear')
     """
 
+    _page = "agreement"
+
     metrics: tuple[str, ...]
     matrices: Mapping[str, RankMatrix]
     stability: tuple[Stability, ...]
+    alike: Mapping[str, float]
     best: tuple[Best, ...]
     configurations: tuple[str, ...]
     level: float
@@ -250,7 +262,7 @@ class Agreement(Written):
     def pairs(self, matrix: str = "all") -> tuple[PairAgreement, ...]:
         """Return all that is known of every two metrics."""
         found = self.matrix(matrix)
-        null = self.matrices.get("null") if matrix != "null" else None
+        null = self.matrices.get("permuted") if matrix != "permuted" else None
         return tuple(
             PairAgreement(
                 first=first,
@@ -302,7 +314,7 @@ class Agreement(Written):
         printed = published if isinstance(published, PublishedAgreement) else published_agreement(published)
         if disputed not in ("keep", "omit"):
             raise InputError("disputed", f"expected 'keep' or 'omit', got {disputed!r}")
-        ours, table = self.matrix(matrix), printed.table()
+        ours = self.matrix(matrix)
         left_out = {frozenset(pair) for pair in printed.disputed} if disputed == "omit" else set()
         shared = [
             place
@@ -314,26 +326,55 @@ class Agreement(Written):
                 "published",
                 f"expected three or more pairs of metrics in both, got {len(shared)}; name metrics as demele does",
             )
-        taus = np.array([table.loc[ours.pairs[place]] for place in shared])
+        taus = np.array([printed.tau(*ours.pairs[place]) for place in shared])
+        draws = ours.draws[:, shared] if ours.configurations >= LEAST_FOR_INTERVALS else ours.draws[:0, shared]
         return Likeness(
             published=printed.name,
             matrix=matrix,
             disputed="left out" if left_out else "kept",
-            **likeness(ours.tau[shared], taus, ours.draws[:, shared], level=self.level),
+            **likeness(
+                ours.tau[shared],
+                taus,
+                draws,
+                level=self.level,
+                configurations=ours.configurations,
+            ),
         )
 
     def against_print(self) -> "pd.DataFrame":
         """Compare every matrix with every one in print, with and without the pairs that print disputes."""
         import pandas as pd
 
-        from demele.bench.agreement_print import published_agreement_names
+        return pd.DataFrame(self._likeness_rows())
 
+    def _likeness_rows(self) -> list[dict[str, Any]]:
         rows = []
-        for name in published_agreement_names():
+        for name in self._comparable():
             choices: tuple[Literal["keep", "omit"], ...] = ("keep", "omit")
             for choice in choices if published_agreement(name).disputed else choices[:1]:
-                rows += [self.against(name, matrix=matrix, disputed=choice).row() for matrix in self.matrices]
-        return pd.DataFrame(rows)
+                for matrix in self.matrices:
+                    with suppress(NotEnoughData):  # such as metrics that are undefined once others are left out
+                        rows.append(self.against(name, matrix=matrix, disputed=choice).row())
+        return rows
+
+    def _comparable(self) -> list[str]:
+        """Return the printed matrices that hold three or more of the metrics."""
+        names = published_agreement_names()
+        return [name for name in names if len(set(published_agreement(name).metrics) & set(self.metrics)) >= 3]
+
+    def _published(self) -> list[dict[str, Any]]:
+        """Return the printed taus of the pairs of our metrics that are in print, by the names of both."""
+        found = []
+        for name in self._comparable():
+            printed = published_agreement(name)
+            disputed = {frozenset(pair) for pair in printed.disputed}
+            rows = [
+                {"first": one, "second": other, "tau": printed.tau(one, other), "disputed": {one, other} in disputed}
+                for one, other in self.matrix().pairs
+                if {one, other} <= set(printed.metrics)
+            ]
+            found.append({"name": name, "title": printed.title, "source": printed.source, "pairs": rows})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the resamples, as plain values that JSON can hold (NaN becomes None)."""
@@ -354,12 +395,33 @@ class Agreement(Written):
                     }
                     for name, one in self.matrices.items()
                 ],
+                "order": ordered(self.matrix().table().to_numpy()),
                 "stability": [asdict(one) for one in self.stability],
+                "alike": dict(self.alike),
                 "best": [asdict(one) for one in self.best],
+                "published": self._published(),
+                "likeness": self._likeness_rows(),
                 "notes": [asdict(note) for note in self.notes],
             }
         )
         return content
+
+
+def ordered(square: NDArray[np.float64]) -> list[int]:
+    """Return an order of metrics in which those that agree stand together: leaves of average linkage on 1 - tau.
+
+    Examples
+    --------
+    >>> ordered(np.array([[1.0, 0.1, 0.9], [0.1, 1.0, 0.2], [0.9, 0.2, 1.0]]))
+    [1, 2, 0]
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+
+    n = len(square)
+    if n < 3:
+        return list(range(n))
+    apart = (1 - np.nan_to_num(square))[np.triu_indices(n, 1)]
+    return [int(place) for place in leaves_list(optimal_leaf_ordering(linkage(apart, "average"), apart))]
 
 
 def _beside_null(tau: float, null: RankMatrix, place: int) -> dict[str, Any]:

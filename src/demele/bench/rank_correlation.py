@@ -235,18 +235,43 @@ def p_values_within(taus: NDArray[np.float64], n: NDArray[np.intp], n_groups: in
 
 # How far a tau can be trusted ----------------------------------------------------------------------------------------
 
-#: Resamples of fewer configurations than this say too little: with ties, their intervals hold 85% instead of 95%.
+#: Resamples of fewer rows than this say too little: with ties, their intervals hold 85% instead of 95%.
 LEAST_FOR_INTERVALS = 8
+#: From this share of equal scores on, few rows decide about the rest, and resamples miss what they do not hold.
+_MANY_TIES = 0.2
+
+
+def untied_rows(scores: Scores) -> NDArray[np.intp]:
+    """Return how many rows each pair of columns has if those that tie most, in either, count as one.
+
+    Examples
+    --------
+    >>> untied_rows(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 4.0]]))
+    array([2])
+    """
+    first, second = column_pairs(scores.shape[1])
+    found = []
+    for one, other in zip(first, second, strict=True):
+        both = scores[np.isfinite(scores[:, one]) & np.isfinite(scores[:, other])]
+        ties = [int(np.unique(both[:, column], return_counts=True)[1].max(initial=0)) for column in (one, other)]
+        found.append(len(both) - max(max(ties) - 1, 0))
+    return np.array(found, dtype=np.intp)
 
 
 def tau_intervals(
-    taus: NDArray[np.float64], draws: NDArray[np.float64], n: NDArray[np.intp], *, level: float
+    taus: NDArray[np.float64],
+    draws: NDArray[np.float64],
+    n: NDArray[np.intp],
+    *,
+    level: float,
+    untied: NDArray[np.intp] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the limits of percentile intervals, shapes (n_pairs,); NaN where there are too few rows.
 
-    Where all rows agree, so do all resamples, and percentiles would claim that no other row could differ. There the
-    limit is a^(2/n), a the level left on one side: the tau of a population of which a share p agrees and the rest is in
-    no order, p^2, if p^n = a is how often none of the rest is seen.
+    Percentiles of resamples know nothing of rows that the sample happens not to hold. That matters where all rows
+    agree, and where a fifth of them or more are tied, so that one row can differ from all of these. There the limit
+    towards 0 is at least as near to it as tau a^(2/m), with m untied rows and a the level left on one side: a share
+    p = a^(1/m) of the population is like the sample, and none of the rest, which is in no order, was seen.
 
     Parameters
     ----------
@@ -255,6 +280,8 @@ def tau_intervals(
         Of resamples; those that are undefined are left out.
     n : array of int, shape (n_pairs,)
     level : float
+    untied : array of int, shape (n_pairs,), optional
+        See :func:`untied_rows`; by default all.
 
     Examples
     --------
@@ -262,14 +289,14 @@ def tau_intervals(
     >>> low.round(3), high
     (array([0.815]), array([1.]))
     """
+    untied = n if untied is None else untied
     low, high = np.full(taus.shape, np.nan), np.full(taus.shape, np.nan)
-    for place in np.flatnonzero((n >= LEAST_FOR_INTERVALS) & np.isfinite(taus)):
+    for place in np.flatnonzero((untied >= LEAST_FOR_INTERVALS) & np.isfinite(taus)):
         defined = draws[np.isfinite(draws[:, place]), place]
-        if defined.size:
-            low[place], high[place] = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    with np.errstate(divide="ignore"):
-        unseen = ((1 - level) / 2) ** (2 / n)
-    low = np.where(taus == 1, np.fmin(low, unseen), low)
-    high = np.where(taus == -1, np.fmax(high, -unseen), high)
-    known = n >= LEAST_FOR_INTERVALS
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+        if not defined.size:
+            continue
+        low[place], high[place] = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+        if abs(taus[place]) == 1 or n[place] - untied[place] + 1 >= _MANY_TIES * n[place]:
+            nearer = taus[place] * ((1 - level) / 2) ** (2 / untied[place])
+            low[place], high[place] = min(low[place], nearer), max(high[place], nearer)
+    return low, high

@@ -20,6 +20,8 @@ PAGES = {
     "score curve": "demele.report.score_curve:write_score_curve",
     "examination": "demele.report.examination:write_examination",
     "model": "demele.studies.examine:model_page",
+    "agreement": "demele.report.agreement:write_agreement",
+    "study": "demele.report.study:write_study",
     "pictures of methods": "demele.report.pictures:write_pictures",
 }
 

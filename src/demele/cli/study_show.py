@@ -1,0 +1,75 @@
+"""``demele study show``: what a study has found so far, or the one that comes with demele."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.options import command, option, refuse, told_by
+from demele.cli.output import as_text, emit, format_of, say_written
+from demele.cli.targets import check_targets
+from demele.core.errors import InputError
+
+if TYPE_CHECKING:
+    from demele.studies import Study
+
+_DESCRIPTION = """\
+Show what a study has found: which metrics agree about its models, beside what is in print; how stable each ranking is;
+what became of each model. STUDY is the folder of demele study run, finished or not, or a file of a packed study.
+"""
+_EXAMPLES = """\
+examples:
+  demele study show --demo
+  demele study show study --report study.html
+  demele study show study --format csv > models.csv
+
+csv has a row for each model, with its scores; --pairs csv a row for each pair of metrics.
+Exit status: 0 done, 2 a mistake in the arguments.
+"""
+
+
+def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
+    """Add ``demele study show`` to the actions."""
+    parser = command(
+        actions, "show", _run, help="show what a study has found", description=_DESCRIPTION, examples=_EXAMPLES
+    )
+    option(parser, "study", nargs="?", type=Path, metavar="STUDY", help="folder of a study, or a packed one")
+    option(parser, "--demo", action="store_true", help="the stored study of demele: 36 beta-VAEs on sprites")
+    out = parser.add_argument_group("output")
+    option(out, "--pairs", action="store_true", help="csv: a row for each pair of metrics, not for each model")
+    option(out, "--format", "--output", "--report", "--force", "--quiet")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from demele import studies
+
+    if arguments.demo:
+        refuse(arguments, ("study",), "is given beside --demo; one of them")
+        check_targets(arguments, ("report", "output"))
+        study = studies.demo()
+    elif arguments.study is None:
+        raise InputError("STUDY: expected the folder of a study; --demo shows the one that comes with demele")
+    else:
+        check_targets(arguments, ("report", "output"), [arguments.study])
+        study = studies.load(arguments.study)
+    print_study(study, arguments)
+
+
+def print_study(found: "Study", arguments: argparse.Namespace) -> None:
+    """Write a study as the options of a command ask."""
+    pairs = getattr(arguments, "pairs", False)
+    text = as_text(
+        format_of(arguments.format, arguments.output),
+        table=lambda: _table(found, arguments),
+        data=found.to_dict,
+        frame=lambda: found.agreement().to_frame() if pairs else found.to_frame(),
+    )
+    emit(text, arguments.output)
+    if arguments.report is not None:
+        found.to_html(arguments.report)
+    say_written(arguments, report="report written to")
+
+
+def _table(found: "Study", arguments: argparse.Namespace) -> str:
+    from demele.report.terminal.agreement import study_text
+
+    return study_text(found.to_dict(), output=arguments.output, words=told_by(arguments))

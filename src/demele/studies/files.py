@@ -1,0 +1,188 @@
+"""Files of a study: what it is, beside its rows; and all of it packed into one file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from demele.core.errors import FormatError, InputError, quoted, shortened
+from demele.core.reading import check_nesting, parsing, read_whole
+from demele.core.store import Key, Store, reading_record
+from demele.core.version import __version__
+from demele.runtime.sweep import Record
+from demele.studies.jobs import Configuration, score_key, train_key
+from demele.studies.packed import FORMAT, FORMAT_VERSION, header
+from demele.studies.planning import StudyPlan
+from demele.studies.study import Study
+from demele.studies.trained import TrainedModel
+
+__all__ = ["DEMO", "FILE", "ROWS", "RUNS", "StudyFile", "demo", "load", "study_file"]
+
+#: In the folder of a study: what it is, its rows, and its models' files.
+FILE, ROWS, RUNS = "study.json", "rows.jsonl", "runs"
+#: The rows of the embedded study that come with demele.
+DEMO = Path(__file__).with_name("embedded.jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFile:
+    """What a study is: its settings, and the models that were planned, by their names in the rows."""
+
+    settings: Mapping[str, Any]
+    configurations: Mapping[str, Configuration]
+    version: str = __version__
+
+    def text(self) -> str:
+        """Return what the file holds."""
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return header(self.settings, self.configurations, self.version)
+
+    def study(self, records: Mapping[Key, Record]) -> Study:
+        """Return the study of some rows.
+
+        Raises
+        ------
+        FormatError
+            If a row is not what it should be.
+        """
+        models = []
+        for name, configuration in self.configurations.items():
+            with reading_record(train_key(name)):
+                record = records.get(train_key(name))
+                models.append(TrainedModel.of(name, configuration, record, int(self.settings["n_factors"])))
+        return Study(
+            settings=self.settings,
+            models=tuple(models),
+            scores={key[1:]: record for key, record in sorted(records.items()) if key[0] == "score"},
+            version=self.version,
+        )
+
+    @classmethod
+    def of(cls, content: Any, path: Path) -> "StudyFile":
+        """Return what a file holds.
+
+        Raises
+        ------
+        FormatError, InputError
+        """
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise FormatError(f"{path}: not a study of demele")
+        if content.get("format_version") != FORMAT_VERSION:
+            raise InputError(
+                f"{path} has format version {quoted(content.get('format_version'))}, this demele reads "
+                f"{FORMAT_VERSION}; use the demele that made it ({shortened(str(content.get('demele')), 40)})"
+            )
+        with parsing(f"{path}: not a study of demele"):
+            configurations = {
+                str(one["id"]): Configuration(**{name: value for name, value in one.items() if name != "id"})
+                for one in content["configurations"]
+            }
+            settings = content["settings"]
+            for name in ("images", "steps", "metrics", "kinds", "n_factors"):
+                settings[name]
+        return cls(settings=settings, configurations=configurations, version=str(content["demele"]))
+
+
+def study_file(plan: StudyPlan, folder: Path) -> StudyFile:
+    """Return what a study is once a plan is added to what its folder holds already.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    found = StudyFile(
+        settings=plan.settings(),
+        configurations={one.identified(plan.identity): one for one in plan.configurations},
+    )
+    if not (folder / FILE).exists():
+        return found
+    before = _read_file(folder / FILE)
+    merged = dict(found.settings)
+    for name in ("metrics", "kinds"):
+        merged[name] = list(dict.fromkeys([*before.settings[name], *found.settings[name]]))
+    return replace(found, settings=merged, configurations={**before.configurations, **found.configurations})
+
+
+def load(path: str | Path) -> Study:
+    """Return the study of a folder, finished or not, or of a file that :meth:`Study.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from demele import studies
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tiny = {"preset": "ci", "betas": [1.0], "steps": 10, "metrics": ["mig", "sap"], "rows": 50}
+    ...     found = studies.model_family(**tiny, store=f"{folder}/study")
+    ...     studies.load(f"{folder}/study")
+    Study(1 model of sprites, 1 partial)
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return _unpacked(path)
+    if not (path / FILE).exists() or not (path / ROWS).exists():
+        raise InputError("study", f"{path}: expected the folder of a study, which holds {FILE} and {ROWS}")
+    _, records = Store.read(path / ROWS)
+    return _read_file(path / FILE).study(records)
+
+
+def demo() -> Study:
+    """Return the study that comes with demele: 36 beta-VAEs on sprites of 32 x 32, 17 metrics.
+
+    Raises
+    ------
+    FileNotFoundError
+        If demele was installed without its rows.
+    """
+    if not DEMO.exists():
+        raise FileNotFoundError(f"no study is stored in {DEMO}")
+    return _unpacked(DEMO)
+
+
+def _read_file(path: Path) -> StudyFile:
+    (first,) = _lines(path, whole=True)
+    return StudyFile.of(first, path)
+
+
+def _lines(path: Path, *, whole: bool = False) -> list[Any]:
+    """Return what a file of JSON holds, whole or line by line."""
+    try:
+        content = read_whole(path)
+    except OSError as error:
+        raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
+    check_nesting(str(path), content)
+    with parsing(f"{path}: not a study of demele"):
+        return [json.loads(part) for part in ([content] if whole else content.splitlines())]
+
+
+def _unpacked(path: Path) -> Study:
+    lines: Sequence[Any] = _lines(path)
+    about = StudyFile.of(lines[0] if lines else None, path)
+    records: dict[Key, Record] = {}
+    with parsing(f"{path}: not a study of demele"):
+        for line in lines[1:]:
+            if line["train"] is not None:
+                records[train_key(line["id"])] = line["train"]
+            for place, values in line["scores"].items():
+                step, kind = place.split(" ")
+                for metric, value in zip(about.settings["metrics"], values, strict=True):
+                    reason = line["reasons"].get(f"{place} {metric}")
+                    record = {"value": value} if reason is None else {"value": value, "reason": reason}
+                    records[score_key(line["id"], int(step), kind, metric)] = record
+    return about.study(records)

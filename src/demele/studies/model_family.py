@@ -1,0 +1,213 @@
+"""A family of models that differ in two settings, trained and scored: about these, which metrics agree."""
+
+import contextlib
+import inspect
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from demele.core.errors import InputError, InputTypeError, OutputError
+from demele.core.outputs import write_whole
+from demele.data.images import ImageSet
+from demele.metrics.protocols import DEFAULT_PROTOCOL
+from demele.runtime.progress import Report
+from demele.runtime.sweep import Sweep
+from demele.studies.files import FILE, ROWS, RUNS, study_file
+from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
+from demele.studies.scoring import worked
+from demele.studies.study import Study
+
+__all__ = ["model_family", "plan_model_family", "run_plan"]
+
+#: Arguments of :func:`model_family` that say where and how to work.
+_WHERE = ("store", "n_jobs", "executor", "progress")
+
+
+def model_family(
+    data: ImageSet | None = None,
+    *,
+    betas: Sequence[float] | None = None,
+    latents: Sequence[int] | None = None,
+    seeds: int = 1,
+    preset: str = "embedded",
+    objective: str = "beta_vae",
+    options: Mapping[str, Any] | None = None,
+    beta_scale: str = "raw",
+    steps: int | None = None,
+    checkpoints: Sequence[float] = (0.2, 0.5, 1),
+    metrics: Sequence[str] | None = None,
+    protocol: str = DEFAULT_PROTOCOL,
+    rows: int = MOST_ROWS,
+    nulls: int = 1,
+    halves: bool = True,
+    codes: str = "mean",
+    seed: int = 0,
+    store: str | Path | None = None,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    progress: bool | Report = False,
+) -> Study:
+    """Train a family of models, score them with many metrics, and ask how far the metrics agree.
+
+    Models of one family that differ in the strength of a penalty and in their number of codes: metrics that agree about
+    those do not only tell good models from bad ones.
+
+    Parameters
+    ----------
+    data : ImageSet, optional
+        By default that of the preset.
+    betas : sequence of float, optional
+        Strengths of the penalty: beta, or of other objectives c_max, gamma or lambda_od. Default: 0.001, 0.01, 0.1, 1,
+        10, 100; of the preset "ci" 0.1, 1, 4, 100.
+    latents : sequence of int, optional
+        Numbers of codes. Default: 2, 4, 8, 16, 32, 64; of the preset "ci" 6.
+    seeds : int, default 1
+        Trainings of each configuration. All first seeds are trained before the second ones.
+    preset : {"embedded", "embedded-room", "ci", "print"}
+        Images, network and length of the training: see :func:`demele.models.preset`.
+    objective, options
+        Of :class:`demele.models.VAE`.
+    beta_scale : {"raw", "per_pixel"}, default "raw"
+        "per_pixel" makes a beta as strong as in print, where images are larger.
+    steps : int, optional
+        Of each training; by default the preset's.
+    checkpoints : sequence of float, default (0.2, 0.5, 1)
+        After which shares of the steps codes are scored.
+    metrics : sequence of str, optional
+        By default the 17 of the printed study.
+    protocol : str, default "review2022"
+    rows : int, default 5000
+        Images whose codes are scored, drawn once for all models.
+    nulls : int, default 1
+        How often codes are scored again against permuted factors.
+    halves : bool, default True
+        Whether either half of the rows is scored too.
+    codes : {"mean", "sampled"}, default "mean"
+    seed : int, default 0
+        Of the rows, permutations and metrics; trainings have the seeds 0, 1, ...
+    store : str or Path, optional
+        A folder that keeps everything. A study that was killed goes on where it was, to the same bits; a later one with
+        more betas, latents, seeds, metrics or nulls adds to it.
+    n_jobs : int, default 1
+        Processes; -1 for all processors. Rows are the same bits for any number.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead; it must see the folder.
+    progress : bool or callable(done, total, label), default False
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        Before anything is trained; also if the folder is of another study, or another process writes to it.
+    MissingExtraError
+        Without PyTorch (``demele[torch]``).
+
+    Notes
+    -----
+    A training that diverges, or fails, is a row with its reason, and the rest goes on. After Boilard's review, section
+    2.3, where 36 beta-VAEs were trained on Cars3D and SmallNORB.
+
+    Examples
+    --------
+    >>> from demele import studies
+    >>> found = studies.model_family(preset="ci", betas=[0.1, 100], latents=[2], steps=10, metrics=["mig", "sap"])
+    >>> [model.status for model in found.models], len(found.scores)
+    (['done', 'done'], 24)
+    """
+    plan = checked_plan(
+        data,
+        betas=betas,
+        latents=latents,
+        seeds=seeds,
+        preset_name=preset,
+        objective=objective,
+        options=options,
+        beta_scale=beta_scale,
+        steps=steps,
+        checkpoints=checkpoints,
+        metrics=metrics,
+        protocol=protocol,
+        rows=rows,
+        nulls=nulls,
+        halves=halves,
+        codes=codes,
+        seed=seed,
+    )
+    return run_plan(plan, store=store, n_jobs=n_jobs, executor=executor, progress=progress)
+
+
+def plan_model_family(data: ImageSet | None = None, **settings: Any) -> StudyPlan:
+    """Return what :func:`model_family` would train and score with some of its arguments, of which it has the defaults.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, MissingExtraError
+    TypeError
+        For an argument that it does not have.
+
+    Examples
+    --------
+    >>> plan = plan_model_family(preset="ci", seeds=2)
+    >>> len(plan.configurations), plan.steps
+    (8, (200, 500, 1000))
+    """
+    bound = inspect.signature(model_family).bind(data, **settings)
+    bound.apply_defaults()
+    given = {name: value for name, value in bound.arguments.items() if name not in _WHERE}
+    return checked_plan(given.pop("data"), preset_name=given.pop("preset"), **given)
+
+
+def run_plan(
+    plan: StudyPlan,
+    *,
+    store: str | Path | None = None,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    progress: bool | Report = False,
+) -> Study:
+    """Train and score what a plan holds and the folder does not; see :func:`model_family`.
+
+    Raises
+    ------
+    InputError, OutputError
+    """
+    if store is not None and not isinstance(store, str | os.PathLike):
+        raise InputTypeError("store", f"expected the path of a folder, got {store!r}")
+    with contextlib.ExitStack() as opened:
+        if store is None:
+            folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
+        else:
+            folder = _made(Path(store))
+        path = None if store is None else folder / ROWS
+        sweep = opened.enter_context(
+            Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress)
+        )
+        about = study_file(plan, folder)
+        write_whole(folder / FILE, about.text())
+        sweep.run(worked, plan.tasks(folder / RUNS), what="models to train")
+        return about.study({key: sweep.records[key] for key in sweep.records})
+
+
+def _made(folder: Path) -> Path:
+    """Return the folder of a study, made if it is not there.
+
+    Raises
+    ------
+    InputError
+        If something else is there.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError("store", f"{folder}: expected a folder, got a file")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
+        raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"store: cannot make {folder}: {error.strerror or error}") from error
+    return folder

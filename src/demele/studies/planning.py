@@ -1,0 +1,318 @@
+"""What a study consists of: a grid of models, what is scored of each, and what all of its records have in common."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.bench.agreement_print import published_agreement
+from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.names import suggestion
+from demele.core.seeds import checked_seed, rng_for
+from demele.core.version import __version__
+from demele.data.images import ImageSet
+from demele.metrics.catalogue import metric_names
+from demele.metrics.protocols import protocol as protocol_named
+from demele.models.presets import Preset, preset
+from demele.runtime.sweep import Record, Task
+from demele.studies.jobs import Configuration, Job, Kind, Piece
+from demele.studies.training import train_vae
+
+__all__ = ["METRICS", "STRENGTHS", "StudyPlan", "checked_plan"]
+
+#: What the grid of strengths is of, by objective; the others have none.
+STRENGTHS: Mapping[str, str] = {
+    "beta_vae": "beta",
+    "beta_tcvae": "beta",
+    "capacity": "c_max",
+    "factor_vae": "gamma",
+    "dip_vae_i": "lambda_od",
+    "dip_vae_ii": "lambda_od",
+    "ada_gvae": "beta",
+    "ada_mlvae": "beta",
+}
+#: The 17 of the printed study, in its order.
+METRICS = published_agreement("cars3d").metrics
+#: Strengths and numbers of codes of the printed study; of the first try, four that differ in all that can go wrong.
+_BETAS, _LATENTS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0), (2, 4, 8, 16, 32, 64)
+_GRIDS: Mapping[str, tuple[tuple[float, ...], tuple[int, ...]]] = {"ci": ((0.1, 1.0, 4.0, 100.0), (6,))}
+#: Scored rows, drawn once for all models.
+MOST_ROWS = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StudyPlan:
+    """All that a study trains and scores.
+
+    Attributes
+    ----------
+    configurations : tuple of Configuration
+        One for each seed of each place of the grid.
+    images : ImageSet
+    preset : str
+    steps : tuple of int
+        After which codes are scored; the last is the end.
+    rows : array of int
+        Images whose codes are scored.
+    metrics : tuple of str
+    kinds : tuple of str
+        Against what the codes at the end are scored: "real", "null-0", ..., "half-0", "half-1".
+    protocol, codes : str
+    seed : int
+    model, training : mapping
+        Arguments of every model, and of its training.
+    train : callable
+        What trains one.
+    """
+
+    configurations: tuple[Configuration, ...]
+    images: ImageSet
+    preset: str
+    steps: tuple[int, ...]
+    rows: NDArray[np.int64]
+    metrics: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    protocol: str
+    codes: str
+    seed: int
+    model: Mapping[str, Any]
+    training: Mapping[str, Any]
+    train: Callable[[Job], Record] = train_vae
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What all records of the study have in common: a store of another identity is not of this study."""
+        return {
+            "demele": __version__,
+            "study": "model family",
+            "images": f"{self.images.name} {self.images.digest}",
+            "scored_rows": len(self.rows),
+            "scored_after": ",".join(map(str, self.steps)),
+            "codes": self.codes,
+            "protocol": self.protocol,
+            "seed": self.seed,
+            **{f"model_{name}": repr(value) for name, value in sorted(self.model.items())},
+            **{f"training_{name}": repr(value) for name, value in sorted(self.training.items())},
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """Return what a reader of the results wants to know of all of them, as plain values."""
+        height, width, channels = self.images.shape
+        return {
+            "preset": self.preset,
+            "images": self.images.name,
+            "provenance": self.images.provenance,
+            "shape": [int(height), int(width), int(channels)],
+            "n_images": len(self.images),
+            "n_factors": self.images.factors([0]).shape[1],
+            "steps": list(self.steps),
+            "scored_rows": len(self.rows),
+            "metrics": list(self.metrics),
+            "kinds": list(self.kinds),
+            "protocol": self.protocol,
+            "codes": self.codes,
+            "seed": self.seed,
+            "model": dict(self.model),
+            "training": dict(self.training),
+        }
+
+    def job(self, configuration: Configuration, folder: Path) -> Job:
+        """Return what one model needs; its files are in a folder of its own."""
+        identifier = configuration.identified(self.identity)
+        return Job(
+            id=identifier,
+            configuration=configuration,
+            images=self.images,
+            rows=self.rows,
+            steps=self.steps,
+            model=self.model,
+            training=self.training,
+            codes=self.codes,
+            protocol=self.protocol,
+            seed=self.seed,
+            folder=folder / identifier,
+            train=self.train,
+        )
+
+    def pieces(self, job: Job) -> Iterator[Piece]:
+        """Yield every record that is wanted of a model."""
+        yield Piece(job)
+        places = [(step, "real") for step in self.steps] + [
+            (self.steps[-1], kind) for kind in self.kinds if kind != "real"
+        ]
+        for step, kind in places:
+            yield from (Piece(job, step, kind, metric) for metric in self.metrics)
+
+    def tasks(self, folder: Path) -> list[Task[Piece]]:
+        """Return the tasks of the study: all records of one model go together, in one process."""
+        found = []
+        for configuration in self.configurations:
+            job = self.job(configuration, folder)
+            found += [
+                Task(
+                    key=piece.key,
+                    about=piece,
+                    seed=configuration.seed,
+                    together=job.id,
+                    weight=self.steps[-1] / 170
+                    if not piece.kind
+                    else seconds_of_score(configuration.latents, len(self.rows)),
+                    label=f"{configuration.name}, seed {configuration.seed}",
+                )
+                for piece in self.pieces(job)
+            ]
+        return found
+
+
+def seconds_of_score(latents: int, rows: int) -> float:
+    """Return about how many CPU seconds one of the 17 scores takes: the forests of DCI, by far, take the longest."""
+    return (2.5 + 0.19 * latents) * rows / MOST_ROWS / len(METRICS)
+
+
+def checked_plan(
+    data: ImageSet | None,
+    *,
+    betas: Sequence[float] | None,
+    latents: Sequence[int] | None,
+    seeds: int,
+    preset_name: str,
+    objective: str,
+    options: Mapping[str, Any] | None,
+    beta_scale: str,
+    steps: int | None,
+    checkpoints: Sequence[float],
+    metrics: Sequence[str] | None,
+    protocol: str,
+    rows: int,
+    nulls: int,
+    halves: bool,
+    codes: str,
+    seed: int,
+) -> StudyPlan:
+    """Check every argument of :func:`demele.studies.model_family`, and return the plan; nothing is trained.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, MissingExtraError
+    """
+    chosen = preset(preset_name)
+    images = chosen.images() if data is None else data
+    if not isinstance(images, ImageSet):
+        raise InputTypeError("data", f"expected an image set, got {type(images).__name__}; see demele.data.sprites")
+    last = checked_count(chosen.steps if steps is None else steps, "steps", 10)
+    seed = checked_seed(seed)
+    protocol_named(protocol)
+    if codes not in ("mean", "sampled"):
+        raise InputError("codes", f"expected 'mean' or 'sampled', got {codes!r}")
+    plan = StudyPlan(
+        configurations=_grid(chosen, betas, latents, checked_count(seeds, "seeds", 1), objective, options),
+        images=images,
+        preset=chosen.name,
+        steps=_stages(checkpoints, last),
+        rows=_scored_rows(images, checked_count(rows, "rows", 20), seed),
+        metrics=_metrics(metrics),
+        kinds=_kinds(checked_count(nulls, "nulls", 0), halves),
+        protocol=protocol,
+        codes=codes,
+        seed=seed,
+        model={"network": chosen.network, "init": chosen.init, "beta_scale": beta_scale},
+        training={**chosen.training, "steps": last},
+    )
+    _try_models(plan)
+    return plan
+
+
+def _grid(
+    chosen: Preset,
+    betas: Sequence[float] | None,
+    latents: Sequence[int] | None,
+    seeds: int,
+    objective: str,
+    options: Mapping[str, Any] | None,
+) -> tuple[Configuration, ...]:
+    from demele.models.vae.family import objective_of
+
+    objective_of(objective)
+    usual = _GRIDS.get(chosen.name, (_BETAS, _LATENTS))
+    strength = STRENGTHS.get(objective)
+    if strength is None and betas is not None:
+        raise InputError("betas", f"{objective} has no strength to vary; objectives that have: {', '.join(STRENGTHS)}")
+    given = {**chosen.options.get(objective, {}), **(options or {})}
+    strengths: list[dict[str, Any]] = [{}]
+    if strength is not None:
+        strengths = [{strength: one} for one in _numbers(betas, usual[0], "betas")]
+    sizes = [checked_count(one, "latents", 1) for one in _listed(latents, usual[1], "latents")]
+    return tuple(
+        Configuration(objective=objective, options={**given, **own}, latents=d, seed=seed)
+        for seed in range(seeds)
+        for own in strengths
+        for d in sizes
+    )
+
+
+def _listed(given: Sequence[Any] | None, usual: Sequence[Any], argument: str) -> list[Any]:
+    if given is None:
+        return list(usual)
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
+        raise InputTypeError(argument, f"expected a list of numbers, got {quoted(given)}")
+    values = list(given)
+    if len(set(values)) < len(values):
+        raise InputError(argument, "expected different numbers, got some twice")
+    return values
+
+
+def _numbers(given: Sequence[float] | None, usual: Sequence[float], argument: str) -> list[float]:
+    return [
+        checked_number(one, argument, "numbers of 0 or more", inside=lambda value: 0 <= value < math.inf)
+        for one in _listed(given, usual, argument)
+    ]
+
+
+def _stages(checkpoints: Sequence[float], last: int) -> tuple[int, ...]:
+    shares = [
+        checked_number(one, "checkpoints", "shares of the steps in (0, 1]", inside=lambda share: 0 < share <= 1)
+        for one in _listed(checkpoints, (), "checkpoints")
+    ]
+    return tuple(sorted({max(1, round(share * last)) for share in shares} | {last}))
+
+
+def _scored_rows(images: ImageSet, rows: int, seed: int) -> NDArray[np.int64]:
+    """Draw the rows that are scored, in no order, so that halves of them are samples too."""
+    if len(images) < 20:
+        raise InputError("data", f"expected 20 or more images, got {len(images)}")
+    order = rng_for(seed, "study", "rows").permutation(len(images))
+    return np.asarray(order[:rows], dtype=np.int64)
+
+
+def _metrics(metrics: Sequence[str] | None) -> tuple[str, ...]:
+    names = tuple(METRICS if metrics is None else _listed(metrics, (), "metrics"))
+    for name in names:
+        if name not in metric_names():
+            raise UnknownNameError("metrics", f"none is called {quoted(name)}{suggestion(str(name), metric_names())}")
+    if len(names) < 2:
+        raise InputError("metrics", "expected two or more: a study asks how far they agree")
+    return names
+
+
+def _kinds(nulls: int, halves: bool) -> tuple[Kind, ...]:
+    return ("real", *(f"null-{number}" for number in range(nulls)), *(("half-0", "half-1") if halves else ()))
+
+
+def _try_models(plan: StudyPlan) -> None:
+    """Refuse what no model can be made of, and images that no network takes, before an hour of training."""
+    from demele.models.vae.nets import check_size
+    from demele.studies.training import model_of
+
+    check_size(plan.model["network"], plan.images.shape)
+    if plan.training["batch"] > len(plan.images):
+        raise InputError(
+            "data", f"expected at least a batch of {plan.training['batch']} images, got {len(plan.images)}"
+        )
+    for configuration in plan.configurations:
+        if configuration.seed == 0:
+            model_of(plan.job(configuration, Path()))

@@ -1,0 +1,120 @@
+"""What one worker does for one model of a study: train it, score its codes, return a record for each."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demele.core.errors import DemeleError, OutputError
+from demele.core.results import Evaluation
+from demele.core.seeds import rng_for
+from demele.core.written import plain
+from demele.runtime.sweep import Record
+from demele.scoring.evaluate import evaluate
+from demele.studies.jobs import Job, Kind, Piece, read_codes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["worked"]
+
+
+def worked(pieces: tuple[Piece, ...]) -> list[Record]:
+    """Return the records that are wanted of one model, in their order; nothing is scored twice, or in vain."""
+    job = pieces[0].job
+    training = trained(job)
+    found: dict[tuple[int, Kind], Mapping[str, Record]] = {}
+    records = []
+    for piece in pieces:
+        if not piece.kind:
+            records.append(training)
+            continue
+        place = piece.step, piece.kind
+        if place not in found:
+            metrics = [other.metric for other in pieces if (other.step, other.kind) == place]
+            found[place] = scored(job, *place, metrics, training)
+        records.append(dict(found[place][piece.metric]))
+    return records
+
+
+def trained(job: Job) -> Record:
+    """Return what became of a training; one that fails leaves its reason, so that the study goes on.
+
+    Raises
+    ------
+    OutputError
+        If the disk is full: no fault of the model.
+    """
+    try:
+        return job.train(job)
+    except OutputError:
+        raise
+    except (DemeleError, ArithmeticError, RuntimeError, ValueError) as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}", "codes": {}}
+
+
+def scored(job: Job, step: int, kind: Kind, metrics: Sequence[str], training: Record) -> dict[str, Record]:
+    """Return the scores of the codes of one stage, a record for each metric: null with a reason where there is none."""
+    if str(step) not in training["codes"]:
+        reason = training["reason"] or f"the training ended as {training['status']} before step {step:,}"
+        return {metric: {"value": None, "reason": reason} for metric in metrics}
+    mean, std = read_codes(job.codes_file(step), len(job.rows))
+    chosen = chosen_rows(kind, len(job.rows))
+    try:
+        found = evaluate(
+            mean[chosen].astype(np.float64),
+            seen_factors(job, kind, chosen),
+            list(metrics),
+            protocol=job.protocol,
+            seed=job.seed,
+            codes_std=None if std is None else std[chosen].astype(np.float64),
+        )
+    except DemeleError as error:  # such as codes that are all alike
+        return {metric: {"value": None, "reason": str(error)} for metric in metrics}
+    told = kind == "real" and step == job.steps[-1]
+    return {metric: _record(found, metric, told=told) for metric in metrics}
+
+
+def chosen_rows(kind: Kind, n: int) -> slice:
+    """Return which of the scored rows a kind of scores is of: a half, which are in no order, or all.
+
+    Examples
+    --------
+    >>> chosen_rows("half-1", 7), chosen_rows("real", 7)
+    (slice(3, 7, None), slice(0, 7, None))
+    """
+    if kind.startswith("half-"):
+        middle = n // 2
+        return slice(0, middle) if kind == "half-0" else slice(middle, n)
+    return slice(0, n)
+
+
+def seen_factors(job: Job, kind: Kind, chosen: slice) -> "pd.DataFrame":
+    """Return the factors that codes are scored against; for a null, those of other rows, kept together.
+
+    Each model has a permutation of its own: one for all would be noise that their scores share.
+    """
+    rows = job.rows[chosen]
+    if kind.startswith("null-"):
+        rows = rng_for(job.seed, "study", kind, job.id).permutation(rows)
+    return job.images.factors(rows)
+
+
+def _record(found: Evaluation, metric: str, *, told: bool) -> Record:
+    """Return what is kept of a score; ``told``: with its native values, its notes, and how to make it again."""
+    left_out = {item.metric: item.reason for item in found.left_out}
+    if metric in left_out:
+        return {"value": None, "reason": left_out[metric]}
+    score = found[metric]
+    value = plain(float(score.value))
+    record: dict[str, Any] = {"value": value, "seconds": plain(score.seconds)}
+    if value is None:
+        record["reason"] = "; ".join(note.message for note in score.notes) or "undefined"
+    if told:
+        whole = score.to_dict()
+        record |= {
+            "native": whole["native"],
+            "notes": [note["code"] for note in whole["notes"]],
+            "signature": whole["signature"],
+        }
+    return record

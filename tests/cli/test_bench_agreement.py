@@ -1,0 +1,86 @@
+"""``demele bench agreement`` from its arguments to what it leaves behind."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import bench
+from tests.cli.conftest import Program
+
+
+@pytest.fixture
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """36 models in ``scores.csv``, the same against permuted factors in ``null.csv``."""
+    rng = np.random.default_rng(0)
+    quality = rng.normal(size=36)
+    table = pd.DataFrame({"mig": quality, "sap": quality + rng.normal(size=36), "irs": rng.normal(size=36)})
+    table = table.assign(d=np.repeat([2, 4, 8], 12), dead=[False] * 34 + [True] * 2)
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    table.assign(mig=rng.normal(size=36)).to_csv(tmp_path / "null.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return table
+
+
+CALL = (
+    "bench",
+    "agreement",
+    "scores.csv",
+    "--collapsed",
+    "dead",
+    "--within",
+    "d",
+    "--null",
+    "null.csv",
+    "--draws",
+    200,
+)
+
+
+def test_what_is_printed_is_what_the_library_finds(demele: Program, scores: pd.DataFrame) -> None:
+    run = demele(*CALL, "--format", "json", "--report", "page.html")
+    assert run.status == 0
+    null = pd.read_csv("null.csv")
+    expected = bench.agreement(scores, collapsed="dead", within="d", null=null, draws=200)
+    assert json.loads(run.out) == json.loads(expected.to_json())
+    assert run.err == "demele: report written to page.html\n"
+    assert "Kendall" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_a_table_says_what_agrees(demele: Program, scores: pd.DataFrame) -> None:
+    run = demele(*CALL, "--format", "table")
+    assert run.out.startswith("Of 3 pairs of metrics, 1 rank the configurations alike beyond doubt; of ")
+    assert "MIG, SAP" in run.out
+    assert "note: 2 of 36 configurations collapsed" in run.out
+
+
+def test_csv_has_a_row_for_each_matrix_and_pair(demele: Program, scores: pd.DataFrame) -> None:
+    table = pd.read_csv(io.StringIO(demele(*CALL, "--format", "csv").out))
+    assert list(table["matrix"].value_counts()) == [3, 3, 3, 3]
+
+
+def test_halves_are_two_files(demele: Program, scores: pd.DataFrame) -> None:
+    run = demele("bench", "agreement", "scores.csv", "--metrics", "mig,sap", "--halves", "null.csv,scores.csv")
+    assert {row["between"] for row in json.loads(run.out)["stability"]} == {"halves of the rows"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nothing.csv",), "nothing.csv"),
+        (("scores.csv", "--metrics", "mig,sop"), "--metrics: no column is called 'sop'; did you mean 'sap'?"),
+        (("scores.csv", "--collapsed", "did"), "--collapsed: no column is called 'did'"),
+        (("scores.csv", "--halves", "null.csv"), "--halves: expected two tables"),
+        (("scores.csv", "--report", "page.txt"), "page.html"),
+        (("scores.csv", "--draws", 5), "--draws: expected a whole number >= 100"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    demele: Program, scores: pd.DataFrame, arguments: tuple[object, ...], words: str
+) -> None:
+    run = demele("bench", "agreement", *arguments)
+    assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
+    assert words in run.err

@@ -1,0 +1,344 @@
+"""Studies with made-up models: what is planned, kept, gone on with, flagged, and said to be wrong."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele import studies
+from demele.core.errors import FormatError, InputError, InputTypeError, NotEnoughData, OutputError, UnknownNameError
+from demele.core.store import Store
+from demele.runtime.sweep import Record
+from demele.scoring.evaluate import evaluate
+from demele.studies.jobs import Configuration, Job, read_codes, write_codes
+from demele.studies.model_family import run_plan
+from demele.studies.scoring import seen_factors, trained
+from demele.studies.study import Study
+from tests.studies.made_up import SETTINGS, made_up, plan
+from tests.tolerances import assert_exact
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study of six models: one diverged, one failed, two collapsed."""
+    path = tmp_path_factory.mktemp("studies") / "study"
+    run_plan(plan(), store=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(folder: Path) -> Study:
+    return studies.load(folder)
+
+
+def rows(folder: Path) -> dict[Any, Record]:
+    """Return the rows of a folder without the seconds that they took."""
+    _, records = Store.read(folder / "rows.jsonl")
+    return {
+        key: {name: value for name, value in row.items() if name != "seconds"} for key, row in sorted(records.items())
+    }
+
+
+def calls(folder: Path) -> int:
+    return len((folder / "runs" / "calls").read_text().splitlines())
+
+
+# The plan ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_printed_grid_is_the_default() -> None:
+    found = studies.plan_model_family()
+    betas = {float(one.options["beta"] or 0) for one in found.configurations}
+    assert len(found.configurations) == 36
+    assert sorted(betas) == [0.001, 0.01, 0.1, 1, 10, 100]
+    assert {one.latents for one in found.configurations} == {2, 4, 8, 16, 32, 64}
+    assert (found.steps, len(found.rows), len(found.metrics)) == ((1000, 2500, 5000), 5000, 17)
+    assert (found.model["network"], found.training["batch"], found.codes) == ("conv16", 32, "mean")
+
+
+def test_all_first_seeds_come_before_the_second_ones(tmp_path: Path) -> None:
+    seeds = [task.seed for task in plan(seeds=2).tasks(tmp_path)]
+    assert seeds == sorted(seeds)
+    assert {task.together for task in plan(seeds=2).tasks(tmp_path) if task.seed == 0}.isdisjoint(
+        task.together for task in plan(seeds=2).tasks(tmp_path) if task.seed == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"steps": 11},
+        {"rows": 190},
+        {"seed": 1},
+        {"codes": "sampled"},
+        {"beta_scale": "per_pixel"},
+        {"protocol": "dlib2019"},
+        {"checkpoints": [0.5, 1]},
+        {"preset": "embedded", "rows": 150},
+    ],
+)
+def test_whatever_changes_a_number_changes_the_identity(changed: Mapping[str, Any]) -> None:
+    usual, other = plan(), plan(**changed)
+    assert usual.identity != other.identity
+    assert usual.job(usual.configurations[0], Path()).id != other.job(other.configurations[0], Path()).id
+
+
+def test_models_that_differ_have_other_names() -> None:
+    usual = Configuration(objective="beta_vae", options={"beta": 1.0}, latents=4)
+    others = [
+        Configuration(objective="beta_tcvae", options={"beta": 1.0}, latents=4),
+        Configuration(objective="beta_vae", options={"beta": 2.0}, latents=4),
+        Configuration(objective="beta_vae", options={"beta": 1.0}, latents=5),
+        Configuration(objective="beta_vae", options={"beta": 1.0}, latents=4, seed=1),
+    ]
+    assert len({one.identified({}) for one in [usual, *others]}) == 5
+    assert usual.name == others[-1].name == "beta_vae(beta=1), 4 codes"
+
+
+def test_the_strength_of_an_objective_is_its_own() -> None:
+    found = studies.plan_model_family(preset="ci", objective="capacity", betas=[5.0, 25.0])
+    assert [one.options["c_max"] for one in found.configurations] == [5.0, 25.0]
+    assert {one.options["gamma"] for one in found.configurations} == {10}
+    assert len(studies.plan_model_family(preset="ci", objective="vae").configurations) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "words"),
+    [
+        ({"preset": "embeded"}, UnknownNameError, "'embedded'"),
+        ({"preset": "print"}, InputError, "demele.data.load"),
+        ({"metrics": ["mig", "sop"]}, UnknownNameError, "'sap'"),
+        ({"metrics": ["mig"]}, InputError, "two or more"),
+        ({"betas": []}, InputTypeError, "a list of numbers"),
+        ({"betas": [1.0, 1.0]}, InputError, "twice"),
+        ({"betas": [-1.0]}, InputError, "0 or more"),
+        ({"latents": [0]}, InputError, ">= 1"),
+        ({"objective": "beta-vae"}, UnknownNameError, "beta_vae"),
+        ({"objective": "vae", "betas": [1.0]}, InputError, "no strength"),
+        ({"options": {"gama": 1}}, InputTypeError, "gama"),
+        ({"beta_scale": "pixel"}, UnknownNameError, "per_pixel"),
+        ({"checkpoints": [2.0]}, InputError, "shares of the steps"),
+        ({"codes": "means"}, InputError, "'mean' or 'sampled'"),
+        ({"protocol": "review"}, UnknownNameError, "review2022"),
+        ({"data": np.zeros((30, 16, 16))}, InputTypeError, "expected an image set"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_trained(
+    changed: Mapping[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        studies.plan_model_family(**{**SETTINGS, **changed})
+
+
+def test_images_that_no_network_takes_are_refused() -> None:
+    from demele.data import sprites
+
+    with pytest.raises(InputError, match="resized"):
+        studies.plan_model_family(sprites(24), **SETTINGS)
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+
+def test_every_model_has_its_scores(folder: Path, study: Study) -> None:
+    found = rows(folder)
+    # three stages, one null, two halves, three metrics
+    assert len(found) == 6 * (1 + 6 * 3)
+    assert [model.status for model in study.models] == ["done", "done", "diverged", "failed", "done", "done"]
+    assert [model.flag for model in study.models] == ["partial", "", "diverged", "failed", "collapsed", "collapsed"]
+    assert repr(study) == "Study(6 models of sprites, 2 collapsed, 1 partial, 1 diverged, 1 failed)"
+
+
+def test_scores_are_those_of_the_codes_that_were_kept(folder: Path, study: Study) -> None:
+    own = plan()
+    job = own.job(own.configurations[1], folder / "runs")
+    codes, _ = read_codes(job.codes_file(10), 200)
+    factors = own.images.factors(own.rows)
+    expected = evaluate(codes.astype(float), factors, ["mig", "sap", "irs"])
+    model = study.models[1]
+    assert [study.value(model, name) for name in study.metrics] == [score.value for score in expected]
+    half = evaluate(codes[100:].astype(float), factors[100:].reset_index(drop=True), ["sap"])
+    assert study.value(model, "sap", kind="half-1") == half["sap"].value
+    early, _ = read_codes(job.codes_file(2), 200)
+    assert study.value(model, "mig", step=2) == evaluate(early.astype(float), factors, ["mig"])["mig"].value
+    record = rows(folder)["score", model.id, 10, "real", "sap"]
+    assert record["native"] == expected["sap"].to_dict()["native"]
+    assert record["signature"] == str(expected["sap"].signature)
+
+
+def test_a_null_keeps_rows_of_factors_whole_and_differs_between_models(folder: Path) -> None:
+    own = plan()
+    jobs = [own.job(one, folder / "runs") for one in own.configurations[:2]]
+    seen = [seen_factors(job, "null-0", slice(0, 200)) for job in jobs]
+    whole = own.images.factors(own.rows)
+    for table in seen:
+        assert not table.equals(whole)
+        assert sorted(map(tuple, table.astype(str).to_numpy())) == sorted(map(tuple, whole.astype(str).to_numpy()))
+    assert not seen[0].equals(seen[1])
+    assert seen_factors(jobs[0], "null-1", slice(0, 200)).equals(seen[0]) is False
+    assert seen_factors(jobs[0], "real", slice(0, 200)).equals(whole)
+
+
+def test_what_did_not_end_has_no_score_but_a_reason(folder: Path, study: Study) -> None:
+    found = rows(folder)
+    diverged, failed = study.models[2], study.models[3]
+    assert found["score", diverged.id, 2, "real", "mig"]["value"] is not None
+    assert found["score", diverged.id, 10, "real", "mig"] == {
+        "value": None,
+        "reason": "the loss was not finite at step 4",
+    }
+    assert found["score", failed.id, 10, "null-0", "mig"] == {"value": None, "reason": "RuntimeError: out of luck"}
+    assert study.failures == (diverged, failed)
+    assert failed.reason == "RuntimeError: out of luck"
+
+
+def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path) -> None:
+    own = plan()
+
+    def full(job: Job) -> Record:
+        raise OutputError("cannot write")
+
+    job = own.job(own.configurations[0], tmp_path)
+    with pytest.raises(OutputError):
+        trained(Job(**{name: getattr(job, name) for name in Job.__slots__} | {"train": full}))
+
+
+def test_frames_hold_models_and_scores(study: Study) -> None:
+    frame = study.to_frame()
+    assert list(frame["beta"]) == [0.1, 0.1, 10, 10, 100, 100]
+    assert frame["mig"].isna().tolist() == [False, False, True, True, False, False]
+    long = study.scores_frame()
+    assert len(long) == 6 * 18
+    assert set(long["kind"]) == {"real", "null-0", "half-0", "half-1"}
+    assert long["reason"][long["value"].isna()].str.len().min() > 0
+
+
+def test_metrics_agree_about_what_was_trained(study: Study) -> None:
+    found = study.agreement(draws=100)
+    assert found.configurations == tuple(study.models[place].configuration.name for place in (0, 1, 4, 5))
+    assert set(found.matrices) == {"all", "without collapsed", "permuted", "within groups"}
+    assert {one.between for one in found.stability} == {"halves of the rows", "2 and 10 steps", "5 and 10 steps"}
+    content = json.loads(study.to_json())
+    assert content["kind"] == "study"
+    assert len(content["scores"]) == 6
+
+
+# Going on ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_study_goes_on_where_it_was_and_adds_what_is_new(tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "study"
+    run_plan(plan(betas=[0.1], latents=[2]), store=path)
+    assert calls(path) == 1
+    run_plan(plan(), store=path)
+    assert calls(path) == 6
+    assert rows(path) == rows(folder)
+    run_plan(plan(), store=path)
+    assert calls(path) == 6
+    more = run_plan(plan(metrics=["mig", "modularity"], seeds=2), store=path)
+    assert more.metrics == ("mig", "sap", "irs", "modularity")
+    assert len(more.models) == 12
+    assert more.value(more.models[0], "modularity") > 0
+    assert {key: row for key, row in rows(path).items() if key in rows(folder)} == rows(folder)
+
+
+def test_what_is_stopped_is_kept(tmp_path: Path, folder: Path) -> None:
+    path, done = tmp_path / "study", []
+
+    def report(_: float, total: float, label: str) -> None:
+        done.append(label)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan(), store=path, progress=report)
+    kept = studies.load(path)
+    assert [model.status for model in kept.models].count("missing") == 4
+    assert "4 still to train" in repr(kept)
+    run_plan(plan(), store=path)
+    assert rows(path) == rows(folder)
+
+
+def test_two_workers_give_the_same_rows(tmp_path: Path, folder: Path) -> None:
+    run_plan(plan(), store=tmp_path / "study", n_jobs=2)
+    assert rows(tmp_path / "study") == rows(folder)
+
+
+def test_without_a_folder_nothing_is_left() -> None:
+    found = run_plan(plan(betas=[0.1]))
+    assert [model.status for model in found.models] == ["done", "done"]
+
+
+def test_another_study_and_other_folders_are_refused(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(InputError, match="seed"):
+        run_plan(plan(seed=1), store=folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="got a file"):
+        run_plan(plan(), store=tmp_path / "file")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    with pytest.raises(InputError, match="other files"):
+        run_plan(plan(), store=tmp_path / "full")
+    with pytest.raises(InputTypeError, match="path of a folder"):
+        run_plan(plan(), store=3)  # type: ignore[arg-type]
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_codes_are_read_as_they_were_written(tmp_path: Path) -> None:
+    codes = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
+    first = write_codes(tmp_path / "codes.npz", codes, codes**2)
+    mean, std = read_codes(tmp_path / "codes.npz", 7)
+    assert_exact(mean, codes)
+    assert std is not None
+    assert_exact(std, codes**2)
+    assert write_codes(tmp_path / "again.npz", codes, codes**2) == first
+    assert write_codes(tmp_path / "other.npz", -codes, codes**2) != first
+    with pytest.raises(FormatError, match="delete it"):
+        read_codes(tmp_path / "codes.npz", 8)
+    (tmp_path / "codes.npz").write_bytes(b"PK")
+    with pytest.raises(FormatError, match="delete it"):
+        read_codes(tmp_path / "codes.npz", 7)
+
+
+def test_a_packed_study_says_what_its_folder_says(tmp_path: Path, study: Study) -> None:
+    found = studies.load(study.save(tmp_path / "study.jsonl"))
+    assert found.to_dict() == study.to_dict()
+    assert found.scores_frame().equals(study.scores_frame())
+    assert found.save(tmp_path / "again.jsonl").read_bytes() == (tmp_path / "study.jsonl").read_bytes()
+    assert found.models == study.models
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not a study"),
+        ("{}\n", "not a study"),
+        ('{"format": "demele-study", "format_version": 2, "demele": "9"}\n', "format version 2"),
+        ('{"format": "demele-study", "format_version": 1, "demele": "0", "settings": {}}\n', "not a study"),
+        ("[" * 2000, "study.jsonl"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "study.jsonl").write_text(text)
+    with pytest.raises(InputError, match=words):
+        studies.load(tmp_path / "study.jsonl")
+
+
+def test_folders_without_a_study_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected the folder of a study"):
+        studies.load(tmp_path)
+    with pytest.raises(InputError, match="cannot read"):
+        studies.load(tmp_path / "nothing")
+
+
+def test_one_model_is_too_few(tmp_path: Path) -> None:
+    found = run_plan(plan(betas=[0.1], latents=[2]))
+    with pytest.raises(NotEnoughData, match="two or more"):
+        found.agreement()
+    assert found.to_dict()["agreement"] is None
+    assert made_up.__doc__

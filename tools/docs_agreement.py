@@ -1,0 +1,185 @@
+"""The page on which metrics agree, written from the stored rows of the embedded study.
+
+The rows are those of :func:`demele.studies.demo`; how often intervals hold what they say is read off
+``agreement_coverage.csv`` and ``agreement_likeness.csv``. Without stored rows there is no page.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demele import bench, studies
+from demele.report.agreement_view import (
+    AgreementView,
+    agreement_view,
+    headline,
+    interval_words,
+    short_tau,
+    summary,
+    title_of,
+)
+from demele.report.study import models_sentence, study_page
+from demele.report.words import number, percent
+from demele.studies.files import DEMO
+from tools.docs_tables import Row, read, table
+
+PAGE, TITLE = "results/agreement.md", "Which metrics agree"
+#: The page of the study itself, with all that this one leads to.
+STUDY = "results/study.html"
+#: Line of a page in another folder that becomes a link.
+MARK = "<!-- which-metrics-agree -->"
+#: Pairs that are listed, from each end.
+LISTED = 15
+#: Pairs of which the review speaks, or that prototypes found again or did not.
+NAMED = (
+    ("explicitness", "dci_forest_explicitness"),
+    ("z_min_variance", "z_diff"),
+    ("modularity", "mig"),
+    ("mig", "sap"),
+    ("mig", "jemmig"),
+    ("dci_lasso_explicitness", "explicitness"),
+)
+
+
+def reference(folder: Path) -> str:
+    """Return a link to the page from a page of another folder, if there is one."""
+    return f"What it found: [{TITLE}](../{PAGE})." if DEMO.exists() else ""
+
+
+def pages(folder: Path) -> dict[str, str]:
+    """Return the pages by path; none without stored rows."""
+    if not DEMO.exists():
+        return {}
+    found = studies.demo()
+    content = found.to_dict()
+    coverage, likeness = (read(folder / f"agreement_{name}.csv") for name in ("coverage", "likeness"))
+    return {PAGE: agreement_page(content, coverage, likeness), STUDY: study_page(content).text()}
+
+
+def agreement_page(content: dict[str, Any], coverage: Sequence[Row], likeness: Sequence[Row]) -> str:
+    """Return the page of what ``Study.to_dict()`` returns."""
+    view, settings = agreement_view(content["agreement"]), content["settings"]
+    height, width, _ = settings["shape"]
+    parts = [
+        f"# {TITLE}\n",
+        f"Models of one family, `demele study run --preset {settings['preset']}`: {models_sentence(content)} Each was "
+        f"trained for {settings['steps'][-1]:,} steps on {settings['n_images']:,} images of {height} x {width} pixels "
+        f"({settings['images']}); {settings['scored_rows']:,} codes were scored under the protocol "
+        f"`{settings['protocol']}`. [Run the agreement study](../howto/run-the-agreement-study.md) says how to do this "
+        "again, or for your images.\n",
+        f"**{headline(view)}**\n",
+        *(f"{sentence}\n" for sentence in summary(view)),
+        "[The whole study](study.html): every matrix, each model, all pairs.\n",
+        f"## Pairs that agree most, and least\n\n{_pairs(view, _ends(view))}",
+        f"## Pairs of which was spoken before\n\n{_pairs(view, _named(view))}",
+        f"## Beside print\n\n{_print(view)}",
+        f"## How stable each ranking is\n\n{_stability(view)}",
+    ]
+    if coverage:
+        parts.append(f"## How often the intervals hold the truth\n\n{_coverage(coverage)}")
+    if likeness:
+        parts.append(_likeness(likeness))
+    return "\n".join(parts)
+
+
+def _ends(view: AgreementView) -> list[frozenset[str]]:
+    known = [(pair["tau"], names) for names, pair in view.matrices["all"].items() if pair["tau"] is not None]
+    ordered = [names for _, names in sorted(known, key=lambda item: -item[0])]
+    return [*ordered[:LISTED], *ordered[-5:]]
+
+
+def _named(view: AgreementView) -> list[frozenset[str]]:
+    return [frozenset(pair) for pair in NAMED if frozenset(pair) in view.matrices["all"]]
+
+
+def _pairs(view: AgreementView, chosen: Sequence[frozenset[str]]) -> str:
+    others = [name for name in view.matrices if name != "all"]
+    rows = []
+    for names in chosen:
+        pair = view.matrices["all"][names]
+        rows.append(
+            [
+                f"{title_of(pair['first'])}, {title_of(pair['second'])}",
+                interval_words(pair),
+                pair["verdict"],
+                *(interval_words(view.matrices[name][names]) for name in others),
+                *(short_tau(printed[names]["tau"]) if names in printed else "" for printed in view.printed.values()),
+            ]
+        )
+    return table(["Metrics", "tau", "Verdict", *others, *(f"{title}, print" for title in view.printed)], rows)
+
+
+def _print(view: AgreementView) -> str:
+    titles = {one["name"]: one["title"] for one in view.data["published"]}
+    rows = [
+        [
+            row["matrix"],
+            titles[row["published"]],
+            f"{row['pairs']}",
+            _measured(row, "r"),
+            f"{percent(row['same_sign'], 0)} of {row['strong_pairs']}",
+            _measured(row, "difference"),
+            number(row["r_without_noise"], 2),
+        ]
+        for row in view.data["likeness"]
+    ]
+    cars, norb = (bench.published_agreement(name) for name in ("cars3d", "smallnorb"))
+    upper = np.triu_indices(len(cars.metrics), 1)
+    both = float(np.corrcoef(cars.table().to_numpy()[upper], norb.table().to_numpy()[upper])[0, 1])
+    return (
+        "r: correlation between our taus and those in print; same sign: of the pairs that print can tell from 0. "
+        f"{len(cars.disputed)} pairs of {cars.title} are printed with two signs: results without them stand below. "
+        f"Between {cars.title} and {norb.title}, both in print, r is {number(both, 2)}. One training per "
+        "configuration, as in print, would not let even a perfect repetition correlate by more than about .85.\n\n"
+        + table(["Ours", "In print", "Pairs", "r", "Same sign", "Mean difference", "r without our noise"], rows)
+    )
+
+
+def _measured(row: dict[str, Any], name: str) -> str:
+    return f"{number(row[name], 2)} [{number(row[f'{name}_low'], 2)}, {number(row[f'{name}_high'], 2)}]"
+
+
+def _stability(view: AgreementView) -> str:
+    found = {(row["between"], row["metric"]): row for row in view.data["stability"]}
+    best = {row["metric"]: row for row in view.data["best"]}
+    between = list(view.data["alike"])
+    rows = [
+        [
+            str(title_of(metric)),
+            *(interval_words(found[name, metric]) for name in between),
+            str(best[metric]["configuration"]) if metric in best else "",
+            percent(best[metric]["stays"], 0) if metric in best else "",
+        ]
+        for metric in view.by_family
+    ]
+    rows.append(["the whole matrix (r)", *(number(view.data["alike"][name], 2) for name in between), "", ""])
+    return (
+        "Kendall's tau between scores of the same models, and how often the best one stays the best if other rows had "
+        "been scored.\n\n" + table(["Metric", *between, "Best", "Stays"], rows)
+    )
+
+
+def _coverage(rows: Sequence[Row]) -> str:
+    taus = ("0", "0.3", "0.6", "0.8", "0.95")
+    kinds = dict.fromkeys(row["scores"] for row in rows)
+    found = {(row["scores"], row["configurations"], row["tau"]): row["coverage"] for row in rows}
+    sizes = list(dict.fromkeys(row["configurations"] for row in rows))
+    lines = [
+        [kind, size, *(percent(float(found[kind, size, tau]), 1) if (kind, size, tau) in found else "" for tau in taus)]
+        for kind in kinds
+        for size in sizes
+        if any((kind, size, tau) in found for tau in taus)
+    ]
+    return (
+        "Simulated intervals for 95%, by the true tau (`python -m benchmarks.agreement_coverage`); no figure where "
+        "ties leave too few rows for an interval.\n\n" + table(["Scores", "Configurations", *taus], lines)
+    )
+
+
+def _likeness(rows: Sequence[Row]) -> str:
+    heads = [name for name in rows[0] if "coverage" in name or name in ("print is", "configurations")]
+    return "Of the likeness to print (`python -m benchmarks.agreement_likeness`):\n\n" + table(
+        heads, [[row[name] for name in heads] for row in rows]
+    )
