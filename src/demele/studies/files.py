@@ -145,10 +145,20 @@ def load(path: str | Path) -> Study:
 def demo() -> Study:
     """Return the study that comes with demele: 36 beta-VAEs on sprites of 32 x 32, 17 metrics.
 
+    Returns
+    -------
+    Study
+
     Raises
     ------
     FileNotFoundError
         If demele was installed without its rows.
+
+    Examples
+    --------
+    >>> from demele import studies
+    >>> studies.demo().settings["preset"]  # doctest: +SKIP
+    'embedded'
     """
     if not DEMO.exists():
         raise FileNotFoundError(f"no study is stored in {DEMO}")

@@ -145,6 +145,16 @@ def model_family(
 def plan_model_family(data: ImageSet | None = None, **settings: Any) -> StudyPlan:
     """Return what :func:`model_family` would train and score with some of its arguments, of which it has the defaults.
 
+    Parameters
+    ----------
+    data : ImageSet, optional
+    **settings
+        Arguments of :func:`model_family` but those that say where and how to work.
+
+    Returns
+    -------
+    StudyPlan
+
     Raises
     ------
     InputError, InputTypeError, UnknownNameError, MissingExtraError
