@@ -17,6 +17,8 @@ from demele.studies.jobs import Configuration, Job, read_codes, write_codes
 from demele.studies.model_family import run_plan
 from demele.studies.scoring import seen_factors, trained
 from demele.studies.study import Study
+from demele.studies.trained import TrainedModel
+from tests.report.sample_agreement import training as sample_training
 from tests.studies.made_up import SETTINGS, made_up, plan
 from tests.tolerances import assert_exact
 
@@ -150,6 +152,14 @@ def test_every_model_has_its_scores(folder: Path, study: Study) -> None:
     assert [model.status for model in study.models] == ["done", "done", "diverged", "failed", "done", "done"]
     assert [model.flag for model in study.models] == ["partial", "", "diverged", "failed", "collapsed", "collapsed"]
     assert repr(study) == "Study(6 models of sprites, 2 collapsed, 1 partial, 1 diverged, 1 failed)"
+
+
+@pytest.mark.parametrize(("active", "flag"), [(0, "collapsed"), (4, "partial"), (5, ""), (6, "")])
+def test_a_model_with_fewer_codes_in_use_than_factors_is_partial(active: int, flag: str) -> None:
+    own = Configuration(objective="beta_vae", latents=6)
+    record = {**sample_training(6, active), "status": "done"}
+    assert TrainedModel.of("x", own, record, 5).flag == flag
+    assert TrainedModel.of("x", own, {**record, "status": "diverged"}, 5).flag == "diverged"
 
 
 def test_scores_are_those_of_the_codes_that_were_kept(folder: Path, study: Study) -> None:
