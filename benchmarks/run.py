@@ -13,6 +13,7 @@ MODULES = (
     "time_sparse",
     "time_streaming",
     "time_images",
+    "time_models",
     "time_irs_general",
     "time_compare",
     "time_assess",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demele.core.extras import require
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
-from demele.models.vae.aggregate import total_correlation
+from demele.models.vae.aggregate import decomposition
 from demele.models.vae.feed import pixels
 from demele.models.vae.objectives import Posterior, kl_per_code
 from demele.models.vae.pair import Pair
@@ -56,20 +56,22 @@ def measured(pair: Pair, images: ImageSet) -> dict[str, Any]:
     dict
         ``examined``, the number of images; ``reconstruction``, R with codes drawn as in training, and ``floor``, the
         least it can be, in nats per image; ``kl`` (NaN of an autoencoder) and ``std`` of the means by code;
-        ``total_correlation``, stratified; ``largest_logvar``.
+        ``mutual_information`` and ``total_correlation``, stratified; ``largest_logvar``.
     """
     rows, draws = examined_rows(len(images)), pair.objective.draws
     found = Posterior(*(part.double() for part in posteriors(pair, images, rows)))
     noise = torch.from_numpy(rng_for(0, "examined codes").standard_normal(found.mean.shape))
     codes = found.mean + torch.exp(found.logvar / 2) * noise if draws else found.mean
     error, floor = _errors(pair, images, rows, codes.float())
+    information, correlation = _parts(codes, found, len(images)) if draws else (math.nan, math.nan)
     return {
         "examined": len(rows),
         "reconstruction": error,
         "floor": floor,
         "kl": kl_per_code(*found).tolist() if draws else [math.nan] * pair.spec.latents,
         "std": found.mean.std(dim=0, unbiased=False).tolist(),
-        "total_correlation": _correlation(codes, found, len(images)) if draws else math.nan,
+        "mutual_information": information,
+        "total_correlation": correlation,
         "largest_logvar": found.logvar.max().item() if draws else math.nan,
     }
 
@@ -85,9 +87,12 @@ def _errors(pair: Pair, images: ImageSet, rows: NDArray[np.int64], codes: Tensor
     return error, floor
 
 
-def _correlation(codes: Tensor, found: Posterior, n: int) -> float:
-    """Return the mean of stratified estimates, each of at most 512 images drawn at random."""
+def _parts(codes: Tensor, found: Posterior, n: int) -> tuple[float, float]:
+    """Return mutual information and total correlation: means of estimates, each of at most 512 images, at random."""
     order = rng_for(0, "examined order").permutation(len(codes))
     parts = [part for part in batches(order, 512) if len(part) >= min(512, len(codes)) and len(part) >= 2]
-    each = [total_correlation(codes[part], found.mean[part], found.logvar[part], n=n).item() for part in parts]
-    return sum(each) / len(each) if each else math.nan
+    each = [decomposition(codes[part], found.mean[part], found.logvar[part], n=n) for part in parts]
+    if not each:
+        return math.nan, math.nan
+    information, correlation = (sum(one[number].item() for one in each) / len(each) for number in (0, 1))
+    return information, correlation

@@ -220,6 +220,7 @@ class VAE:
                 content,
                 latents=pair.spec.latents,
                 parameters=parameter_count(pair.encoder, pair.decoder),
+                images=pair.spec.n,
                 pixels=pair.spec.pixels,
                 likelihood=pair.spec.likelihood,
                 beta_normalised=pair.spec.beta_normalised,

@@ -45,14 +45,17 @@ class Run(Written):
         Standard deviation of the means of each code.
     active : Series of bool of shape (latents,)
         Which codes are in use: std above 0.05 and divergence above 0.01 nats.
-    total_correlation : float
-        In nats, stratified; NaN of an autoencoder.
+    mutual_information, total_correlation : float
+        Of images and codes, and of the codes, in nats: the stratified estimate; NaN of an autoencoder. ``notes`` says
+        where they cannot be read.
     largest_logvar : float
         Largest log-variance that the encoder gave; NaN of an autoencoder.
     examined : int
         Images that these figures are of: all, or 5000 of a larger set.
     parameters : int
         Trained numbers of encoder and decoder.
+    images : int
+        Images that it was trained on.
     pixels : int
         Numbers in an image.
     likelihood : str
@@ -71,10 +74,12 @@ class Run(Written):
     kl: pd.Series[float]
     std: pd.Series[float]
     active: pd.Series[bool]
+    mutual_information: float
     total_correlation: float
     largest_logvar: float
     examined: int
     parameters: int
+    images: int
     pixels: int
     likelihood: str
     beta_normalised: float | None
@@ -85,6 +90,21 @@ class Run(Written):
         """Whether no code is in use: scores of such codes are of noise."""
         return not bool(self.active.any())
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before the figures are read, in sentences."""
+        found = [self.problem] if self.problem else []
+        if self.collapsed:
+            found.append("every code collapsed to the prior: scores of these codes are of noise")
+        most = math.log(self.images)
+        if self.mutual_information > most - 1:
+            found.append(
+                f"posteriors hardly overlap: the mutual information is estimated as {self.mutual_information:.3g} "
+                f"nats, near the most that {self.images:,} images allow, {most:.3g}, and the total correlation takes "
+                "the rest; read neither"
+            )
+        return tuple(found)
+
     def __repr__(self) -> str:
         used = f"{int(self.active.sum())} of {len(self.active)} codes in use"
         figures = f"R {self.reconstruction:.4g} (floor {self.floor:.4g}), K {self.kl.sum(skipna=False):.3g} nats"
@@ -93,7 +113,8 @@ class Run(Written):
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""
         data = {name: getattr(self, name) for name in self.__slots__}
-        frames = {name: data[name].to_dict() for name in ("kl", "std", "active")}
+        frames: dict[str, Any] = {name: data[name].to_dict() for name in ("kl", "std", "active")}
+        frames["notes"] = self.notes
         found: dict[str, Any] = plain({**data, **frames, "history": self.history.to_dict(orient="list")})
         return found
 
@@ -129,6 +150,6 @@ def run_of(content: Mapping[str, Any], *, latents: int, **known: Any) -> Run:
 
 
 def _no_figures(latents: int) -> dict[str, Any]:
-    unknown = ("reconstruction", "floor", "total_correlation", "largest_logvar")
+    unknown = ("reconstruction", "floor", "mutual_information", "total_correlation", "largest_logvar")
     each = dict.fromkeys(("kl", "std"), [math.nan] * latents)
     return {**dict.fromkeys(unknown, math.nan), **each, "examined": 0}

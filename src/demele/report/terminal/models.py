@@ -13,15 +13,14 @@ def run_table(run: Mapping[str, Any]) -> str:
     sheet = Sheet()
     used = sum(run["active"].values())
     sheet.wrapped(f"{run['status']} after {run['steps']:,} steps: {used} of {len(run['active'])} codes in use", "bold")
-    if run["problem"]:
-        sheet.wrapped(run["problem"])
-    if not used:
-        sheet.wrapped("every code collapsed to the prior: scores of these codes are of noise")
+    for note in run["notes"]:
+        sheet.wrapped(note)
     sheet.blank()
     rows = [
         ["reconstruction error R", _nats(run["reconstruction"])],
         ["least that R can be", _nats(run["floor"])],
         ["divergence from the prior K", _nats(_sum(run["kl"]))],
+        ["mutual information of images and codes", _nats(run["mutual_information"])],
         ["total correlation", _nats(run["total_correlation"])],
     ]
     sheet.table(["nats per image", ""], rows, numbers=1)
