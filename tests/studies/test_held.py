@@ -1,5 +1,7 @@
 """What codes hold: informations, verdicts, divergences, codes that equal others."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,10 +24,10 @@ def test_a_code_that_is_a_factor_tells_it_whole_and_one_of_noise_nothing() -> No
 
 
 def test_divergences_of_gaussians() -> None:
-    mean, variance = np.array([[1.0, 0.0, 0.0, 2.0, 0.0]]), np.array([[1.0, np.e, 0.25, 0.25, 1.0]])
+    mean, variance = np.array([[1.0, 0.0, 0.0, 2.0, 0.0]]), np.array([[1.0, math.e, 0.25, 0.25, 1.0]])
     assert_close(
         divergences(mean, np.sqrt(variance)),
-        [0.5, (np.e - 2) / 2, 0.3181471806, 2.3181471806, 0.0],
+        [0.5, (math.e - 2) / 2, 0.3181471806, 2.3181471806, 0.0],
         {"rtol": 1e-9, "atol": 1e-9},
     )
 
