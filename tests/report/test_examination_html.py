@@ -32,7 +32,7 @@ def _images(text: str) -> list[dict[str, str]]:
 
 
 def test_sections_stand_in_the_order_of_reading(text: str) -> None:
-    names = ["verdict", "scores", "held", "codes", "traversals", "reconstructions", "sweeps", "made"]
+    names = ["verdict", "scores", "held", "codes", "traversals", "reconstructions", "sweeps", "samples", "made"]
     assert re.findall(r'<section id="(\w+)"', text) == names
 
 
@@ -47,7 +47,7 @@ def test_the_verdict_says_what_is_held_and_how_well_pixels_are_told(text: str) -
 
 def test_each_picture_is_in_the_page_and_has_words(text: str) -> None:
     images = _images(text)
-    assert len(images) == 4 + 16 + 3
+    assert len(images) == 4 + 16 + 3 + 1
     assert all(own["src"].startswith("data:image/png;base64,") and own["class"] == "pixels" for own in images)
     assert images[0]["alt"].startswith("z")
     assert re.search(r"z1 from 0\.00 to 5\.00 in 9 steps, 3 images; tells most of x", text)
@@ -66,6 +66,24 @@ def test_a_row_of_pictures_holds_the_traversal(text: str) -> None:
         for step in range(9):
             one = pixels[10 * anchor : 10 * anchor + 8, 10 * step : 10 * step + 8]
             assert_exact(one, moved.images[anchor, 0, step, :, :, 0])
+
+
+def test_samples_from_the_prior_stand_in_one_picture_with_what_they_say(text: str) -> None:
+    found = next(own for own in _images(text) if "drawn from the prior" in own["alt"])
+    assert found["alt"] == "16 images that the decoder makes of codes drawn from the prior"
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(found["src"].partition(",")[2]))))
+    samples = sample_examination().samples
+    assert samples is not None
+    assert_exact(pixels, strip([samples[:8], samples[8:]])[..., 0])
+    assert "mean that the codes of the data do not fill the prior" in Page(text).words
+
+
+def test_without_a_decoder_there_are_no_samples(tmp_path: Path) -> None:
+    content = picture_content()
+    path = write_examination({**content, "pictures": {**content["pictures"], "samples": None}}, tmp_path / "page.html")
+    text = path.read_text(encoding="utf-8")
+    assert 'id="samples"' not in text
+    assert 'id="sweeps"' in text
 
 
 def test_codes_that_are_not_in_use_are_folded(text: str) -> None:

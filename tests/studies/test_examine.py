@@ -9,6 +9,7 @@ import pytest
 
 from demele import studies
 from demele.core.errors import FormatError, InputError, InputTypeError
+from demele.core.seeds import rng_for
 from demele.data import Sample
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
 from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
@@ -50,6 +51,38 @@ def test_traversals_move_one_code_and_leave_the_others_at_the_anchor(look: studi
             assert_exact(moved.images[place, code], np.rint(drawn(asked) * 255).astype(np.uint8))
     assert moved.change[3] == 0
     assert (moved.change[:3] > 0).all()
+
+
+def test_samples_are_of_codes_drawn_from_the_prior_and_seeded() -> None:
+    asked: list[Any] = []
+
+    def decode(codes: Any) -> Any:
+        asked.append(codes)
+        return drawn(codes)
+
+    looks = [examined(decode=decode, seed=seed) for seed in (5, 5, 6)]
+    codes = [one for one in asked if len(one) == 16]
+    assert len(codes) == 3
+    assert codes[0].shape == (16, 4)
+    assert_close(codes[0], rng_for(5, "samples from the prior", 4).standard_normal((16, 4)), SINGLE)
+    assert_exact(codes[0], codes[1])
+    assert not np.array_equal(codes[0], codes[2])
+    for look, own in zip(looks, codes, strict=True):
+        assert look.samples is not None
+        assert_exact(look.samples, np.rint(drawn(own) * 255).astype(np.uint8))
+
+
+def test_samples_may_leave_the_range_of_pixels_and_images_may_not() -> None:
+    def linear(codes: Any) -> Any:
+        return np.repeat((codes[:, :1] / 5)[:, None, :, None], 8, axis=1).repeat(8, axis=2)
+
+    samples = examined(decode=linear).samples
+    assert samples is not None
+    assert samples.min() == 0  # a negative code, cut off
+
+
+def test_without_a_decoder_there_are_no_samples() -> None:
+    assert studies.examine(perfect_sample(), squares(), **QUICK).samples is None
 
 
 def test_a_perfect_model_reconstructs_its_images(look: studies.Examination) -> None:
@@ -103,8 +136,9 @@ def test_sets_that_are_no_grid_have_no_sweeps() -> None:
         lambda codes: drawn(codes)[..., 0],
         lambda codes: drawn(codes).reshape(len(codes), -1),
         lambda codes: np.rint(drawn(codes) * 255).astype(np.uint8),
+        lambda codes: {"reconstruction": drawn(codes), "z": codes},
     ],
-    ids=["channels first", "no channels", "flat", "bytes"],
+    ids=["channels first", "no channels", "flat", "bytes", "dictionary"],
 )
 def test_decoders_may_return_axes_as_they_like(decode: Any, look: studies.Examination) -> None:
     found = examined(decode=decode).traversals
@@ -139,6 +173,19 @@ def test_a_decoder_of_pytorch_is_called_in_evaluation_mode_and_restored() -> Non
 
 
 # Checks that save an afternoon ----------------------------------------------------------------------------------------
+
+
+def test_a_decoder_is_asked_for_a_bounded_number_of_images_at_once() -> None:
+    asked: list[int] = []
+
+    def decode(codes: Any) -> Any:
+        asked.append(len(codes))
+        return np.zeros((len(codes), 8, 8, 1))
+
+    sample = perfect_sample(extra=10)  # 3 images x 13 codes x 9 steps
+    assert studies.examine(sample, squares(), decode=decode, **QUICK).traversals is not None
+    assert sum(asked) == 3 * 13 * 9 + 108 + 16
+    assert max(asked) == 256
 
 
 def test_reconstructions_worse_than_the_mean_image_are_told() -> None:
@@ -195,6 +242,8 @@ def test_decoded_images_of_another_size_are_refused() -> None:
         examined(decode=lambda codes: drawn(codes)[:1])
     with pytest.raises(InputError, match="decode: expected finite pixels"):
         examined(decode=lambda codes: drawn(codes) * np.nan)
+    with pytest.raises(InputError, match="decode: expected a dictionary with a key 'reconstruction', got the keys 'x'"):
+        examined(decode=lambda codes: {"x": drawn(codes)})
     with pytest.raises(InputTypeError, match="decoded"):
         examined(decoded="mean")
 
@@ -228,6 +277,7 @@ def test_a_file_gives_the_same_as_the_objects(tmp_path: Path, look: studies.Exam
     assert found.traversals is not None
     assert_exact(found.traversals.images[0], look.traversals.images[0])
     assert found.traversals.values is None
+    assert found.samples is None
     assert found.reconstructions is not None
     assert found.reconstructions.mean_error < 1e-5
     assert [sweep.factor for sweep in found.sweeps] == ["x", "y", "shade"]

@@ -1,15 +1,15 @@
-"""What a decoder makes of codes: traversals and reconstructions, as arrays of bytes."""
+"""What a decoder makes of codes: traversals, samples from the prior and reconstructions, as arrays of bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
 from demele.models.callers import called
@@ -31,15 +31,24 @@ ENDS = 0.025, 0.975
 ANCHORS = 3
 #: Images that are reconstructed to find the worst, and how many are shown at random and of the worst.
 TRIED, SHOWN = 1000, 8
+#: Codes that are drawn from the prior.
+SAMPLES = 16
+#: Keys under which dictionaries hold decoded images: those of pythae, and common examples.
+KEYS = ("reconstruction", "recon_x", "recon", "x_hat", "images")
 #: Codes that are decoded at once.
 _BATCH = 256
-#: How far pixels may lie outside their range, as a share of it.
-_OUTSIDE = 0.01
+#: How far decoded codes of images may lie outside the range of pixels, as a share of it.
+OUTSIDE = 0.01
 
 
 @contextmanager
 def decoding(
-    decode: Any, shape: tuple[int, int, int] | None, *, decoded: str, value_range: tuple[float, float]
+    decode: Any,
+    shape: tuple[int, int, int] | None,
+    *,
+    decoded: str,
+    value_range: tuple[float, float],
+    outside: float = OUTSIDE,
 ) -> Iterator[Decoder]:
     """Yield what turns codes into bytes with a user's decoder, which is restored afterwards.
 
@@ -51,18 +60,36 @@ def decoding(
     decoded : {"pixels", "logits"}
     value_range : (float, float)
         What black and white are among pixels.
+    outside : float
+        How far they may lie outside, as a share of the range; pixels further out are refused, others cut off.
     """
     with called(decode) as call:
 
         def decoder(codes: NDArray[np.float64]) -> NDArray[np.uint8]:
             parts = [codes[start : start + _BATCH] for start in range(0, len(codes), _BATCH)]
-            found = [as_array(call(part.astype(np.float32))) for part in parts]
+            found = [as_array(_images_of(call(part.astype(np.float32)))) for part in parts]
             for part, given in zip(parts, found, strict=True):
                 if given.ndim == 0 or len(given) != len(part):
                     raise InputError("decode", f"expected {len(part)} images, one per row of codes, got {given.shape}")
-            return _bytes(_channels_last(np.concatenate(found), shape), decoded, value_range)
+            return _bytes(_channels_last(np.concatenate(found), shape), decoded, value_range, outside)
 
         yield decoder
+
+
+def _images_of(given: Any) -> Any:
+    """Return the images of what a decoder returned: of a dictionary those under a known key.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(given, Mapping):
+        return given
+    for key in KEYS:
+        if key in given:
+            return given[key]
+    found = ", ".join(map(quoted, list(given)[:10]))
+    raise InputError("decode", f"expected a dictionary with a key {quoted(KEYS[0])}, got the keys {found}")
 
 
 def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> NDArray[Any]:
@@ -85,7 +112,7 @@ def _channels_last(given: NDArray[Any], shape: tuple[int, int, int] | None) -> N
     raise InputError("decode", f"expected {expected}, channels first or last, got {' x '.join(map(str, own))}")
 
 
-def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float]) -> NDArray[np.uint8]:
+def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float], outside: float) -> NDArray[np.uint8]:
     """Return pixels as bytes, 0 for black.
 
     Raises
@@ -103,7 +130,7 @@ def _bytes(given: NDArray[Any], decoded: str, value_range: tuple[float, float]) 
     else:
         low, high = value_range
         values = (values - low) / (high - low)
-        if values.min(initial=0) < -_OUTSIDE or values.max(initial=1) > 1 + _OUTSIDE:
+        if values.min(initial=0) < -outside or values.max(initial=1) > 1 + outside:
             raise InputError(
                 "decode",
                 f"expected pixels from {low:g} to {high:g}, got {given.min():.4g} to {given.max():.4g}; give "
@@ -125,6 +152,12 @@ def traversals(decoder: Decoder, codes: NDArray[np.float64], *, seed: int) -> Tr
     made = decoder(asked.reshape(-1, d))
     images = made.reshape(len(anchors), d, STEPS, *made.shape[1:])
     return Traversals(images=images, values=values, anchors=anchors, change=change(images))
+
+
+def prior_samples(decoder: Decoder, n_codes: int, *, seed: int) -> NDArray[np.uint8]:
+    """Return what the decoder makes of codes that are drawn from the prior: independent, standard normal."""
+    rng = rng_for(seed, "samples from the prior", n_codes)
+    return decoder(rng.standard_normal((SAMPLES, n_codes)))
 
 
 def change(images: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -127,6 +127,8 @@ class Examination(Written):
         the verdict as a sentence.
     traversals : Traversals or None
     reconstructions : Reconstructions or None
+    samples : array of uint8 of shape (16, height, width, channels), or None
+        What the decoder makes of codes drawn from N(0, I), the prior of a VAE; None without a decoder.
     sweeps : tuple of Sweep
         Of complete grids; else empty.
     notes : tuple of Note
@@ -147,6 +149,7 @@ class Examination(Written):
     factors: pd.DataFrame
     traversals: Traversals | None
     reconstructions: Reconstructions | None
+    samples: NDArray[np.uint8] | None
     sweeps: tuple[Sweep, ...]
     notes: tuple[Note, ...]
     history: pd.DataFrame | None
@@ -193,12 +196,13 @@ class Examination(Written):
             "traversals": None if self.traversals is None else self.traversals.images,
             "originals": None if made is None else made.originals,
             "made": None if made is None else made.made,
+            "samples": self.samples,
             "sweeps": [sweep.images for sweep in self.sweeps],
         }
         return {**self.to_dict(), "pictures": pictures}
 
     def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained HTML page: verdict, scores, heat map, traversals, reconstructions, sweeps.
+        """Write one self-contained HTML page: verdict, scores, heat map, traversals, reconstructions, sweeps, samples.
 
         Raises
         ------

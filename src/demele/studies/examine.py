@@ -21,7 +21,16 @@ from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.scoring.evaluate import evaluate
 from demele.studies.codes_file import CodesFile, read_codes_file
-from demele.studies.decoding import change, checked_decoded, compared, decoding, reconstructed, traversals, tried_rows
+from demele.studies.decoding import (
+    change,
+    checked_decoded,
+    compared,
+    decoding,
+    prior_samples,
+    reconstructed,
+    traversals,
+    tried_rows,
+)
 from demele.studies.examination import Examination, Reconstructions, Traversals
 from demele.studies.held import chance_shares, code_facts, factor_facts, shares_of_entropy, twin_notes
 from demele.studies.sweeps import sweeps
@@ -69,7 +78,8 @@ def examine(
         What was encoded, row by row; by default what the sample or the file holds. Of a part of a set give
         ``images.subset(rows)``.
     decode : torch.nn.Module, keras.Model, or callable(codes) -> images, optional
-        Without it there are no traversals and no reconstructions. Axes of channels are told by the shape of images.
+        Without it there are no traversals, no reconstructions and no samples. Axes of channels are told by the shape
+        of images. Of a dictionary what is under ``reconstruction`` is taken.
     model : demele.models.VAE, optional
         Gives the decoder and the history of its training.
     decoded : {"pixels", "logits"}
@@ -96,7 +106,7 @@ def examine(
     -------
     Examination
         ``scores``, ``information``, ``codes``, ``factors`` (with verdicts), ``traversals``, ``reconstructions``,
-        ``sweeps``, ``notes``; ``to_html(path)``, ``to_json(path)``.
+        ``samples``, ``sweeps``, ``notes``; ``to_html(path)``, ``to_pictures(folder)``, ``to_json(path)``.
 
     Raises
     ------
@@ -131,7 +141,7 @@ def examine(
     told = None if shares is None else factor_facts(shares, chance_shares(codes, factors, kinds=kinds, seed=start))
     own = code_facts(codes, held.sample.codes_std, shares)
     decode = model.decode if decode is None and model is not None else decode
-    moved, made = _decoded(held, shown, decode, checked_decoded(decoded), _checked_range(value_range), start)
+    moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), _checked_range(value_range), start)
     settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "name": name or "codes"}
     chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
     scores, missing = _scores(held.sample, chosen, metrics, settings)
@@ -146,6 +156,7 @@ def examine(
         factors=factor_facts(_no_shares(codes)) if told is None else told,
         traversals=moved,
         reconstructions=made,
+        samples=samples,
         sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=start),
         notes=(*_notes(own, made, has_std=held.sample.codes_std is not None), *twin_notes(codes), *missing),
         history=None if model is None or model.run is None else model.run.history,
@@ -243,10 +254,10 @@ def _decoded(
     decoded: str,
     value_range: tuple[float, float],
     seed: int,
-) -> tuple[Traversals | None, Reconstructions | None]:
-    """Return traversals and reconstructions, by the decoder or as a file holds them."""
+) -> tuple[Traversals | None, Reconstructions | None, NDArray[np.uint8] | None]:
+    """Return traversals and reconstructions, by the decoder or as a file holds them, and samples from the prior."""
     codes = held.sample.codes.to_numpy(np.float64)
-    moved, made = None, None
+    moved, made, samples = None, None, None
     if held.traversals is not None:
         pictures = held.traversals[None]
         moved = Traversals(images=pictures, values=None, anchors=None, change=change(pictures))
@@ -262,7 +273,10 @@ def _decoded(
         with decoding(decode, shape, decoded=decoded, value_range=value_range) as decoder:
             moved = traversals(decoder, codes, seed=seed)
             made = made if images is None else reconstructed(decoder, codes, images, seed=seed)
-    return moved, made
+        # The prior may be far from all codes of images: what a linear decoder makes of it may leave the range.
+        with decoding(decode, shape, decoded=decoded, value_range=value_range, outside=np.inf) as decoder:
+            samples = prior_samples(decoder, codes.shape[1], seed=seed)
+    return moved, made, samples
 
 
 def _drawn(n: int, most: int, seed: int) -> NDArray[np.int64]:
