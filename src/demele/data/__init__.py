@@ -8,6 +8,7 @@ from demele.data.images import ImageSet
 from demele.data.label_sets import LabelSet, label_set, label_set_names
 from demele.data.loaders import load
 from demele.data.own_files import open_images
+from demele.data.procedural.clutter import clutter, clutter_labels
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
@@ -26,6 +27,8 @@ __all__ = [
     "LabelSet",
     "Sample",
     "Symmetry",
+    "clutter",
+    "clutter_labels",
     "crowd_set",
     "crowd_set_names",
     "demo",

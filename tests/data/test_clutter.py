@@ -1,0 +1,193 @@
+"""Glyphs among clutter: the bits that were published of them, scenes worked out by hand, and exact shares of noise."""
+
+import pickle
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.data import clutter, clutter_labels, squares
+from demele.data.procedural.clutter import PARTNERS
+from demele.data.procedural.clutter_scene import (
+    COSINES,
+    GLYPHS,
+    LEVELS,
+    STROKES,
+    Stroke,
+    background,
+    bases,
+    coverage,
+    drawn,
+    glyph_coverage,
+    noise,
+)
+from tests.tolerances import assert_exact
+
+
+def checksum(array: Any) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).tobytes())
+
+
+# Published bits -------------------------------------------------------------------------------------------------------
+
+
+def test_draws_are_those_that_were_published() -> None:
+    assert [hex(int(one)) for one in bases(1, np.arange(3))] == [
+        *("0xdce423fc82c0d5b8", "0xdec1469c8d51e97b", "0x81a5c1377856b73"),
+    ]
+    assert checksum(COSINES.astype("<i4")) == 165089821
+
+
+@pytest.mark.parametrize(
+    ("level", "size", "n", "published"),
+    [
+        *((0, 16, 1000, 988599954), (1, 16, 1000, 1411790302), (2, 16, 1000, 1557998686), (3, 16, 1000, 417660500)),
+        *((4, 16, 1000, 2687898519), (2, 32, 500, 3769211612), (3, 32, 500, 2757193207)),
+    ],
+)
+def test_images_are_those_that_were_published(level: int, size: int, n: int, published: int) -> None:
+    assert checksum(clutter(n, size=size, level=level).images(np.arange(n))) == published
+
+
+def test_figures_of_the_first_thousand() -> None:
+    images = clutter(1000).images(np.arange(1000))
+    assert round(float(images.mean()), 3) == 127.614
+    assert round(float(images.std()), 3) == 32.934
+    assert_exact(images[0, 0, :6, 0], [124, 124, 120, 113, 109, 129])
+    assert len({one.tobytes() for one in images}) == 1000
+
+
+def test_any_batching_gives_the_same_bits() -> None:
+    images = clutter(70, level=4)
+    rows = np.random.default_rng(0).permutation(70)
+    together = images.images(rows)
+    assert_exact(together, np.concatenate([images.images([row]) for row in rows]))
+    assert_exact(together, pickle.loads(pickle.dumps(images)).images(rows))
+    assert_exact(images.subset(rows).images(np.arange(70)), together)
+
+
+def test_a_stream_goes_on_where_a_set_ends() -> None:
+    whole, rest = clutter(40, level=2), clutter(25, level=2, first=15)
+    assert_exact(whole.images(np.arange(15, 40)), rest.images(np.arange(25)))
+    assert_exact(whole.positions()[15:], rest.positions())
+    assert not np.array_equal(whole.images([3]), clutter(40, level=2, seed=2).images([3]))
+
+
+# Scenes by hand -------------------------------------------------------------------------------------------------------
+
+
+def test_a_stroke_covers_what_its_ends_and_width_say() -> None:
+    """From (256, 320) to (512, 320), half width 64: columns 3 to 8, rows 4 and 5 of 16 pixels."""
+    ends = tuple(np.array([place]) for place in (256, 320, 512, 320))
+    found = coverage(Stroke(ends, np.array([64])).covers(16))[0]  # type: ignore[arg-type]
+    expected = np.zeros((16, 16), dtype=int)
+    expected[4:6, 3:9] = 16
+    assert_exact(found, expected)
+
+
+def test_an_even_ground_has_seventeen_greys() -> None:
+    """Glyphs of contrast 100 without noise: each number of sub-points has its grey."""
+    level = LEVELS[0]._replace(contrast=(100, 100), noise=0)
+    index = np.arange(1000)
+    found = np.unique(drawn(bases(1, index), index % 10, level, 16))
+    assert_exact(found, [128 + (100 * points + 8) // 16 for points in range(17)])
+    assert_exact(found[[0, 1, 2, 3, -1]], [128, 134, 141, 147, 228])
+
+
+def test_glyphs_are_as_large_as_was_published() -> None:
+    """Mean pixels that differ from the ground, without clutter."""
+    level = LEVELS[3]._replace(background=0, distractors=0, hole=0, noise=0)
+    index = np.arange(2000)
+    images = np.concatenate([drawn(bases(1, part), part % 10, level, 16) for part in np.split(index, 50)])
+    changed = (images != 128).sum(axis=(1, 2))
+    found = [round(float(changed[index % 10 == glyph].mean()), 1) for glyph in range(10)]
+    assert found == [41.2, 48.6, 50.7, 45.1, 67.2, 68.5, 57.5, 65.7, 65.0, 67.2]
+
+
+def test_noise_is_as_wide_as_it_says() -> None:
+    found = noise(bases(1, np.arange(1000)), LEVELS[3], 16)
+    assert abs(found.mean()) < 0.05
+    assert abs(found.std() - 10 * 147.8 / 148) < 0.05
+
+
+def test_the_ground_is_flat_within_its_bounds() -> None:
+    found = background(bases(3, np.arange(50)), LEVELS[4], 16)
+    assert found.min() >= 128 - 28
+    assert found.max() <= 128 + 28
+    assert np.abs(np.diff(found, axis=1)).max() <= 56 // 4
+    assert_exact(background(bases(3, np.arange(2)), LEVELS[0], 16), np.full((2, 16, 16), 128))
+
+
+def test_holes_take_no_more_than_their_square() -> None:
+    index = np.arange(200)
+    base = bases(1, index)
+    whole = glyph_coverage(base, index % 10, LEVELS[3]._replace(hole=0), 16)
+    holed = glyph_coverage(base, index % 10, LEVELS[3], 16)
+    lost = whole != holed
+    assert not holed[lost].any()
+    assert lost.sum(axis=(1, 2)).max() == 4
+    assert (lost.sum(axis=(1, 2)) > 0).mean() > 0.1
+
+
+def test_partners_look_alike_in_strokes() -> None:
+    assert [PARTNERS[one] for one in PARTNERS] == list(range(10))
+    assert all(partner != glyph for glyph, partner in enumerate(PARTNERS))
+    assert len(STROKES) == len(GLYPHS) == 10
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate", "rows", "labels"),
+    [
+        ("uniform", 0.1, [28, 32, 48, 49], [9, 9, 4, 2]),
+        ("uniform", 0.2, [7, 15, 20, 22], [0, 2, 7, 6]),
+        ("visibility", 0.1, [15, 20, 27, 38], [4, 3, 8, 7]),
+        ("visibility", 0.2, [7, 15, 20, 27], [8, 4, 3, 8]),
+    ],
+)
+def test_wrong_labels_are_those_that_were_published(kind: Any, rate: float, rows: list[int], labels: list[int]) -> None:
+    images = clutter(4000)
+    true, given = images.positions()[:, 0], clutter_labels(images, rate, kind)
+    wrong = np.flatnonzero(true != given)
+    assert_exact(wrong[:4], rows)
+    assert_exact(given[wrong[:4]], labels)
+    assert_exact(np.bincount(true[wrong], minlength=10), [round(400 * rate)] * 10)
+
+
+def test_shares_are_cut_off_in_each_class() -> None:
+    images = clutter(1003)
+    true = images.positions()[:, 0]
+    wrong = true[clutter_labels(images, 0.29) != true]
+    assert_exact(np.bincount(wrong, minlength=10), [29] * 10)
+    assert_exact(clutter_labels(images, 0), true)
+    part = np.arange(500, 900)
+    subset = images.subset(part)
+    assert_exact(np.bincount(true[part][clutter_labels(subset, 0.5) != true[part]], minlength=10), [20] * 10)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 0}, "n: expected a whole number >= 1"),
+        ({"size": 24}, "size: expected 16 or 32, got 24"),
+        ({"level": 5}, "level: expected a difficulty from 0 to 4, got 5"),
+        ({"seed": -1}, "seed: expected a whole number >= 0"),
+        ({"first": 2**62}, "first: expected at most"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        clutter(**given)
+
+
+def test_labels_of_other_sets_are_refused() -> None:
+    with pytest.raises(InputTypeError, match=r"images: expected a set of demele.data.clutter"):
+        clutter_labels(squares(8, 4), 0.1)
+    with pytest.raises(InputError, match=r"rate: expected a share from 0 to 0\.5, got 0\.6"):
+        clutter_labels(clutter(10), 0.6)
+    with pytest.raises(UnknownNameError, match="did you mean 'uniform'"):
+        clutter_labels(clutter(10), 0.1, "uniforme")  # type: ignore[arg-type]
