@@ -23,6 +23,7 @@ from benchmarks.cases import csv_text
 from demele.core.outputs import write_whole
 from demele.core.store import Store
 from demele.models.checkpoint import read_checkpoint
+from demele.models.vae.fitting import LAYOUT
 
 COMMAND = (*("study", "run", "--preset", "ci", "--metrics", "mig,sap,irs,dci_lasso_explicitness"), "--quiet")
 
@@ -59,7 +60,7 @@ def differences(alone: Path, killed: Path) -> list[str]:
 
 def weights(path: Path) -> dict[str, bytes]:
     """Return the weights of a training as bytes."""
-    parts = read_checkpoint(path)["model"]
+    parts = read_checkpoint(path, LAYOUT)["model"]
     return {f"{part}.{name}": one.numpy().tobytes() for part, own in parts.items() for name, one in own.items()}
 
 

@@ -17,10 +17,9 @@ from demele.models.vae.nets import (
     check_decoded,
     checked_network,
     discriminator,
-    initialised,
-    parameter_count,
     posterior_of,
 )
+from demele.models.weights import initialised, parameter_count
 from tests.tolerances import assert_exact
 
 

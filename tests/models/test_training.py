@@ -18,6 +18,7 @@ from demele.models import VAE, Run, load
 from demele.models.checkpoint import read_checkpoint
 from demele.models.vae.aggregate import ESTIMATORS, total_correlation
 from demele.models.vae.feed import Feed
+from demele.models.vae.fitting import LAYOUT
 from demele.models.vae.train import Training, history_row
 from tests.models.squares import fitted, squares, weights
 from tests.tolerances import ROUNDING, SINGLE, assert_at_most, assert_close, assert_exact
@@ -218,7 +219,7 @@ def test_a_file_that_another_run_writes_to_is_refused(tmp_path: Path) -> None:
 
 def changed(path: Path, **values: Any) -> None:
     held = io.BytesIO()
-    torch.save({**read_checkpoint(path), **values}, held)
+    torch.save({**read_checkpoint(path, LAYOUT), **values}, held)
     path.write_bytes(held.getvalue())
 
 

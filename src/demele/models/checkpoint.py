@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +15,36 @@ from demele.core.version import __version__
 if TYPE_CHECKING:
     import torch
 else:
-    torch = require("torch", purpose="a VAE")
+    torch = require("torch", purpose="a network")
 
-_FORMAT, _FORMAT_VERSION = "demele-training", 1
-#: Everything that a file holds, and nothing else.
-_KEYS = {
-    *("format", "format_version", "demele", "torch", "spec", "status", "step", "model", "optimiser", "discriminator"),
-    *("history", "seconds", "problem", "figures"),
-}
+#: What every file says of itself.
+_HEAD = ("format", "format_version", "demele", "torch")
 
 
-def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What files of one kind of training are called and hold.
+
+    Attributes
+    ----------
+    name : str
+    version : int
+    keys : tuple of str
+        Everything that a file holds beside what all say of themselves.
+    what : str
+        What such a file is, for messages.
+    reader : str
+        How to open it without going on with the training, for messages.
+    """
+
+    name: str
+    version: int
+    keys: tuple[str, ...]
+    what: str
+    reader: str
+
+
+def write_checkpoint(path: Path, content: Mapping[str, Any], layout: Layout) -> None:
     """Write a training as one file, so that a kill or a full disk leaves the one before.
 
     Parameters
@@ -32,18 +52,19 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     path : Path
     content : mapping
         Tensors, and plain values of Python only: reading refuses all else.
+    layout : Layout
 
     Raises
     ------
     OutputError
     """
     held = io.BytesIO()
-    head = {"format": _FORMAT, "format_version": _FORMAT_VERSION, "demele": __version__, "torch": torch.__version__}
+    head = dict(zip(_HEAD, (layout.name, layout.version, __version__, torch.__version__), strict=True))
     torch.save({**{name: str(value) for name, value in head.items()}, **_plain_tensors(content)}, held)
     write_whole(path, held.getvalue())
 
 
-def read_checkpoint(path: Path) -> dict[str, Any]:
+def read_checkpoint(path: Path, layout: Layout) -> dict[str, Any]:
     """Return what a file of a training holds, on the CPU.
 
     Raises
@@ -53,28 +74,28 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     FormatError
         If it is something else, or holds what only running code could make.
     """
-    what = f"{path}: not a training of demele"
+    what = f"{path}: not {layout.what}"
     try:
         regular_file(path)
     except OSError as error:
         raise InputError("checkpoint", f"cannot read {path}: {error.strerror or error}") from error
     with parsing(f"{what}; nothing but tensors and plain values is read, for loading anything else can run code"):
         content = torch.load(path, map_location="cpu", weights_only=True)
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+    if not isinstance(content, dict) or content.get("format") != layout.name:
         raise FormatError(what)
-    if content.get("format_version") != str(_FORMAT_VERSION):
+    if content.get("format_version") != str(layout.version):
         raise InputError(
             "checkpoint",
-            f"{path} has format version {quoted(content.get('format_version'))}, this demele reads {_FORMAT_VERSION}; "
+            f"{path} has format version {quoted(content.get('format_version'))}, this demele reads {layout.version}; "
             f"use the demele that made it ({shortened(str(content.get('demele')), 40)})",
         )
-    if set(content) != _KEYS:
-        odd = sorted(map(str, set(content) ^ _KEYS))
+    if set(content) != {*_HEAD, *layout.keys}:
+        odd = sorted(map(str, set(content) ^ {*_HEAD, *layout.keys}))
         raise FormatError(what, f"missing or not known: {quoted(odd)}")
     return content
 
 
-def refuse_other_version(path: Path, content: Mapping[str, Any]) -> None:
+def refuse_other_version(path: Path, content: Mapping[str, Any], layout: Layout) -> None:
     """Refuse to go on with what another version began: its bits would be of neither.
 
     Raises
@@ -85,8 +106,8 @@ def refuse_other_version(path: Path, content: Mapping[str, Any]) -> None:
         told = shortened(str(content["demele"]), 40)
         raise InputError(
             "checkpoint",
-            f"{path} was trained by demele {told}, this is {__version__}; finish it with that version, load it with "
-            "demele.models.load, or give another file",
+            f"{path} was trained by demele {told}, this is {__version__}; finish it with that version, "
+            f"{layout.reader}, or give another file",
         )
 
 

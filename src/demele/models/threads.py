@@ -10,7 +10,7 @@ from demele.core.extras import require
 if TYPE_CHECKING:
     import torch
 else:
-    torch = require("torch", purpose="a VAE")
+    torch = require("torch", purpose="a network")
 
 
 @contextmanager

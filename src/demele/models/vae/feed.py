@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from demele.core.extras import require
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
+from demele.models.pixels import is_held, pixels, stored
 
 if TYPE_CHECKING:
     import torch
@@ -21,8 +22,6 @@ else:
 
 #: Steps whose rows are drawn at once.
 _BLOCK = 1024
-#: Sets of at most so many bytes are kept in memory while a network is trained on them.
-MOST_HELD = 256 << 20
 
 
 class Feed:
@@ -47,9 +46,8 @@ class Feed:
 
     def hold(self) -> None:
         """Keep all images in memory if they are few: they are drawn or read once, not at every step."""
-        height, width, channels = self._images.shape
-        if self._held is None and len(self._images) * height * width * channels <= MOST_HELD:
-            self._held = _stored(self._images, np.arange(len(self._images)), self._device)
+        if self._held is None and is_held(self._images):
+            self._held = stored(self._images, np.arange(len(self._images)), self._device)
 
     def rows(self, step: int, use: str = "order") -> NDArray[np.int64]:
         """Return the rows of a step, drawn with replacement; of pairs all first rows, then all second ones."""
@@ -80,12 +78,3 @@ class Feed:
         if self._held is None:
             return pixels(self._images, rows, self._device)
         return self._held[torch.from_numpy(rows).to(self._device)].float().div_(255)
-
-
-def pixels(images: ImageSet, rows: NDArray[np.int64], device: str) -> Tensor:
-    """Return images as networks see them: (k, C, H, W), single precision, in [0, 1]."""
-    return _stored(images, rows, device).float().div_(255)
-
-
-def _stored(images: ImageSet, rows: NDArray[np.int64], device: str) -> Tensor:
-    return torch.from_numpy(images.images(rows)).to(device).permute(0, 3, 1, 2).contiguous()

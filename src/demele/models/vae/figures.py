@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from demele.core.extras import require
 from demele.core.seeds import rng_for
 from demele.data.images import ImageSet
+from demele.models.pixels import pixels
 from demele.models.vae.aggregate import decomposition
-from demele.models.vae.feed import pixels
 from demele.models.vae.objectives import Posterior, kl_per_code
 from demele.models.vae.pair import Pair
 

@@ -13,12 +13,13 @@ from demele.core.extras import require
 from demele.core.locks import locked
 from demele.core.reading import parsing
 from demele.data.images import ImageSet
-from demele.models.checkpoint import read_checkpoint, refuse_other_version, write_checkpoint
+from demele.models.checkpoint import Layout, read_checkpoint, refuse_other_version, write_checkpoint
+from demele.models.specs import refuse_other
 from demele.models.threads import checked_device, computing
 from demele.models.vae.feed import Feed
 from demele.models.vae.figures import measured
 from demele.models.vae.pair import Pair, check_weights
-from demele.models.vae.spec import TrainingSpec, refuse_other
+from demele.models.vae.spec import TrainingSpec
 from demele.models.vae.train import Terms, Training, history_row
 from demele.runtime.interrupts import held_interrupts
 from demele.runtime.progress import Report, reporting
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", purpose="a VAE")
 
+#: What a file of the training of a VAE holds.
+LAYOUT = Layout(
+    name="demele-training",
+    version=1,
+    keys=(
+        *("spec", "status", "step", "model", "optimiser", "discriminator"),
+        *("history", "seconds", "problem", "figures"),
+    ),
+    what="a training of demele",
+    reader="load it with demele.models.load",
+)
 #: Rows of the history, and the most steps between two writings of the file.
 _ROWS, _MOST_UNSAVED = 200, 1000
 OnEvent = Callable[[dict[str, float]], object]
@@ -88,9 +100,9 @@ class Fitting:
         self._training = Training.begin(self._spec, self._network, self._device)
         if self._path is None or not self._path.exists():
             return None
-        content = read_checkpoint(self._path)
-        refuse_other(_spec_in(content, self._path), self._spec, self._path)
-        refuse_other_version(self._path, content)
+        content = read_checkpoint(self._path, LAYOUT)
+        refuse_other(_spec_in(content, self._path).to_dict(), self._spec.to_dict(), self._path)
+        refuse_other_version(self._path, content, LAYOUT)
         with parsing(f"{self._path}: its networks are not those of its spec"):
             self._training.load(content)
             self._history = {name: list(values) for name, values in content["history"].items()}
@@ -160,7 +172,7 @@ class Fitting:
         }
         self._kept = content
         if self._path is not None:
-            write_checkpoint(self._path, content)
+            write_checkpoint(self._path, content, LAYOUT)
         return content
 
 
@@ -201,7 +213,7 @@ def reopened(path: Path, network: Any) -> tuple[Pair, dict[str, Any]]:
     ------
     InputError, FormatError
     """
-    content = read_checkpoint(path)
+    content = read_checkpoint(path, LAYOUT)
     spec = _spec_in(content, path)
     what = f"{path}: its networks are not those of its spec"
     with parsing(what):

@@ -17,7 +17,8 @@ from demele.core.reading import parsing
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
-from demele.models.vae.given import BETA_SCALES, check_images, checked_bounds, choice
+from demele.models.given import check_images, choice
+from demele.models.vae.given import BETA_SCALES, checked_bounds
 from demele.models.vae.run import Run, run_of
 from demele.models.vae.spec import TrainingSpec
 from demele.runtime.progress import Report
@@ -115,7 +116,8 @@ class VAE:
         require("torch", purpose="a VAE")
         from demele.models.vae.family import checked_options, objective_of
         from demele.models.vae.likelihoods import likelihood_of
-        from demele.models.vae.nets import INITS, checked_network
+        from demele.models.vae.nets import checked_network
+        from demele.models.weights import INITS
 
         self._options = checked_options(objective_of(objective), options)
         self._objective = objective
@@ -213,7 +215,7 @@ class VAE:
 
     def _take(self, pair: Pair, content: Mapping[str, Any]) -> None:
         """Hold trained networks, and what their training has come to."""
-        from demele.models.vae.nets import parameter_count
+        from demele.models.weights import parameter_count
 
         with parsing("checkpoint: its history or figures are not those of a training"):
             self.run = run_of(

@@ -1,4 +1,4 @@
-"""Networks by name, and how they are initialised without the generator of the process."""
+"""Networks by name, made without the generator of the process."""
 
 import copy
 import itertools
@@ -12,6 +12,7 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError, quo
 from demele.core.extras import require
 from demele.core.names import suggestion
 from demele.models.vae.objectives import Posterior
+from demele.models.weights import initialised
 
 if TYPE_CHECKING:
     import torch
@@ -24,8 +25,6 @@ else:
 Shape = tuple[int, int, int]
 #: Sides of the images that the networks take.
 SIZES = (16, 32, 64)
-#: How weights are drawn: as PyTorch does, or as TensorFlow's layers do.
-INITS = ("torch", "glorot")
 
 # Networks by name -----------------------------------------------------------------------------------------------------
 
@@ -188,43 +187,6 @@ def built(network: Any, shape: Shape, *, outputs: int, latents: int, rng: np.ran
     with torch.device("meta"):  # no weights: what would be drawn for them moves the generator of the process
         pair = NETWORKS[network](shape, outputs, latents)
     return tuple(initialised(one, rng, init) for one in pair)
-
-
-def initialised(module: nn.Module, rng: np.random.Generator, init: str = "torch") -> nn.Module:
-    """Return a module of ours with weights drawn from a generator, in single precision on the CPU.
-
-    Parameters
-    ----------
-    module : torch.nn.Module
-        Of linear layers and (transposed) convolutions; its weights may be on the device "meta".
-    rng : numpy.random.Generator
-    init : {"torch", "glorot"}
-        "torch": weights and biases uniform within 1 / sqrt(fan in), the default of PyTorch's layers. "glorot": weights
-        uniform within sqrt(6 / (fan in + fan out)), biases 0, the default of TensorFlow's.
-
-    Returns
-    -------
-    torch.nn.Module
-    """
-    module = module.to_empty(device="cpu").float()
-    for layer in module.modules():
-        weight, bias = getattr(layer, "weight", None), getattr(layer, "bias", None)
-        if weight is None or bias is None:
-            continue
-        area = math.prod(weight.shape[2:])
-        fan_in, fan_out = weight.shape[1] * area, weight.shape[0] * area
-        bound = 1 / math.sqrt(fan_in) if init == "torch" else math.sqrt(6 / (fan_in + fan_out))
-        with torch.no_grad():
-            weight.copy_(torch.from_numpy(rng.uniform(-bound, bound, size=tuple(weight.shape))))
-            bias.copy_(torch.from_numpy(rng.uniform(-bound, bound, size=tuple(bias.shape))))
-            if init == "glorot":
-                bias.zero_()
-    return module
-
-
-def parameter_count(*modules: nn.Module) -> int:
-    """Return the number of trained numbers of some networks."""
-    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
 # What encoders and decoders return ------------------------------------------------------------------------------------

@@ -1,12 +1,11 @@
 """What a training is: everything that its numbers depend on but the number of steps, as plain values."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from demele.core.errors import FormatError, InputError, quoted
-from demele.core.sentences import arg
+from demele.core.errors import FormatError, quoted
 
 #: Pixels of an image of 64 x 64 x 3, for which the strengths in print were found.
 PIXELS_IN_PRINT = 64 * 64 * 3
@@ -103,29 +102,3 @@ class TrainingSpec:
             odd = sorted(set(given) ^ set(names))
             raise FormatError(what, f"expected a spec of {', '.join(names)}; missing or not known: {quoted(odd)}")
         return cls(**given)
-
-
-def refuse_other(found: TrainingSpec, wanted: TrainingSpec, path: object) -> None:
-    """Refuse a checkpoint of another training, naming the first thing that differs.
-
-    Raises
-    ------
-    InputError
-    """
-    for (name, one), (_, other) in zip(_flat(found), _flat(wanted), strict=False):
-        if one != other:
-            called = "images" if name == "digest" else name
-            told = "other images" if name == "digest" else f"{arg(called)} = {quoted(one)}"
-            here = f"these are {wanted.images}" if name == "digest" else f"this call has {quoted(other)}"
-            raise InputError(
-                "checkpoint", f"{path} was trained with {told}, {here}; use the same, or give another file"
-            )
-
-
-def _flat(spec: TrainingSpec) -> Iterator[tuple[str, Any]]:
-    """Yield names and values in order; the options after the objective that has them."""
-    for name, value in spec.to_dict().items():
-        if name == "options":
-            yield from sorted(value.items())
-        else:
-            yield name, value

@@ -10,10 +10,11 @@ from demele.core.seeds import rng_for
 from demele.models.vae.aggregate import total_correlation
 from demele.models.vae.family import Batch
 from demele.models.vae.feed import Feed
-from demele.models.vae.nets import check_decoded, discriminator, initialised
+from demele.models.vae.nets import check_decoded, discriminator
 from demele.models.vae.objectives import Posterior, discriminator_error, kl_per_code
 from demele.models.vae.pair import Pair
 from demele.models.vae.spec import TrainingSpec
+from demele.models.weights import initialised
 
 if TYPE_CHECKING:
     import torch

@@ -1,0 +1,34 @@
+"""What a user gives of a model and its training: read, or refused."""
+
+from typing import Any
+
+import numpy as np
+
+from demele.core.errors import InputTypeError, UnknownNameError, quoted
+from demele.core.names import suggestion
+from demele.data.images import ImageSet
+
+
+def choice(value: Any, argument: str, known: tuple[str, ...]) -> str:
+    """Return one of a few names.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    if value not in known:
+        wanted = " or ".join(map(repr, known))
+        raise UnknownNameError(argument, f"expected {wanted}, got {quoted(value)}{suggestion(str(value), known)}")
+    return str(value)
+
+
+def check_images(images: Any) -> None:
+    """Refuse what is no image set.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    if not isinstance(images, ImageSet):
+        hint = "; wrap an array: demele.data.ArrayImages(array, factors)" if isinstance(images, np.ndarray) else ""
+        raise InputTypeError("images", f"expected an image set, got {type(images).__name__}{hint}")

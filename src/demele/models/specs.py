@@ -1,0 +1,46 @@
+"""What a training is, as plain values that two trainings can be compared by."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from demele.core.errors import InputError, quoted
+from demele.core.sentences import arg
+
+#: What is compared by its digest, and what that is of.
+DIGESTS = {"digest": "images", "labels": "labels", "begins": "initial weights"}
+
+
+def refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], path: object) -> None:
+    """Refuse a file of another training, naming the first thing that differs.
+
+    Parameters
+    ----------
+    found, wanted : mapping of str to plain value
+        All that changes the bits of the training in the file, and of this one, in the same order; mappings among the
+        values are compared name by name. ``digest`` is that of the set called ``images``.
+    path : object
+        The file, for the message.
+
+    Raises
+    ------
+    InputError
+    """
+    for (name, one), (_, other) in zip(_flat(found), _flat(wanted), strict=False):
+        if one == other:
+            continue
+        if name == "digest":
+            told = f"other images, these are {wanted['images']}"
+        elif name in DIGESTS:
+            told = f"other {DIGESTS[name]}"
+        else:
+            told = f"{arg(name)} = {quoted(one)}, this call has {quoted(other)}"
+        raise InputError("checkpoint", f"{path} was trained with {told}; use the same, or give another file")
+
+
+def _flat(spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield names and values in order, in place of a mapping what is in it."""
+    for name, value in spec.items():
+        if isinstance(value, Mapping):
+            yield from sorted(value.items())
+        else:
+            yield name, value
