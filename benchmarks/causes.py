@@ -17,6 +17,7 @@ import numpy as np
 
 import demele
 from benchmarks.cases import Array, write_rows
+from benchmarks.put_back import gaps_by_code_entropy, lasso_importance, until_dead
 from demele.bench.candidates import chosen_candidates
 from demele.bench.criteria import REVIEW_CRITERIA
 from demele.bench.curves import Curve
@@ -38,8 +39,6 @@ LASSO_SEEDS = 200
 MANY_SEEDS = 1000
 #: Seeds behind each printed score.
 PRINT_SEEDS = 100
-#: Penalties that the review's code tries, by ten folds in order, for columns scaled to [0, 1].
-PENALTIES = (0.0001, 0.001, 0.01, 0.1, 0.2, 0.4, 0.8, 1.0)
 #: The margin of a rule by which any fall counts: above the rounding of forests, which move by 1e-8, below real falls.
 ANY_FALL = 1e-7
 
@@ -160,11 +159,7 @@ def normaliser_of_mig_sup() -> Iterator[Row]:
     """MIG-sup of (1), each information divided by the entropy of the code."""
 
     def by_code_entropy(codes: Array, factors: Array, seed: int) -> float:
-        matrix = demele.mig_sup(codes, factors, seed=seed).matrix.to_numpy()
-        shares = np.stack([np.histogram(code, bins=10)[0] / len(code) for code in codes.T])
-        entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-        first_two = np.sort(matrix / entropy[:, None], axis=1)[:, -2:]
-        return float(np.diff(first_two, axis=1).mean())
+        return gaps_by_code_entropy(codes, factors, sup=True)
 
     ours = measured("redundant", 1.0, lambda codes, factors, seed: demele.mig_sup(codes, factors, seed=seed).value)
     yield score_row(
@@ -208,9 +203,9 @@ def stop_at_dead_code() -> Iterator[Row]:
     for seed in range(LASSO_SEEDS):
         importance = _lasso_importance(1.0, seed)
         not_stopped.append(dci_modularity(importance))
-        stopped.append(_until_dead(importance[cosines_first]))
-        interleaved.append(_until_dead(importance))
-    copies = [_until_dead(_lasso_importance(severity, seed)) for severity in (2.0, 3.0) for seed in range(3)]
+        stopped.append(until_dead(importance[cosines_first]))
+        interleaved.append(until_dead(importance))
+    copies = [until_dead(_lasso_importance(severity, seed)) for severity in (2.0, 3.0) for seed in range(3)]
     ours = measured(
         "redundant",
         1.0,
@@ -232,22 +227,8 @@ def stop_at_dead_code() -> Iterator[Row]:
 
 def _lasso_importance(severity: float, seed: int) -> Array:
     """Coefficients of Lassos tuned as in the review's code: (n_codes, n_factors)."""
-    from sklearn.linear_model import LassoCV
-
     shown = drawn(scenario("redundant"), severity, seed, N)
-    codes, factors = (
-        (table - table.min(axis=0)) / np.ptp(table, axis=0)
-        for table in (np.asarray(shown.codes), np.asarray(shown.factors))
-    )
-    models = [LassoCV(alphas=PENALTIES, cv=10, max_iter=5000).fit(codes, factor) for factor in factors.T]
-    return np.abs(np.column_stack([model.coef_ for model in models]))
-
-
-def _until_dead(importance: Array) -> float:
-    """DCI modularity of the codes before the first that has no importance; 0 if there are none."""
-    dead = np.flatnonzero(importance.sum(axis=1) == 0)
-    before = importance[: dead[0]] if len(dead) else importance
-    return dci_modularity(before) if len(before) else 0.0
+    return lasso_importance(np.asarray(shown.codes), np.asarray(shown.factors))
 
 
 def factors_of_row_three() -> Iterator[Row]:

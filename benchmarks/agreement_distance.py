@@ -1,0 +1,224 @@
+"""What explains the distance between our matrix of agreement and the two in print: one cause moved at a time.
+
+``python -m benchmarks.agreement_distance STUDY [--beside OTHER] [--jobs 2]`` scores the codes that
+``demele study run --preset embedded --store STUDY`` left (a quarter of an hour of CPU), keeps the scores in
+``STUDY/distance.jsonl``, goes on where it stopped, and writes results/agreement_distance.csv: r, the share of equal
+signs and the mean difference, with print, for each cause. OTHER is a study of ``--beta-scale per_pixel``.
+
+Causes: codes that are drawn in place of their means; factors read as numbers, as the review's code does by default; and
+what that code does beside the definitions (``benchmarks/put_back.py``).
+"""
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import demele
+from benchmarks import put_back
+from benchmarks.cases import Array, write_rows
+from demele import bench, studies
+from demele.bench.agreement_result import Agreement
+from demele.core.errors import DemeleError
+from demele.core.seeds import rng_for
+from demele.runtime.sweep import Record, Sweep, Task
+from demele.studies.jobs import read_codes
+from demele.studies.planning import METRICS, checked_plan
+from demele.studies.study import Study
+from demele.studies.trained import COLLAPSED
+
+#: What is scored anew of each model.
+SCORED = ("sampled", "as numbers", "put back", "put back, sampled")
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class About:
+    """Codes of one model, and what is asked of them."""
+
+    what: str
+    identifier: str
+    mean: Array
+    std: Array
+    factors: pd.DataFrame
+    numbers: Array
+
+
+def worked(tasks: tuple[About, ...]) -> list[Record]:
+    """Return the scores of each task."""
+    return [{"scores": _SCORERS[one.what](one)} for one in tasks]
+
+
+def _evaluated(codes: Array, factors: object, **options: object) -> dict[str, float | None]:
+    """Return all 17 scores; None where there is none."""
+    try:
+        found = demele.evaluate(codes, factors, list(METRICS), seed=_SEED, missing="omit", **options)  # type: ignore[arg-type]
+    except DemeleError:
+        return dict.fromkeys(METRICS)
+    values = {score.metric: float(score.value) for score in found}
+    return {name: values[name] if np.isfinite(values.get(name, np.nan)) else None for name in METRICS}
+
+
+def _drawn(one: About) -> Array:
+    noise = rng_for(_SEED, "distance", one.identifier).standard_normal(one.mean.shape)
+    return one.mean + one.std * noise
+
+
+def _of_defects(codes: Array, numbers: Array) -> dict[str, float | None]:
+    """Return 17 scores as the review's code computes them, of factors read as numbers."""
+    raw = {"z_diff": {"units": "raw"}, "z_min_variance": {"prune_below": 0.05}}
+    raw |= {"irs": {"weights": "raw-deviation"}, "explicitness": {"score_on": "training"}}
+    found = _evaluated(codes, numbers, kinds="continuous", options=raw)
+    found |= {name: put_back.gaps_by_code_entropy(codes, numbers, sup=name == "mig_sup") for name in ("mig", "mig_sup")}
+    for model, fits in (("lasso", put_back.lasso_fits), ("forest", _forest_fits)):
+        importance, predicted = fits(codes, numbers)
+        found[f"dci_{model}_modularity"] = put_back.until_dead(importance)
+        found[f"dci_{model}_compactness"] = compactness(importance)
+        found[f"dci_{model}_explicitness"] = put_back.in_sample_explicitness(predicted, numbers)
+    return found
+
+
+def _forest_fits(codes: Array, factors: Array) -> tuple[Array, Array]:
+    from sklearn.ensemble import RandomForestRegressor
+
+    scaled = put_back.columns_in_unit(factors)
+    models = [RandomForestRegressor(10, max_depth=16, random_state=_SEED).fit(codes, factor) for factor in scaled.T]
+    importance = np.column_stack([model.feature_importances_ for model in models])
+    return importance, np.column_stack([model.predict(codes) for model in models])
+
+
+def compactness(importance: Array) -> float:
+    """Mean over factors, each the same weight; a factor without importances counts 0."""
+    sums = importance.sum(axis=0)
+    shares = importance / np.where(sums > 0, sums, 1.0)
+    logs = np.log(np.where(shares > 0, shares, 1.0)) / np.log(len(importance))
+    return float(np.where(sums > 0, 1 + (shares * logs).sum(axis=0), 0.0).mean())
+
+
+_SCORERS: Mapping[str, Callable[[About], dict[str, float | None]]] = {
+    "sampled": lambda one: _evaluated(_drawn(one), one.factors),
+    "as numbers": lambda one: _evaluated(one.mean, one.numbers, kinds="continuous"),
+    "put back": lambda one: _of_defects(one.mean, one.numbers),
+    "put back, sampled": lambda one: _of_defects(_drawn(one), one.numbers),
+}
+
+# The study ------------------------------------------------------------------------------------------------------------
+
+
+def tasks(study: Study, folder: Path) -> list[Task[About]]:
+    """Return what is to be scored: the codes at the end of each training."""
+    images = demele.data.sprites(study.settings["shape"][0])
+    rows = scored_rows(study)
+    factors, numbers = images.factors(rows), images.positions(rows).astype(float)
+    found = []
+    for model in study.models:
+        mean, std = read_codes(folder / "runs" / model.id / f"codes-{study.steps[-1]}.npz", len(rows))
+        if std is None:
+            raise SystemExit(f"{model.id}: the codes have no deviations")
+        for what in SCORED:
+            about = About(what, model.id, mean.astype(float), std.astype(float), factors, numbers)
+            label = f"{what}: {model.configuration.name}"
+            found.append(Task(key=("distance", model.id, what), about=about, weight=1 + mean.shape[1] / 8, label=label))
+    return found
+
+
+def scored_rows(study: Study) -> Array:
+    """Return the rows that the study scored: they are drawn by its seed."""
+    plan = checked_plan(
+        None,
+        betas=None,
+        latents=None,
+        seeds=1,
+        preset_name=study.settings["preset"],
+        objective="beta_vae",
+        options=None,
+        beta_scale=study.settings["model"]["beta_scale"],
+        steps=None,
+        checkpoints=(1.0,),
+        metrics=None,
+        protocol=study.settings["protocol"],
+        rows=study.settings["scored_rows"],
+        nulls=0,
+        halves=False,
+        codes="mean",
+        seed=study.settings["seed"],
+    )
+    return plan.rows
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+#: Causes that change some metrics only, by name.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "MIG and MIG-sup divided by the entropy of the code": ("mig", "mig_sup"),
+    "DCI modularity stops at the first unused code": ("dci_lasso_modularity", "dci_forest_modularity"),
+    "DCI as in the review's code": tuple(name for name in METRICS if name.startswith("dci_")),
+    "Explicitness of the rows that were fitted": ("explicitness",),
+    "units of the codes count (Z-diff, Z-min, IRS)": ("z_diff", "z_min_variance", "irs"),
+    "SAP by squared correlation": ("sap",),
+}
+
+
+def tables(study: Study, scores: Mapping[tuple[str, str], Record]) -> dict[str, pd.DataFrame]:
+    """Return a table of scores for each cause, models by rows."""
+
+    def of(what: str) -> pd.DataFrame:
+        return pd.DataFrame([scores[model.id, what]["scores"] for model in study.models], columns=METRICS, dtype=float)
+
+    whole = study.to_frame()[list(METRICS)].astype(float)
+    found = {"as it is": whole, "codes drawn, not means": of("sampled"), "factors read as numbers": of("as numbers")}
+    replaced = of("put back")
+    for name, metrics in PARTS.items():
+        found[name] = whole.assign(**{metric: replaced[metric] for metric in metrics})
+    return found | {
+        "all of these, of means": replaced,
+        "all of these, of drawn codes": of("put back, sampled"),
+        "codes and rows out of step": study.to_frame(kind="null-0")[list(METRICS)].astype(float),
+    }
+
+
+def rows_of(cause: str, table: pd.DataFrame, collapsed: Sequence[bool]) -> list[dict[str, object]]:
+    """Return a row for each printed matrix, with and without collapsed models."""
+    found: Agreement = bench.agreement(table.assign(collapsed=list(collapsed)), collapsed="collapsed")
+    rows: list[dict[str, object]] = []
+    for matrix in ("all", "without collapsed"):
+        if matrix not in found.matrices:
+            continue
+        for printed in bench.published_agreement_names():
+            like = found.against(printed, matrix=matrix)
+            row: dict[str, object] = {"cause": cause, "models": matrix, "print": printed, "pairs": like.pairs}
+            for name in ("r", "same_sign", "difference"):
+                one = getattr(like, name)
+                row |= {name: f"{one.value:.3f}", f"{name}_low": f"{one.low:.3f}", f"{name}_high": f"{one.high:.3f}"}
+            tau = found.matrix(matrix).tau
+            negative = f"{np.mean(tau[np.isfinite(tau)] < 0):.3f}"
+            rows.append(row | {"negative": negative, "mean_abs_tau": f"{np.nanmean(np.abs(tau)):.3f}"})
+    return rows
+
+
+def main() -> None:
+    """Score what is left, compare, write."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agreement_distance", description=__doc__)
+    parser.add_argument("study", type=Path)
+    parser.add_argument("--beside", type=Path, help="a study of --beta-scale per_pixel")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args()
+    study = studies.load(given.study)
+    identity = {"demele": demele.__version__, "distance": study.settings["images"], "seed": _SEED}
+    with Sweep(identity, store=given.study / "distance.jsonl", n_jobs=given.jobs, progress=True) as sweep:
+        sweep.run(worked, tasks(study, given.study))
+        scores = {(str(key[1]), str(key[2])): record for key, record in sweep.records.items()}
+    collapsed = [model.flag == COLLAPSED for model in study.models]
+    rows = [row for cause, table in tables(study, scores).items() for row in rows_of(cause, table, collapsed)]
+    if given.beside:
+        other = studies.load(given.beside)
+        own = other.to_frame()[list(METRICS)].astype(float)
+        rows += rows_of("beta per pixel", own, [model.flag == COLLAPSED for model in other.models])
+    print(write_rows("agreement_distance", rows))
+
+
+if __name__ == "__main__":
+    main()
