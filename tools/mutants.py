@@ -45,6 +45,7 @@ STRATA: dict[str, tuple[tuple[str, ...], int]] = {
 LEFT_OUT = (
     *("tests/golden", "tests/install", "tests/fuzz", "tests/architecture", "tests/docs", "tests/report"),
     *("tests/adapters", "tests/statistical", "tests/outofcore/test_dask.py", "tests/bench/test_resume.py"),
+    *("tests/models", "tests/studies", "tests/data"),  # no room of STRATA is theirs
     *("tests/cli/test_kills.py", "tests/runtime", "tests/exact/test_work.py", "tests/exact/test_workers.py"),
 )
 #: Seconds of tests, as measured when the map was made, that a fault is shown to at most.
