@@ -62,6 +62,18 @@ def test_relative_links_resolve(page: Path) -> None:
         assert path.exists() or generated, f"{named(page)} links to {target}"
 
 
+def test_modules_that_the_page_on_architecture_names_exist() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    house = ROOT / "src" / "demele"
+    rooms = [path.name for path in house.iterdir() if (path / "__init__.py").exists()]
+    found = re.findall(rf"`((?:{'|'.join(rooms)})(?:[./][a-z_0-9]+)+)(?:\.py)?`", page)
+    assert len(found) > 80
+    for name in found:
+        parts = re.split(r"[./]", name)
+        below = [house.joinpath(*parts[:place]) for place in (len(parts), len(parts) - 1)]
+        assert any(path.with_suffix(".py").exists() for path in below) or below[0].is_dir(), name
+
+
 @pytest.mark.parametrize("page", WRITTEN, ids=named)
 def test_included_files_exist(page: Path) -> None:
     for target in re.findall(r'^--8<-- "([^":]+)', page.read_text(encoding="utf-8"), re.MULTILINE):
