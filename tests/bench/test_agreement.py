@@ -298,3 +298,22 @@ def test_whole_numbers_and_booleans_are_scores() -> None:
     found = bench.agreement(pd.DataFrame({"a": range(9), "b": [True, False, True] * 3}), draws=100)
     expected: NDArray[np.float64] = np.array([kendalltau(range(9), [1, 0, 1] * 3).statistic])
     assert_close(found.matrix().tau, expected, ROUNDING)
+
+
+def test_mean_size_of_taus_of_noise_is_that_of_chance() -> None:
+    rng = np.random.default_rng(5)
+    inside, values = 0, []
+    for _ in range(20):
+        found = bench.agreement(dict(zip("abcdefgh", rng.normal(size=(8, 36)), strict=True)), draws=200)
+        size = found.matrix().mean_size
+        assert_close(size.value, np.abs(found.matrix().tau).mean(), ROUNDING)
+        values.append(size.value)
+        inside += size.low <= np.sqrt(2 / np.pi) * 0.1165 <= size.high
+    assert abs(np.mean(values) - 0.093) < 4 * np.std(values) / np.sqrt(20)
+    assert inside >= 14
+
+
+def test_few_configurations_have_a_mean_size_without_interval() -> None:
+    found = bench.agreement({"a": [1, 2, 3, 4], "b": [1, 3, 2, 4]}).matrix().mean_size
+    assert_close(found.value, 2 / 3, ROUNDING)
+    assert np.isnan([found.low, found.high]).all()

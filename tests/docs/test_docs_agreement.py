@@ -53,3 +53,31 @@ def test_there_is_a_page_where_rows_are_stored(tmp_path: Path, monkeypatch: pyte
     assert docs_agreement.reference(tmp_path) == ""
     monkeypatch.setattr(docs_agreement, "DEMO", DEMO.parent)
     assert docs_agreement.PAGE in docs_agreement.reference(tmp_path)
+
+
+def test_causes_of_the_distance_to_print_are_told_with_the_one_that_moves_most(content: dict[str, Any]) -> None:
+    def row(cause: str, printed: str, r: float) -> dict[str, str]:
+        figures = {
+            "r": r,
+            "r_low": r - 0.1,
+            "r_high": r + 0.1,
+            "same_sign": 0.625,
+            "negative": 0.2,
+            "mean_abs_tau": 0.3,
+        }
+        return {
+            "cause": cause,
+            "models": "all",
+            "print": printed,
+            **{key: f"{one:.3f}" for key, one in figures.items()},
+        }
+
+    rows = [row("as it is", "cars3d", 0.5), row("as it is", "smallnorb", 0.4)]
+    rows += [row("drawn codes", "cars3d", 0.65), row("drawn codes", "smallnorb", 0.3)]
+    rows += [row("numbers", "cars3d", 0.55), row("numbers", "smallnorb", 0.35)]
+    page = docs_agreement.agreement_page(content, [], [], rows)
+    table = rows_under(page, "What explains the distance to print")
+    assert [line[0] for line in table] == ["as it is", "drawn codes", "numbers"]
+    assert table[1][1:] == ["0.65 [0.55, 0.75]", "0.30 [0.20, 0.40]", "62%", "62%", "20%", "0.30"]
+    assert "“drawn codes”: r 0.50 becomes 0.65, beyond the interval of the first" in page
+    assert "Nothing brings r with SmallNORB above 0.40." in page

@@ -178,11 +178,18 @@ def _null(view: AgreementView) -> Text:
     if "permuted" not in view.matrices:
         return Text("")
     within = sum(pair["within_null"] for pair in view.matrices["all"].values())
-    taus = [abs(pair["tau"]) for pair in view.matrices["permuted"].values() if pair["tau"] is not None]
-    mean = number(sum(taus) / len(taus), 2) if taus else number(None)
+    sizes = {one["name"]: _size(one["mean_size"]) for one in view.data["matrices"]}
     known = any(pair["low"] is not None for pair in view.matrices["permuted"].values())
     explains = f" It would explain {plural(within, 'pair', 'pairs')} of the real ones." if known else ""
-    return Text(f"Against permuted factors the mean size of tau is {mean}: agreement without information.{explains}")
+    return Text(
+        f"Against permuted factors the mean size of tau is {sizes['permuted']}: agreement without information; against "
+        f"the factors it is {sizes['all']}.{explains}"
+    )
+
+
+def _size(size: Item) -> str:
+    interval = "" if size["low"] is None else f" [{number(size['low'], 2)}, {number(size['high'], 2)}]"
+    return number(size["value"], 2) + interval
 
 
 def _ends(row: Item) -> str:
