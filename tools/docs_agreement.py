@@ -1,7 +1,8 @@
 """The page on which metrics agree, written from the stored rows of the embedded study.
 
 The rows are those of :func:`demele.studies.demo`; how often intervals hold what they say is read off
-``agreement_coverage.csv`` and ``agreement_likeness.csv``. Without stored rows there is no page.
+``agreement_coverage.csv`` and ``agreement_likeness.csv``, what explains the distance to print off
+``agreement_distance.csv``.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from demele import bench, studies
 from demele.report.agreement_view import (
@@ -22,7 +24,6 @@ from demele.report.agreement_view import (
 )
 from demele.report.study import models_sentence, study_page
 from demele.report.words import number, percent
-from demele.studies.files import DEMO
 from tools.docs_tables import Row, read, table
 
 PAGE, TITLE = "results/agreement.md", "Which metrics agree"
@@ -30,6 +31,8 @@ PAGE, TITLE = "results/agreement.md", "Which metrics agree"
 STUDY = "results/study.html"
 #: Line of a page in another folder that becomes a link.
 MARK = "<!-- which-metrics-agree -->"
+#: Mean tau from which on metrics are called a group: what tells one pair of 136 from 0 among 36 models.
+SAME = 0.42
 #: Pairs that are listed, from each end.
 LISTED = 15
 #: Pairs of which the review speaks, or that prototypes found again or did not.
@@ -44,14 +47,12 @@ NAMED = (
 
 
 def reference(folder: Path) -> str:
-    """Return a link to the page from a page of another folder, if there is one."""
-    return f"What it found: [{TITLE}](../{PAGE})." if DEMO.exists() else ""
+    """Return a link to the page from a page of another folder."""
+    return f"What it found: [{TITLE}](../{PAGE})."
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return the pages by path; none without stored rows."""
-    if not DEMO.exists():
-        return {}
+    """Return the pages by path."""
     found = studies.demo()
     content = found.to_dict()
     coverage, likeness, distance = (
@@ -76,6 +77,7 @@ def agreement_page(
         f"**{headline(view)}**\n",
         *(f"{sentence}\n" for sentence in summary(view)),
         "[The whole study](study.html): every matrix, each model, all pairs.\n",
+        f"## Which to report\n\n{_report(view)}",
         f"## Pairs that agree most, and least\n\n{_pairs(view, _ends(view))}",
         f"## Pairs of which was spoken before\n\n{_pairs(view, _named(view))}",
         f"## Beside print\n\n{_print(view)}",
@@ -87,6 +89,49 @@ def agreement_page(
     if likeness:
         parts.append(_likeness(likeness))
     return "\n".join(parts)
+
+
+def _report(view: AgreementView) -> str:
+    """Say which metrics rank nearly alike: one of each group tells what the group would."""
+    matrix = "without collapsed" if "without collapsed" in view.matrices else "all"
+    found = groups(view, matrix)
+    several = [names for names in found if len(names) > 1]
+    alone = [str(title_of(names[0])) for names in found if len(names) == 1]
+    rows = [
+        [", ".join(str(title_of(name)) for name in names), short_tau(_mean_tau(view, matrix, names))]
+        for names in several
+    ]
+    left = f" Each of the others ranks in a way of its own: {', '.join(alone)}." if alone else ""
+    return (
+        f"Metrics whose mean tau within a group is at least {short_tau(SAME)} (average linkage, "
+        f"{'models that are not collapsed' if matrix != 'all' else 'all models'}): of two in a group, the second adds "
+        f"little, and two of different groups may well disagree about which model is better.{left} That metrics agree "
+        "does not make them right: what each sees and misses of representations that are known is in [Which "
+        "metrics can be believed](metrics.md).\n\n" + table(["Group", "mean tau"], rows)
+    )
+
+
+def groups(view: AgreementView, matrix: str) -> list[list[str]]:
+    """Return metrics by groups whose mean tau is at least :data:`SAME`, the largest group first."""
+    names = list(view.by_family)
+    taus = view.matrices[matrix]
+    apart = [
+        1 - (taus[frozenset((one, other))]["tau"] or 0.0)
+        for place, one in enumerate(names)
+        for other in names[place + 1 :]
+    ]
+    numbers = fcluster(linkage(apart, "average"), 1 - SAME, "distance")
+    found = [[name for name, own in zip(names, numbers, strict=True) if own == number] for number in set(numbers)]
+    return sorted(found, key=lambda own: (-len(own), names.index(own[0])))
+
+
+def _mean_tau(view: AgreementView, matrix: str, names: Sequence[str]) -> float:
+    taus = [
+        view.matrices[matrix][frozenset((one, other))]["tau"] or 0.0
+        for place, one in enumerate(names)
+        for other in names[place + 1 :]
+    ]
+    return float(np.mean(taus))
 
 
 def _ends(view: AgreementView) -> list[frozenset[str]]:

@@ -1,12 +1,12 @@
 """The page on which metrics agree says what a study found."""
 
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from demele import bench
 from demele.report.agreement_view import agreement_view, headline
-from demele.studies.files import DEMO
 from tests.report.sample_agreement import sample_agreement, sample_study
 from tools import docs_agreement
 from tools.docs_pages import RESULTS
@@ -47,12 +47,11 @@ def test_pairs_and_likeness_are_those_found(content: dict[str, Any]) -> None:
     assert rows_under(page, "How often the intervals hold the truth")[0][:2] == ["no ties", "8"]
 
 
-def test_there_is_a_page_where_rows_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docs_agreement, "DEMO", tmp_path / "nothing")
-    assert docs_agreement.pages(tmp_path) == {}
-    assert docs_agreement.reference(tmp_path) == ""
-    monkeypatch.setattr(docs_agreement, "DEMO", DEMO.parent)
-    assert docs_agreement.PAGE in docs_agreement.reference(tmp_path)
+def test_the_page_is_that_of_the_stored_rows() -> None:
+    pages = docs_agreement.pages(RESULTS)
+    assert "36 models" in pages[docs_agreement.PAGE]
+    assert docs_agreement.PAGE in docs_agreement.reference(RESULTS)
+    assert len(pages[docs_agreement.STUDY]) < 1_500_000
 
 
 def test_causes_of_the_distance_to_print_are_told_with_the_one_that_moves_most(content: dict[str, Any]) -> None:
@@ -81,3 +80,11 @@ def test_causes_of_the_distance_to_print_are_told_with_the_one_that_moves_most(c
     assert table[1][1:] == ["0.65 [0.55, 0.75]", "0.30 [0.20, 0.40]", "62%", "62%", "20%", "0.30"]
     assert "“drawn codes”: r 0.50 becomes 0.65, beyond the interval of the first" in page
     assert "Nothing brings r with SmallNORB above 0.40." in page
+
+
+def test_metrics_that_rank_alike_are_grouped() -> None:
+    qualities = np.random.default_rng(0).normal(size=(36, 2))
+    scores = {name: qualities[:, place] for name, place in (("mig", 0), ("sap", 0), ("irs", 1), ("z_diff", 1))}
+    scores["modularity"] = np.random.default_rng(1).normal(size=36)
+    view = agreement_view(bench.agreement(scores, draws=100).to_dict())
+    assert docs_agreement.groups(view, "all") == [["mig", "sap"], ["z_diff", "irs"], ["modularity"]]

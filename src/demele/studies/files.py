@@ -149,19 +149,15 @@ def demo() -> Study:
     -------
     Study
 
-    Raises
-    ------
-    FileNotFoundError
-        If demele was installed without its rows.
-
     Examples
     --------
     >>> from demele import studies
-    >>> studies.demo().settings["preset"]  # doctest: +SKIP
-    'embedded'
+    >>> found = studies.demo()
+    >>> found.settings["preset"], len(found.models)
+    ('embedded', 36)
+    >>> [model.flag for model in found.models].count("collapsed")
+    6
     """
-    if not DEMO.exists():
-        raise FileNotFoundError(f"no study is stored in {DEMO}")
     return _unpacked(DEMO)
 
 
