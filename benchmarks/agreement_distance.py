@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import demele
 from benchmarks import put_back
@@ -125,7 +126,7 @@ def tasks(study: Study, folder: Path) -> list[Task[About]]:
     return found
 
 
-def scored_rows(study: Study) -> Array:
+def scored_rows(study: Study) -> NDArray[np.int64]:
     """Return the rows that the study scored: they are drawn by its seed."""
     plan = checked_plan(
         None,
@@ -210,7 +211,7 @@ def main() -> None:
     identity = {"demele": demele.__version__, "distance": study.settings["images"], "seed": _SEED}
     with Sweep(identity, store=given.study / "distance.jsonl", n_jobs=given.jobs, progress=True) as sweep:
         sweep.run(worked, tasks(study, given.study))
-        scores = {(str(key[1]), str(key[2])): record for key, record in sweep.records.items()}
+        scores = {(str(key[1]), str(key[2])): sweep.records[key] for key in sweep.records}
     collapsed = [model.flag == COLLAPSED for model in study.models]
     rows = [row for cause, table in tables(study, scores).items() for row in rows_of(cause, table, collapsed)]
     if given.beside:
