@@ -5,9 +5,12 @@
 
 In a page, a block of ``python`` may be followed by a block of ``text``: what it prints. A block of ``console`` starts
 with a ``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one
-folder; blocks that include a file do not. The output of ``examples/NAME.py`` is ``examples/NAME.txt``.
+folder; blocks that include a file do not. Where a line ``<!-- needs: NAME -->`` (or several names, with commas) stands
+before a block of ``python``, it is run, and compared, only if these packages can be imported, and otherwise left as it
+is; no later block without the line may need what it does. The output of ``examples/NAME.py`` is ``examples/NAME.txt``.
 """
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -20,7 +23,8 @@ from demele.core.outputs import write_whole
 ROOT = Path(__file__).parents[1]
 MARK = "\x1e"
 _BLOCK = re.compile(
-    r"^```python\n(?!--8<--)(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
+    r"^(?P<mark>(?:<!-- needs: (?P<needs>[\w, ]+?) -->\n\n?)?)```python\n(?!--8<--)(?P<code>.*?)^```\n"
+    r"(?:\n```text\n(?P<output>.*?)^```\n)?"
     r"|^```console\n\$ demele (?P<command>.*?)\n(?P<result>.*?)^```\n",
     re.MULTILINE | re.DOTALL,
 )
@@ -65,19 +69,28 @@ def corrected_page(page: Path) -> str:
     parts = [
         block["code"] if block["command"] is None else f"_console({block['command']!r})\n"
         for block in _BLOCK.finditer(text)
+        if _can_run(block)
     ]
     script = _PREAMBLE + "".join(f"{part}\nprint({MARK!r}, end='', flush=True)\n" for part in parts)
     printed = iter(_run([sys.executable, "-c", script], page).split(MARK))
 
     def replaced(block: re.Match[str]) -> str:
+        if not _can_run(block):
+            return block.group(0)
         output = _clean(next(printed))
         if block["command"] is not None:
             return f"```console\n$ demele {block['command']}\n{output}\n```\n"
         if block["output"] is None:
             return block.group(0)
-        return f"```python\n{block['code']}```\n\n```text\n{output}\n```\n"
+        return f"{block['mark']}```python\n{block['code']}```\n\n```text\n{output}\n```\n"
 
     return _BLOCK.sub(replaced, text)
+
+
+def _can_run(block: re.Match[str]) -> bool:
+    """Whether all packages are installed that a block needs."""
+    needed = (block["needs"] or "").replace(",", " ").split()
+    return all(importlib.util.find_spec(name) is not None for name in needed)
 
 
 def corrected_output(example: Path) -> str:

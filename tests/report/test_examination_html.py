@@ -125,6 +125,20 @@ def test_many_large_pictures_are_made_smaller_until_they_fit() -> None:
     assert Album({"0": noise["0"][:50, :50]}).colours is None
 
 
+def test_a_page_of_large_noisy_pictures_stays_small_and_says_so(tmp_path: Path) -> None:
+    content = picture_content()
+    rng = np.random.default_rng(0)
+    shapes = {"traversals": (3, 4, 9), "originals": (16,), "made": (16,), "samples": (16,)}
+    noise = {name: rng.integers(0, 256, (*shape, 96, 96, 3), dtype=np.uint8) for name, shape in shapes.items()}
+    assert sum(one.size for one in noise.values()) > 3_000_000
+    path = write_examination(
+        {**content, "pictures": {**noise, "sweeps": content["pictures"]["sweeps"]}}, tmp_path / "a"
+    )
+    text = path.read_text(encoding="utf-8")
+    assert len(text) < 3_000_000
+    assert re.search(r"Pictures hold \d+ colours.*, to keep the page small", Page(text).words)
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_pictures_survive(channels: int) -> None:
     pixels = np.random.default_rng(1).integers(0, 256, (2, 3, 5, 4, channels), dtype=np.uint8)

@@ -80,11 +80,11 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
 }
 
 
-def _renamed(data: Any, names: dict[str, str]) -> Any:
+def renamed(data: Any, names: dict[str, str]) -> Any:
     if isinstance(data, dict):
-        return {names.get(key, key): _renamed(item, names) for key, item in data.items()}
+        return {names.get(key, key): renamed(item, names) for key, item in data.items()}
     if isinstance(data, list | tuple):
-        return [_renamed(item, names) for item in data]
+        return [renamed(item, names) for item in data]
     return names.get(data, data) if isinstance(data, str) else data
 
 
@@ -93,7 +93,7 @@ def _page(kind: str, ending: str, path: Path) -> Page:
     data = sample()
     # Still apart from each other: a number stands before what is dangerous.
     names = {name: f"{place} {ending}" for place, name in enumerate(dict.fromkeys(chosen(data)))}
-    return Page(write(_renamed(data, names), path / "page.html").read_text(encoding="utf-8"))
+    return Page(write(renamed(data, names), path / "page.html").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("kind", PAGES)
@@ -119,7 +119,7 @@ def test_what_is_no_markup_is_escaped_wherever_it_stands() -> None:
 def test_data_of_a_page_survive_their_names(tmp_path: Path) -> None:
     data = ranking(4)
     names = {model["name"]: f"{place} {NAMES[place]}" for place, model in enumerate(data["models"])}
-    path = write_ranking(_renamed(data, names), tmp_path / "page.html")
+    path = write_ranking(renamed(data, names), tmp_path / "page.html")
     found = Page(path.read_text(encoding="utf-8")).script("data")
     assert [model["name"] for model in found["models"]] == [*names.values()]
     assert json.loads(json.dumps(found)) == found

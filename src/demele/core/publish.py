@@ -22,6 +22,7 @@ PAGES = {
     "model": "demele.studies.examine:model_page",
     "agreement": "demele.report.agreement:write_agreement",
     "study": "demele.report.study:write_study",
+    "pictures of a model": "demele.report.examination_print:write_examination_pictures",
     "pictures of methods": "demele.report.pictures:write_pictures",
 }
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LAYOUTS = ("NCHW", "NHWC")
-#: Images that are encoded twice, and alone.
+#: Images that are encoded twice, and the first of them apart from the others.
 _TRIED = 8
-#: How far codes may differ, relative to the largest, between two calls, and alone and in a batch: half precision and
+#: How far codes may differ, relative to the largest, between two calls, and apart and in a batch: half precision and
 #: sums in another order differ by less.
-_REPEATED, _ALONE = 1e-5, 1e-2
+_REPEATED, _APART = 1e-5, 1e-2
 
 
 def encode(
@@ -197,9 +197,10 @@ def _check_calls(call: Call, first: NDArray[np.float32], output: str | None) -> 
             "two calls on the same images give different codes: the encoder samples, or dropout is on; give what "
             f"returns the mean, and say so with {setting(output='mean_logvar')} if the variance comes with it",
         )
-    alone = read_output(call(tried[:1].copy()), output).mean
-    whole = read_output(call(first.copy()), output).mean[: len(alone)]
-    if len(first) > 1 and alone.shape == whole.shape and not _are_same(alone, whole, _ALONE):
+    # Twice, since batch norm in training mode takes no single image.
+    apart = read_output(call(tried[[0, 0]]), output).mean[:1]
+    whole = read_output(call(first.copy()), output).mean[: len(apart)]
+    if len(first) > 1 and apart.shape == whole.shape and not _are_same(apart, whole, _APART):
         raise InputError(
             "model",
             "the codes of an image depend on the images beside it, as with batch norm in training mode; call eval() "

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from demele.core.extras import require
 
-__all__ = ["Album", "strip"]
+__all__ = ["GAP", "Album", "enlargement", "strip"]
 
 #: Bytes of all pictures of a page, before they are written as text, which makes them a third larger.
 MOST_BYTES = 1_900_000
 #: How pictures are made smaller, until they fit: colours (None: all), and every how many pixels one is kept.
 _WAYS = ((None, 1), (64, 1), (16, 1), (16, 2), (16, 4), (8, 8))
 #: Pixels between images, and their grey.
-_GAP, _GREY = 2, 160
+GAP, _GREY = 2, 160
 #: An image is drawn at least so wide, by whole factors.
 _WIDE = 64
 
@@ -69,12 +69,14 @@ def png(picture: NDArray[np.uint8], colours: int | None = None, kept: int = 1) -
     return file.getvalue()
 
 
-def strip(rows: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+def strip(rows: Iterable[NDArray[np.uint8]], *, grey: int = _GREY) -> NDArray[np.uint8]:
     """Put images side by side, and rows of them below each other, with gaps.
 
     Parameters
     ----------
     rows : iterable of array of uint8 of shape (n, height, width, channels)
+    grey : int
+        Of the gaps, 0 to 255.
 
     Examples
     --------
@@ -83,10 +85,10 @@ def strip(rows: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint8]:
     """
     lines = []
     for images in rows:
-        wide = np.pad(images, ((0, 0), (0, 0), (0, _GAP), (0, 0)), constant_values=_GREY)
-        line = np.concatenate(list(wide), axis=1)[:, : -_GAP or None]
-        lines.append(np.pad(line, ((0, _GAP), (0, 0), (0, 0)), constant_values=_GREY))
-    return np.concatenate(lines)[: -_GAP or None]
+        wide = np.pad(images, ((0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=grey)
+        line = np.concatenate(list(wide), axis=1)[:, : -GAP or None]
+        lines.append(np.pad(line, ((0, GAP), (0, 0), (0, 0)), constant_values=grey))
+    return np.concatenate(lines)[: -GAP or None]
 
 
 def enlargement(width: int) -> int:

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError, OutputError
 from demele.core.extras import require
-from demele.core.outputs import write_whole
 from demele.report.comparisons_drawn import COLOURS, FIGURES
 from demele.report.comparisons_view import CELLS, ComparisonView, MethodLook, cells_of, comparison_view, slugs
 from demele.report.print_figures import (
@@ -16,9 +14,11 @@ from demele.report.print_figures import (
     MARKS,
     PURPOSE,
     WIDTH,
+    checked_formats,
     figure_bytes,
     new_figures,
     plain_text,
+    write_figures,
 )
 from demele.report.words import rate_text, share
 
@@ -56,33 +56,14 @@ def write_pictures(
     MissingExtraError
         Without matplotlib: the extra ``pictures`` brings it.
     """
-    asked = _checked_formats(formats)
+    asked = checked_formats(formats)
     view = comparison_view(content)
     drawn: dict[str, bytes] = {}
     with new_figures() as new_figure:
         for name, figure in _figures(view, new_figure).items():
             for form in asked:
                 drawn[f"{name}.{form}"] = figure_bytes(figure, form)
-    return _written(drawn, Path(folder))
-
-
-def _checked_formats(formats: Any) -> tuple[str, ...]:
-    listed = (formats,) if isinstance(formats, str) else tuple(formats)
-    for form in listed:
-        if form not in FORMATS:
-            raise InputError("formats", f"expected some of {', '.join(FORMATS)}, got {form!r}")
-    if not listed:
-        raise InputError("formats", f"expected at least one of {', '.join(FORMATS)}, got none")
-    return tuple(dict.fromkeys(listed))
-
-
-def _written(drawn: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
-    """Write files that are already made; each appears whole or not at all."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    return tuple(write_whole(folder / name, content) for name, content in drawn.items())
+    return write_figures(drawn, Path(folder))
 
 
 def _figures(view: ComparisonView, new_figure: Callable[..., Any]) -> dict[str, Any]:

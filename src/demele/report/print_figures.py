@@ -3,11 +3,26 @@
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from demele.core.errors import InputError, OutputError
 from demele.core.extras import require
+from demele.core.outputs import write_whole
 
-__all__ = ["DASHES", "FORMATS", "LINES", "MARKS", "PURPOSE", "WIDTH", "figure_bytes", "new_figures", "plain_text"]
+__all__ = [
+    "DASHES",
+    "FORMATS",
+    "LINES",
+    "MARKS",
+    "PURPOSE",
+    "WIDTH",
+    "checked_formats",
+    "figure_bytes",
+    "new_figures",
+    "plain_text",
+    "write_figures",
+]
 
 #: What can be written, each with the metadata that would make the same picture differ from day to day.
 FORMATS: Mapping[str, Mapping[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -58,3 +73,35 @@ def plain_text(text: str, most: int = 60) -> str:
     line = " ".join(text.split())
     line = line if len(line) <= most else line[: most - 1] + "\u2026"
     return line.replace("$", r"\$")
+
+
+def checked_formats(formats: Any) -> tuple[str, ...]:
+    """Return formats that were asked for, each once.
+
+    Raises
+    ------
+    InputError
+        If one is none of :data:`FORMATS`, or there is none.
+    """
+    listed = (formats,) if isinstance(formats, str) else tuple(formats)
+    for form in listed:
+        if form not in FORMATS:
+            raise InputError("formats", f"expected some of {', '.join(FORMATS)}, got {form!r}")
+    if not listed:
+        raise InputError("formats", f"expected at least one of {', '.join(FORMATS)}, got none")
+    return tuple(dict.fromkeys(listed))
+
+
+def write_figures(drawn: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
+    """Write files that are already made, by name; each appears whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    return tuple(write_whole(folder / name, content) for name, content in drawn.items())

@@ -212,6 +212,33 @@ class Examination(Written):
         written: Path = publish("examination", self.to_content(), path)
         return written
 
+    def to_pictures(self, folder: str | Path, *, formats: tuple[str, ...] = ("png", "svg")) -> tuple[Path, ...]:
+        """Write pictures for print: small, and the same bytes for the same examination.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist. Pictures of the same names in it are replaced.
+        formats : tuple of str
+            Of matplotlib: "png", "svg", "pdf".
+
+        Returns
+        -------
+        tuple of Path
+            The files: ``information`` (codes and factors), ``traversals`` (codes in use by K, from one image),
+            ``reconstructions`` (at random, and the worst), ``samples`` (of the prior) and ``responses`` (of codes to
+            the factors of a complete grid), those of them that there is something for.
+
+        Raises
+        ------
+        InputError
+            For other formats.
+        MissingExtraError
+            Without matplotlib, naming the extra to install.
+        """
+        written: tuple[Path, ...] = publish("pictures of a model", self.to_content(), folder, formats=formats)
+        return written
+
     def __repr__(self) -> str:
         used = f"{int(self.codes['active'].sum())} of {len(self.codes)} codes in use"
         lines = [f"Examination of {self.name}: {self.n:,} images, {used}"]
