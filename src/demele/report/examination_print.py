@@ -105,9 +105,7 @@ def _information(view: ModelView, pictures: Item, new_figure: Callable[..., Any]
 def _shades() -> Any:
     """Return the colours of shares: from white to the blue of the page, grey where nothing is known."""
     colours = require("matplotlib.colors", purpose=PURPOSE)
-    shades = colours.LinearSegmentedColormap.from_list("share", ["#ffffff", LINES[0]])
-    shades.set_bad("#e4e7eb")
-    return shades
+    return colours.LinearSegmentedColormap.from_list("share", ["#ffffff", LINES[0]]).with_extremes(bad="#e4e7eb")
 
 
 def _name_rows(ax: Any, view: ModelView, codes: Sequence[int]) -> None:
