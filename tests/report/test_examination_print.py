@@ -85,7 +85,8 @@ def test_images_are_those_of_the_examination(monkeypatch: pytest.MonkeyPatch, tm
     shown = [ax.images[0].get_array() for figure in figures[1:4] for ax in figure.axes]
     assert len(shown) == 4
     for picture, rows in zip(shown, wanted, strict=True):
-        assert_exact(np.asarray(picture), strip(rows, grey=200)[..., 0])
+        large = [row.repeat(8, axis=1).repeat(8, axis=2) for row in rows]  # of 8 pixels each way, shown as 64
+        assert_exact(np.asarray(picture), strip(large, grey=200)[..., 0])
 
 
 def test_reconstructions_hold_their_errors_in_greys(folder: Path) -> None:

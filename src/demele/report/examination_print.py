@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.extras import require
-from demele.report.examination_pictures import GAP, strip
+from demele.report.examination_pictures import GAP, enlargement, strip
 from demele.report.examination_view import ModelView
 from demele.report.page import of_kind
 from demele.report.print_figures import (
@@ -83,7 +83,7 @@ def _information(view: ModelView, pictures: Item, new_figure: Callable[..., Any]
     rows = view.matrix_order(values)
     names = [plain_text(name, 16) for name in view.factors]
     is_wide = len(names) > _MOST_NUMBERS
-    is_turned = is_wide or max(map(len, names)) > 9
+    is_turned = is_wide or max(map(len, names)) > 11
     size = (min(WIDTH, 1.7 + 0.62 * len(names)), 0.75 + 0.4 * is_turned + 0.22 * len(rows))
     figure = new_figure(figsize=size, layout="constrained")
     between = "\n" if size[0] < 3 else " "
@@ -123,7 +123,7 @@ def _write_shares(ax: Any, shares: NDArray[np.float64]) -> None:
     for row, line in enumerate(shares):
         for column, share in enumerate(line):
             told = "\u2013" if np.isnan(share) else f"{share:.2f}".removeprefix("0") if share >= 0.005 else ""
-            colour = "white" if share > 0.55 else "black"
+            colour = "white" if share > 0.9 else "black"
             ax.text(column, row, told, ha="center", va="center", fontsize=7, color=colour)
 
 
@@ -133,8 +133,11 @@ def _responses(view: ModelView, pictures: Item, new_figure: Callable[..., Any]) 
     codes = (active if values is None else [j for j in view.matrix_order(values) if j in active])[:_MOST_CURVES]
     if not sweeps or not codes:
         return None
-    size = (min(WIDTH, 1.0 + 1.25 * len(sweeps)), 0.75 + 0.62 * len(codes))
+    words = ["Mean of each code along each factor,", "range that the other factors cause,", "share of its entropy in %"]
+    is_narrow = len(sweeps) < 4
+    size = (min(WIDTH, 1.0 + 1.25 * len(sweeps)), 0.9 + 0.25 * is_narrow + 0.62 * len(codes))
     figure = new_figure(figsize=size, layout="constrained")
+    figure.suptitle(("\n" if is_narrow else " ").join(words), fontsize=8)
     panels = figure.subplots(len(codes), len(sweeps), sharex="col", sharey="row", squeeze=False)
     for line, j in zip(panels, codes, strict=True):
         for ax, sweep in zip(line, sweeps, strict=True):
@@ -173,7 +176,7 @@ def _traversals(view: ModelView, pictures: Item, new_figure: Callable[..., Any])
     codes = (view.active or view.order)[:_MOST_ROWS]
     if moved is None or not codes:
         return None
-    rows = [moved[0, j] for j in codes]
+    rows = [_enlarged(moved[0, j]) for j in codes]
     title = "Each code from its 2.5 % to its 97.5 % quantile, others held" if told["values"] else "Each code moved"
     left = len(view.active) - len(codes)
     title += f"; {count(left, 'further code')} in use left out" if left > 0 else ""
@@ -201,11 +204,12 @@ def _reconstructions(view: ModelView, pictures: Item, new_figure: Callable[..., 
     if originals is None or made is None:
         return None
     differences = np.abs(originals.astype(np.int16) - made).astype(np.uint8)
+    originals, made, differences = map(_enlarged, (originals, made, differences))
+    _, tall, wide, _ = originals.shape
     n = found["n_random"]
     parts = [slice(0, n), slice(n, None)]
     titles = ["At random", f"The worst of {found['tried']:,}"]
     errors = [[number(error, 4) for error in found["errors"][part]] for part in parts]
-    _, tall, wide, _ = originals.shape
     across = max(len(originals[part]) for part in parts)
     size = (0.8 + 0.62 * across, 0.9 + 6 * 0.62 * tall / wide)
     figure = new_figure(figsize=size, layout="constrained")
@@ -225,7 +229,7 @@ def _samples(view: ModelView, pictures: Item, new_figure: Callable[..., Any]) ->
     samples = pictures.get("samples")
     if samples is None:
         return None
-    half = -(-len(samples) // 2)
+    half, samples = -(-len(samples) // 2), _enlarged(samples)
     return _mosaic(new_figure, [samples[:half], samples[half:]], "Decoded codes that are drawn from the prior")[0]
 
 
@@ -237,10 +241,17 @@ def _mosaic(new_figure: Callable[..., Any], rows: Sequence[NDArray[np.uint8]], t
     ax = figure.subplots()
     ax.set_title(title)
     _show(ax, strip(rows, grey=_BETWEEN))
+    figure.get_layout_engine().set(w_pad=0.1)
     ax.set_xticks([])
     ax.set_yticks([])
     _bare(ax)
     return figure, ax
+
+
+def _enlarged(images: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return small images with each pixel as a square of several, so that the gaps between them are thin."""
+    factor = enlargement(images.shape[2])
+    return images.repeat(factor, axis=1).repeat(factor, axis=2)
 
 
 def _show(ax: Any, picture: NDArray[np.uint8]) -> None:
