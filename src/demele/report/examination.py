@@ -29,6 +29,8 @@ from demele.report.words import DASH, Text, brackets, count, joined, named, numb
 __all__ = ["write_examination"]
 
 Item = Mapping[str, Any]
+#: A share whose cell is so dark that its number is written in the colour of the page.
+_DARK = 0.8
 
 
 def write_examination(examination: Item, path: Path, title: str | None = None) -> Path:
@@ -261,4 +263,4 @@ def _heat(value: float | None, code: str, factor: str) -> Html:
         return h("td", DASH)
     told = f"{code} tells {value:.3f} of {factor}"
     text = f"{value:.2f}".removeprefix("0") if value >= 0.005 else ""
-    return h("td", text, class_="strong" if value > 0.55 else "", style=f"--h:{value:.2f}", title=told)
+    return h("td", text, class_="strong" if value > _DARK else "", style=f"--h:{value:.2f}", title=told)
