@@ -49,7 +49,7 @@ def test_the_heat_map_has_codes_in_use_first_and_says_which_are_not(folder: Path
     assert [text for text in shown if text.startswith("z")] == ["z1", "z2", "z3", "z4 (not in use)"]
     information = sample_examination().information
     assert information is not None
-    assert f"{information.loc['z1', 'x']:.2f}".removeprefix("0") in shown
+    assert f"{information.to_numpy()[0, 0]:.2f}".removeprefix("0") in shown
     blue = points(folder / "information.png") @ np.array([-1, 0, 1]) > 100  # nearly the darkest of the shades
     down, across = np.nonzero(blue)
     square = (np.ptp(down) + 1) * (np.ptp(across) + 1)
