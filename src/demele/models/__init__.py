@@ -1,12 +1,32 @@
-"""Models: a small family of VAEs, and what turns any encoder's output into codes that metrics read.
+"""Models: a small family of VAEs, convolutional fabrics that can be pruned, and what turns any encoder into codes.
 
 PyTorch is imported where networks are made: :func:`demele.models.encode` needs none for a callable or a Keras model.
 """
 
 from demele.models.encode import encode
+from demele.models.fabric.benchmark import benchmark
+from demele.models.fabric.counts import FabricCounts
+from demele.models.fabric.model import Fabric
+from demele.models.fabric.planning import Pruning
+from demele.models.fabric.presets import FabricPreset, fabric_preset
+from demele.models.fabric.run import FabricRun
 from demele.models.presets import Preset, preset
 from demele.models.vae.load import load
 from demele.models.vae.model import VAE
 from demele.models.vae.run import Run
 
-__all__ = ["VAE", "Preset", "Run", "encode", "load", "preset"]
+__all__ = [
+    "VAE",
+    "Fabric",
+    "FabricCounts",
+    "FabricPreset",
+    "FabricRun",
+    "Preset",
+    "Pruning",
+    "Run",
+    "benchmark",
+    "encode",
+    "fabric_preset",
+    "load",
+    "preset",
+]

@@ -1,0 +1,1 @@
+"""Convolutional neural fabrics: structure, training, pruning, and what decides which part goes."""

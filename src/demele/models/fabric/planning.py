@@ -1,0 +1,220 @@
+"""What goes when a fabric is pruned, decided from scores alone: links, channels, weights. The lowest go first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError
+from demele.core.written import Written
+from demele.models.fabric.lattice import Lattice, Link, Node
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning(Written):
+    """What was asked for, and what went.
+
+    Attributes
+    ----------
+    level : {"links", "channels", "weights"}
+    requested, removed : int
+        Links, channels or weights that should go, and that went. ``removed`` counts what was dragged along.
+    total : int
+        Of which.
+    chosen : tuple of str
+        Links that went for their own score, in order; of channels and weights nothing is listed.
+    cascaded : tuple of str
+        Links that went because they were then on no path.
+    rejected : tuple of str
+        Links with scores as low that had to stay: the last path would have been cut, too few links be left, or too many
+        have gone with them.
+    """
+
+    level: str
+    requested: int
+    removed: int
+    total: int
+    chosen: tuple[str, ...] = ()
+    cascaded: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def achieved(self) -> float:
+        """Share that went."""
+        return self.removed / self.total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        found: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        lists = {name: list(found[name]) for name in ("chosen", "cascaded", "rejected")}
+        return {**found, **lists, "achieved": self.achieved}
+
+    def __str__(self) -> str:
+        went = f"{self.removed:,} of {self.total:,} {self.level} removed ({self.achieved:.1%})"
+        dragged = f", {len(self.cascaded)} of them in cascade" if self.cascaded else ""
+        kept = f"; {len(self.rejected)} more had to stay" if self.rejected else ""
+        return f"{went}, {self.requested:,} asked for{dragged}{kept}"
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+def plan_links(
+    lattice: Lattice, scores: Sequence[float] | Floats, *, remove: int, least: int, overshoot: int
+) -> tuple[Lattice, Pruning]:
+    """Choose links to remove, lowest score first; ties in the order of the links.
+
+    A link goes with all that then lies on no path. It stays if no path would be left, fewer than ``least`` links, or if
+    more than ``remove + overshoot`` would be gone.
+
+    Parameters
+    ----------
+    lattice : Lattice
+    scores : sequence of float of shape (links,)
+        In the order of ``lattice.links``.
+    remove : int
+        Links that should go.
+    least : int
+        Links that must stay.
+    overshoot : int
+        Links that may go beyond ``remove``, because a removal drags others along.
+
+    Returns
+    -------
+    left : Lattice
+    plan : Pruning
+    """
+    everything = lattice.links
+    order = np.argsort(np.asarray(scores, dtype=float), kind="stable")
+    gone: set[Link] = set()
+    chosen: list[str] = []
+    rejected: list[str] = []
+    for link in (everything[place] for place in order):
+        if len(gone) >= remove:
+            break
+        if link in gone:
+            continue
+        left = lattice.useful({*gone, link})
+        if len(left) < max(least, 1) or len(everything) - len(left) > remove + overshoot:
+            rejected.append(link.name)
+            continue
+        gone = set(everything) - left
+        chosen.append(link.name)
+    dragged = tuple(link.name for link in everything if link in gone and link.name not in chosen)
+    plan = Pruning(
+        level="links",
+        requested=remove,
+        removed=len(gone),
+        total=len(everything),
+        chosen=tuple(chosen),
+        cascaded=dragged,
+        rejected=tuple(rejected),
+    )
+    return (lattice.without(gone) if gone else lattice), plan
+
+
+def links_to_keep(lattice: Lattice, wanted: Any) -> int:
+    """Return how many links must stay: as many as a path has, or a number.
+
+    Raises
+    ------
+    InputError
+    """
+    if wanted == "longest":
+        return lattice.longest
+    if wanted == "shortest":
+        return lattice.shortest
+    if isinstance(wanted, int) and not isinstance(wanted, bool) and 1 <= wanted <= len(lattice.links):
+        return wanted
+    raise InputError(
+        "min_links",
+        f"expected 'longest', 'shortest' or a number of links from 1 to {len(lattice.links)}, got {wanted!r}",
+    )
+
+
+# Channels -------------------------------------------------------------------------------------------------------------
+
+
+def plan_channels(
+    scores: Mapping[Node, Floats], *, remove: int, round_to: int
+) -> tuple[dict[Node, NDArray[np.int64]], Pruning]:
+    """Choose channels of nodes to remove, lowest score first; then each node keeps a multiple of ``round_to``.
+
+    Parameters
+    ----------
+    scores : mapping of Node to array of shape (channels,)
+    remove : int
+        Channels that should go, over all nodes.
+    round_to : int
+        Processors compute 16 channels faster than 17: what a node keeps is rounded to the nearest multiple, and is at
+        least one; of a node with fewer channels all stay.
+
+    Returns
+    -------
+    kept : dict of Node to array of int
+        Places of the channels that stay, in order.
+    plan : Pruning
+    """
+    nodes = sorted(scores)
+    whose = np.concatenate([np.full(len(scores[node]), number) for number, node in enumerate(nodes)])
+    order = np.argsort(np.concatenate([scores[node] for node in nodes]), kind="stable")
+    lowest = np.bincount(whose[order[:remove]], minlength=len(nodes))
+    kept = {}
+    for number, node in enumerate(nodes):
+        width = len(scores[node])
+        left = math.floor((width - lowest[number]) / round_to + 0.5) * round_to
+        left = min(width, max(round_to, left))
+        kept[node] = np.sort(np.argsort(scores[node], kind="stable")[width - left :])
+    removed = len(whose) - sum(map(len, kept.values()))
+    return kept, Pruning(level="channels", requested=remove, removed=removed, total=len(whose))
+
+
+# Weights --------------------------------------------------------------------------------------------------------------
+
+
+def plan_weights(
+    scores: Sequence[Floats], *, remove: int, cap: float | None
+) -> tuple[list[NDArray[np.bool_]], Pruning]:
+    """Choose weights to mask, lowest score first, and of no link more than a share.
+
+    Parameters
+    ----------
+    scores : sequence of arrays of shape (weights of a link,)
+        Minus infinity where a weight is masked already, so that it stays so.
+    remove : int
+        Weights that should be masked, over all links.
+    cap : float or None
+        Largest share of a link's weights.
+
+    Returns
+    -------
+    masked : list of arrays of bool
+        As the scores.
+    plan : Pruning
+
+    Notes
+    -----
+    Of each link only its ``floor(cap n)`` lowest can ever go, and all are taken in one order: the lowest of the union
+    are what a walk from low to high with a count for each link finds.
+    """
+    candidates, values, links = [], [], []
+    for number, own in enumerate(scores):
+        most = len(own) if cap is None else int(cap * len(own) + 1e-9)
+        lowest = np.argsort(own, kind="stable")[:most]
+        candidates.append(np.sort(lowest))
+        values.append(own[candidates[-1]])
+        links.append(np.full(len(lowest), number))
+    place, link = np.concatenate(candidates), np.concatenate(links)
+    first = np.argsort(np.concatenate(values), kind="stable")[:remove]
+    masked = [np.zeros(len(own), dtype=bool) for own in scores]
+    for number, flags in enumerate(masked):
+        flags[place[first[link[first] == number]]] = True
+    total = sum(map(len, scores))
+    return masked, Pruning(level="weights", requested=remove, removed=len(first), total=total)

@@ -1,0 +1,225 @@
+"""A fabric pruned at one of three levels: scores made, what goes decided, and a smaller fabric returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
+from demele.core.extras import require
+from demele.core.names import suggestion
+from demele.core.seeds import rng_for
+from demele.models.fabric.criteria import OF_WEIGHTS, Batch, Criterion, Scores
+from demele.models.fabric.lattice import Link, Node
+from demele.models.fabric.link_criteria import CRITERIA, OF_LINKS, norms
+from demele.models.fabric.network import FabricNetwork
+from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
+from demele.models.fabric.surgery import copied, reduced
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", purpose="a fabric")
+
+LEVELS = ("links", "channels", "weights")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """A criterion with what it reads.
+
+    Attributes
+    ----------
+    criterion : Criterion
+    data : sequence of (images, labels)
+    seed : int
+    options : dict
+    """
+
+    criterion: Criterion
+    data: Sequence[Batch]
+    seed: int
+    options: dict[str, Any]
+
+    def _call(self, scored: Callable[..., Any], network: FabricNetwork, level: str) -> Any:
+        return scored(network, self.data, rng_for(self.seed, "criterion", self.criterion.name, level), **self.options)
+
+    def weights(self, network: FabricNetwork) -> Scores:
+        """Return the scores of all weights of links.
+
+        Raises
+        ------
+        InputError
+            If the criterion is one of links alone.
+        """
+        name = self.criterion.name
+        if name not in OF_WEIGHTS:
+            raise InputError(
+                "criterion", f"{name!r} scores links, and neither weights nor channels", _others(OF_WEIGHTS)
+            )
+        scores: Scores = self._call(OF_WEIGHTS[name].scored, network, "weights")
+        return scores
+
+    def links(self, network: FabricNetwork) -> Floats:
+        """Return the scores of all links."""
+        name = self.criterion.name
+        if name in OF_LINKS:
+            return np.asarray(self._call(OF_LINKS[name].scored, network, "links"))
+        return norms(name, network, self.weights(network))
+
+    def channels(self, network: FabricNetwork) -> dict[Node, Floats]:
+        """Return scores of the channels of all nodes: the norm of the scores of what makes them and what reads them.
+
+        Of a channel, the weights of that output of all links into its node, and of that input of all links out of it.
+        """
+        squares = {node: np.zeros(width) for node, width in network.widths.items()}
+        for link, scores in self.weights(network).items():
+            own = scores.double().square().cpu().numpy()
+            squares[link.target] += own.sum(axis=(1, 2, 3))
+            squares[link.source] += own.sum(axis=(0, 2, 3))
+        return {node: np.sqrt(own) for node, own in squares.items()}
+
+
+def _others(known: Any) -> str:
+    return f"these do: {', '.join(known)}"
+
+
+def checked_criterion(name: Any, options: dict[str, Any], *, images: bool, labels: bool) -> Criterion:
+    """Return a criterion by name, if what it reads was given.
+
+    Raises
+    ------
+    UnknownNameError, InputError, InputTypeError
+    """
+    if not isinstance(name, str) or name not in CRITERIA:
+        raise UnknownNameError(
+            "criterion", f"no criterion is called {quoted(name)}{suggestion(str(name), sorted(CRITERIA))}"
+        )
+    found = CRITERIA[name]
+    for option in options:
+        if option not in found.options:
+            own = f"its options are {', '.join(found.options)}" if found.options else "it has none"
+            raise InputTypeError(f"criterion {name!r} has no option {quoted(option)}; {own}")
+    if found.images and not images:
+        raise InputError("images", f"criterion {name!r} looks at images; pass some that were not trained on")
+    if found.labels and not labels:
+        raise InputError("labels", f"criterion {name!r} looks at classes; pass those of the images")
+    return found
+
+
+# The three levels -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruningSettings:
+    """What limits a pruning.
+
+    Attributes
+    ----------
+    min_links : "longest", "shortest" or int
+    overshoot : float
+    round_to : int
+    cap : float or None
+    """
+
+    min_links: str | int
+    overshoot: float
+    round_to: int
+    cap: float | None
+
+    @classmethod
+    def checked(cls, *, min_links: Any, overshoot: Any, round_to: Any, cap: Any) -> PruningSettings:
+        """Return settings that a user gave.
+
+        Raises
+        ------
+        InputError
+        """
+        if cap is not None:
+            cap = checked_number(cap, "cap", "a share in (0, 1], or None", inside=lambda one: 0 < one <= 1)
+        return cls(
+            min_links=min_links,
+            overshoot=checked_number(overshoot, "overshoot", "a share from 0 to 1", inside=lambda one: 0 <= one <= 1),
+            round_to=checked_count(round_to, "round_to", 1),
+            cap=cap,
+        )
+
+
+def pruned(
+    network: FabricNetwork, level: str, fraction: float, judge: Judge | Mapping[Link, float], settings: PruningSettings
+) -> tuple[FabricNetwork, Pruning]:
+    """Return a smaller fabric, and what went of the one before, which is untouched.
+
+    Parameters
+    ----------
+    network : FabricNetwork
+    level : {"links", "channels", "weights"}
+    fraction : float
+    judge : Judge or mapping of Link to float
+        What scores links, channels or weights, or scores of links.
+    settings : PruningSettings
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If scores of links are given for another level, or the criterion has none for it.
+    """
+    if level == "links":
+        scores = (
+            judge.links(network)
+            if isinstance(judge, Judge)
+            else np.array([judge[one] for one in network.lattice.links])
+        )
+        return _without_links(network, scores, fraction, settings)
+    if not isinstance(judge, Judge):
+        raise InputTypeError("criterion", f"expected the name of one for {level}, got scores of links")
+    if level == "channels":
+        return _without_channels(network, judge.channels(network), fraction, settings.round_to)
+    return _masked(network, judge.weights(network), fraction, settings.cap)
+
+
+def _without_links(
+    network: FabricNetwork, scores: Floats, fraction: float, settings: PruningSettings
+) -> tuple[FabricNetwork, Pruning]:
+    lattice = network.lattice
+    links = len(lattice.links)
+    left, plan = plan_links(
+        lattice,
+        scores,
+        remove=round(fraction * links),
+        least=links_to_keep(lattice, settings.min_links),
+        overshoot=int(settings.overshoot * links),
+    )
+    return reduced(network, left, {}), plan
+
+
+def _without_channels(
+    network: FabricNetwork, scores: dict[Node, Floats], fraction: float, round_to: int
+) -> tuple[FabricNetwork, Pruning]:
+    kept, plan = plan_channels(scores, remove=round(fraction * sum(network.widths.values())), round_to=round_to)
+    return reduced(network, network.lattice, kept), plan
+
+
+def _masked(
+    network: FabricNetwork, scores: Scores, fraction: float, cap: float | None
+) -> tuple[FabricNetwork, Pruning]:
+    """Mask the weights of lowest score; those that are masked already count, and stay so."""
+    flat = []
+    for link, own in scores.items():
+        values, mask = own.double().cpu().numpy().ravel(), network.layer(link).mask
+        flat.append(values if mask is None else np.where(mask.cpu().numpy().ravel() == 0, -np.inf, values))
+    masked, plan = plan_weights(flat, remove=round(fraction * sum(map(len, flat))), cap=cap)
+    found = copied(network)
+    with torch.no_grad():
+        for link, flags in zip(scores, masked, strict=True):
+            layer = found.layer(link)
+            mask = torch.from_numpy(~flags).reshape(layer.conv.weight.shape).to(layer.conv.weight)
+            layer.mask = mask if layer.mask is None else layer.mask * mask
+            layer.conv.weight.mul_(layer.mask)
+    return found, plan

@@ -1,0 +1,65 @@
+"""What the training of a fabric has come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from demele.core.written import Written, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# A frame has no single truth value, so a generated == would fail: runs compare by identity.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FabricRun(Written):
+    """A training of a fabric: how it ended, and what each epoch came to.
+
+    Attributes
+    ----------
+    status : {"new", "running", "done", "interrupted", "diverged"}
+        "new": nothing was trained. "running": read from the file of a training that was killed, or goes on elsewhere.
+    epochs : int
+        That the weights have behind them.
+    seconds : float
+        That they took, over all calls.
+    history : DataFrame
+        A row for each epoch: ``epoch``, ``rate``, ``loss`` and ``error`` on the images as they were trained on, and
+        ``images_per_second``.
+    problem : str
+        Why it diverged; empty unless it did.
+    """
+
+    status: Literal["new", "running", "done", "interrupted", "diverged"]
+    epochs: int
+    seconds: float
+    history: pd.DataFrame
+    problem: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold."""
+        data = {name: getattr(self, name) for name in self.__slots__}
+        found: dict[str, Any] = plain({**data, "history": self.history.to_dict(orient="list")})
+        return found
+
+    def __repr__(self) -> str:
+        if self.history.empty:
+            return f"FabricRun({self.status})"
+        last = self.history.iloc[-1]
+        return f"FabricRun({self.status} after {self.epochs} epochs; loss {last.loss:.4g}, error {last.error:.1%})"
+
+
+def run_of(content: Mapping[str, Any]) -> FabricRun:
+    """Return the run that a file, or its content in memory, tells of."""
+    import pandas as pd
+
+    names = ["epoch", "rate", "loss", "error", "images_per_second"]
+    return FabricRun(
+        status=content["status"],
+        epochs=content["epoch"],
+        seconds=content["seconds"],
+        history=pd.DataFrame(content["history"], columns=names),
+        problem=content["problem"],
+    )

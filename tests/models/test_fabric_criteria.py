@@ -1,0 +1,362 @@
+"""Criteria: against finite differences, formulas written out and cases made by hand; nothing is left changed."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from demele.core.seeds import rng_for
+from demele.models.fabric import link_criteria
+from demele.models.fabric.criteria import OF_WEIGHTS
+from demele.models.fabric.link_criteria import CRITERIA, OF_LINKS
+from demele.models.fabric.pruned import Judge
+from demele.models.fabric.shapley import shapley_values
+from tests.models.fabrics import batches, disturbed, images, labels, small
+from tests.tolerances import ROUNDING, SINGLE, SOLVER, assert_close, assert_exact, assert_rate_at_most
+
+
+def exact(**options: Any) -> Any:
+    """A disturbed fabric in double precision."""
+    return disturbed(small(**options)).network.double()
+
+
+def data(size: int = 20) -> Any:
+    return [(pixels.double(), classes) for pixels, classes in batches(size)]
+
+
+def called(name: str, network: Any, given: Any, **options: Any) -> Any:
+    return CRITERIA[name].scored(network, given, rng_for(0, name), **options)
+
+
+def loss(network: Any, given: Any, temperature: float = 1.0) -> float:
+    with torch.no_grad():
+        parts = [functional.cross_entropy(network(x) / temperature, y, reduction="sum") for x, y in given]
+    return float(sum(parts)) / sum(len(y) for _, y in given)
+
+
+def some_weights(network: Any, n: int = 20) -> Any:
+    """Some weights of kernels: the link, the kernel, the place in it."""
+    rng = np.random.default_rng(1)
+    for place in rng.integers(0, len(network.lattice.links), n):
+        link = network.lattice.links[place]
+        kernel = network.layer(link).conv.weight
+        yield link, kernel, tuple(int(rng.integers(0, size)) for size in kernel.shape)
+
+
+def moved(kernel: Any, place: Any, value: Any, function: Any) -> Any:
+    """What a function gives with one weight changed."""
+    with torch.no_grad():
+        held = kernel[place].clone()
+        kernel[place] = value
+        found = function()
+        kernel[place] = held
+    return found
+
+
+def slope(kernel: Any, place: Any, function: Any, step: float = 1e-5) -> float:
+    weight = kernel[place].item()
+    ends = [moved(kernel, place, weight + side * step, function) for side in (1, -1)]
+    return float((ends[0] - ends[1]) / (2 * step))
+
+
+# Scores of weights ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalisation", ["link", "node"])
+def test_sensitivity_is_that_of_finite_differences(normalisation: Any) -> None:
+    network, given = exact(normalisation=normalisation), data()
+    found = called("sensitivity", network, given)
+    for link, kernel, place in some_weights(network):
+        expected = abs(kernel[place].item() * slope(kernel, place, lambda: loss(network, given)))
+        assert_close(found[link][place], expected, SOLVER)
+
+
+def test_the_label_free_criterion_is_that_of_finite_differences() -> None:
+    network, given = exact(), data()
+
+    def length() -> float:
+        with torch.no_grad():
+            return float(lengths(network, given).mean())
+
+    found = called("label_free", network, given)
+    for link, kernel, place in some_weights(network):
+        assert_close(found[link][place], abs(kernel[place].item() * slope(kernel, place, length)), SOLVER)
+    others = called("label_free", network, [(pixels, classes * 0) for pixels, classes in given])
+    assert all(torch.equal(found[link], others[link]) for link in found)
+
+
+def test_fisher_is_the_mean_square_over_batches() -> None:
+    network, given = exact(), data(size=15)
+    found = called("fisher", network, given)
+    for link, kernel, place in some_weights(network, 8):
+        squares = [slope(kernel, place, lambda part=part: loss(network, [part])) ** 2 for part in given]
+        assert_close(found[link][place], kernel[place].item() ** 2 * np.mean(squares), SOLVER)
+    assert all(bool((one >= 0).all()) for one in found.values())
+
+
+@pytest.mark.parametrize("temperature", [1.0, 5.0])
+def test_curvature_is_that_of_differences_of_gradients(temperature: float) -> None:
+    network, given = exact(activation="relu"), data()
+    kernels = [network.layer(link).conv.weight for link in network.lattice.links]
+
+    def gradients() -> list[Any]:
+        parts = [functional.cross_entropy(network(x) / temperature, y, reduction="sum") for x, y in given]
+        return list(torch.autograd.grad(torch.stack(parts).sum() / 40, kernels))
+
+    with torch.enable_grad():
+        g = gradients()
+        ends = []
+        for step in (1e-6, -1e-6):
+            with torch.no_grad():
+                for kernel, one in zip(kernels, g, strict=True):
+                    kernel.add_(step * one)
+            ends.append(gradients())
+            with torch.no_grad():
+                for kernel, one in zip(kernels, g, strict=True):
+                    kernel.sub_(step * one)
+    found = called("grasp", network, given, temperature=temperature)
+    unsigned = called("grasp_abs", network, given, temperature=temperature)
+    for link, kernel, up, down in zip(network.lattice.links, kernels, *ends, strict=True):
+        expected = kernel.detach() * (up - down) / 2e-6
+        scale = expected.abs().max()
+        assert_close(found[link] / scale, expected / scale, SOLVER)
+        assert_close(unsigned[link], found[link].abs(), ROUNDING)
+
+
+def test_synflow_of_a_chain_by_hand() -> None:
+    """One link at one pixel: only the middle of a kernel meets it, and what flows is a product."""
+    network = small(layers=2, scales=1, channels=3, classes=2).network.double()
+    (link,) = network.lattice.links
+    entering = network.input.conv.weight.detach()[:, 0, 1, 1].abs()
+    kernel = network.layer(link).conv.weight.detach()[:, :, 1, 1].abs()
+    leaving = network.head.weight.detach().abs().sum(dim=0)
+    found = called("synflow", network, [])[link]
+    assert_close(found[:, :, 1, 1], leaving[:, None] * kernel * entering[None], SINGLE)
+    assert float(found.sum()) == pytest.approx(float(found[:, :, 1, 1].sum()))
+
+
+def test_masked_weights_score_nothing() -> None:
+    fabric = disturbed(small())
+    fabric.prune("weights", 0.5, "random")
+    for name, criterion in OF_WEIGHTS.items():
+        found = criterion.scored(fabric.network, batches(), rng_for(0, name))
+        for link in fabric.lattice.links:
+            mask = fabric.network.layer(link).mask
+            assert mask is not None
+            assert not found[link][mask == 0].any()
+            assert torch.isfinite(found[link]).all()
+
+
+# Scores of links ------------------------------------------------------------------------------------------------------
+
+
+def test_a_gate_is_that_of_finite_differences() -> None:
+    network, given = exact(), data()
+    found = called("gate", network.float(), [(pixels.float(), classes) for pixels, classes in given])
+    network.double()
+    for place in range(len(network.lattice.links)):
+        ends = []
+        for step in (1e-5, -1e-5):
+            gates = torch.ones(len(network.lattice.links), dtype=torch.double)
+            gates[place] += step
+            with torch.no_grad():
+                parts = [functional.cross_entropy(network(x, gates), y, reduction="sum") for x, y in given]
+            ends.append(float(sum(parts)) / 40)
+        assert_close(found[place], abs(ends[0] - ends[1]) / 2e-5, SOLVER)
+
+
+def test_leaving_one_out_is_removing_it() -> None:
+    fabric = disturbed(small())
+    given = batches()
+    found = called("leave_one_out", fabric.network, given)
+    for place in (0, 4, 11):
+        other = fabric.copy()
+        other.remove([fabric.links[place]])
+        assert_close(found[place], loss(other.network, given) - loss(fabric.network, given), SINGLE)
+
+
+def test_a_link_that_alone_leads_to_the_output_costs_all() -> None:
+    fabric = disturbed(small())
+    fabric.prune("links", 0.9, "random", min_links="shortest", overshoot=1.0)
+    given = batches()
+    found = called("leave_one_out", fabric.network, given)
+    only = [place for place, link in enumerate(fabric.lattice.links) if not fabric.lattice.useful((link,))]
+    assert only
+    for place in only:
+        assert_close(found[place], math.log(10) - loss(fabric.network, given), SINGLE)
+
+
+def lengths(network: Any, given: Any) -> Any:
+    """Lengths of the value of the last node, one for each image."""
+    return torch.cat([network.output_node(pixels).flatten(1).norm(dim=1) for pixels, _ in given])
+
+
+def test_screening_is_the_root_of_mean_squared_changes() -> None:
+    fabric = disturbed(small())
+    given, step = batches(), 0.05
+    found = link_criteria.screening(fabric.network, given, rng_for(0), repeats=2, step=step)
+    rng, link = rng_for(0), fabric.lattice.links[0]
+    squares = []
+    for _ in range(2):
+        signs = rng.choice([-1.0, 1.0], fabric.network.layer(link).conv.weight.shape)
+        other = fabric.copy()
+        with torch.no_grad():
+            other.network.layer(link).conv.weight.add_(torch.from_numpy(step * signs).float())
+            lengths = [
+                [one.output_node(x).flatten(1).norm(dim=1) for x, _ in given] for one in (fabric.network, other.network)
+            ]
+        squares.append(float(((torch.cat(lengths[1]) - torch.cat(lengths[0])).double() ** 2).mean()))
+    assert_close(found[0], np.sqrt(np.mean(squares)), SOLVER)
+
+
+def test_links_have_the_norms_of_their_kernels() -> None:
+    fabric = disturbed(small())
+    expected = [fabric.network.layer(link).conv.weight.norm().item() for link in fabric.lattice.links]
+    assert_close(fabric.scores("magnitude"), expected, SINGLE)
+    signed = called("grasp", fabric.network, batches(64))
+    found = fabric.scores("grasp", images(40, seed=2), labels(40))
+    assert_close(found, [float(signed[link].double().sum()) for link in fabric.lattice.links], SOLVER)
+
+
+def test_channels_have_the_norms_of_what_makes_and_reads_them() -> None:
+    network = disturbed(small()).network
+    judge = Judge(criterion=CRITERIA["magnitude"], data=[], seed=0, options={})
+    found = judge.channels(network)
+    for node in network.lattice.nodes:
+        squares = np.zeros(4)
+        for link in network.lattice.links:
+            kernel = network.layer(link).conv.weight.detach().double().numpy() ** 2
+            for channel in range(4):
+                squares[channel] += kernel[channel].sum() if link.target == node else 0
+                squares[channel] += kernel[:, channel].sum() if link.source == node else 0
+        assert_close(found[node], np.sqrt(squares), SINGLE)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", sorted(CRITERIA))
+def test_scores_leave_the_network_as_it_was(name: str, training: bool) -> None:
+    network = disturbed(small()).network.train(training)
+    before = {key: values.clone() for key, values in network.state_dict().items()}
+    options = {"permutations": 1} if name == "shapley" else {}
+    again = [
+        np.concatenate([np.ravel(one) for one in _values(called(name, network, batches(), **options))]) for _ in "ab"
+    ]
+    assert_exact(again[0], again[1])
+    assert network.training == training
+    assert all(one.training == training for one in network.modules())
+    assert all(one.grad is None and one.requires_grad for one in network.parameters())
+    for key, values in network.state_dict().items():
+        assert_exact(values, before[key])
+
+
+def _values(found: Any) -> Any:
+    parts = [one.numpy() for one in found.values()] if isinstance(found, dict) else [found]
+    return np.concatenate([part.ravel() for part in parts])
+
+
+def test_random_scores_are_those_of_the_seed() -> None:
+    fabric = small()
+    one, other = fabric.scores("random", seed=1), fabric.scores("random", seed=2)
+    assert_exact(one, fabric.scores("random", seed=1))
+    assert not np.array_equal(one, other)
+    assert set(OF_LINKS) & set(OF_WEIGHTS) == {"random"}
+
+
+# Shapley values -------------------------------------------------------------------------------------------------------
+
+
+def glove(members: Any) -> float:
+    """Two left gloves and one right: a pair is worth 1, and the last player nothing."""
+    return float((members[0] or members[1]) and members[2])
+
+
+def test_exact_values_are_means_over_all_permutations() -> None:
+    """In the game of gloves the right one has 2/3, each left one 1/6 (by hand)."""
+
+    class Each:
+        """All permutations, one after the other."""
+
+        def __init__(self) -> None:
+            self._orders = itertools.permutations(range(4))
+
+        def permutation(self, n: int) -> Any:
+            return np.array(next(self._orders))
+
+    found = shapley_values(glove, 4, permutations=24, rng=Each())  # type: ignore[arg-type]
+    assert_close(found.values, [1 / 6, 1 / 6, 2 / 3, 0], ROUNDING)
+    assert_exact(found.contributions.sum(axis=1), np.ones(24))
+    assert_exact(found.contributions[:, 3], np.zeros(24))
+
+
+def test_what_is_void_is_not_looked_at() -> None:
+    asked = []
+
+    def worth(members: Any) -> float:
+        asked.append(members.copy())
+        return glove(members)
+
+    def is_void(members: Any) -> bool:
+        return not (members[2] and (members[0] or members[1]))
+
+    rng = np.random.default_rng(0)
+    short = shapley_values(worth, 4, permutations=20, rng=rng, is_void=is_void)
+    assert not any(is_void(members) for members in asked[2:])
+    assert short.evaluations == len(asked)
+    full = shapley_values(glove, 4, permutations=20, rng=np.random.default_rng(0))
+    assert_exact(short.contributions, full.contributions)
+    assert full.evaluations > short.evaluations
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """A game whose contributions vary: worth is a function of how many of six players, by weight, are there."""
+    weights = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+
+    def worth(members: Any) -> float:
+        return float(math.sqrt(members @ weights))
+
+    truth = np.zeros(6)
+    for size in range(6):
+        share = math.factorial(size) * math.factorial(5 - size) / math.factorial(6)
+        for player in range(6):
+            for rest in itertools.combinations([one for one in range(6) if one != player], size):
+                total = weights[list(rest)].sum()
+                truth[player] += share * (math.sqrt(total + weights[player]) - math.sqrt(total))
+    missed, trials = 0, 100
+    for seed in range(trials):
+        found = shapley_values(worth, 6, permutations=40, rng=rng_for(seed, "coverage"))
+        lower, upper = found.interval(0.9)
+        missed += int(((truth < lower) | (truth > upper)).sum())
+    assert_rate_at_most(missed, 6 * trials, 0.1)
+    assert missed > 0.05 * 6 * trials
+    low, high = shapley_values(worth, 6, permutations=1, rng=rng_for(0)).interval()
+    assert np.isnan(low).all()
+    assert np.isnan(high).all()
+
+
+def test_values_of_links_share_out_the_likelihood() -> None:
+    fabric = disturbed(small(layers=2, scales=2))
+    with torch.no_grad():
+        fabric.network.head.bias.zero_()
+        norm: Any = fabric.network.links["1_0-1_1"].norm
+        norm.weight.zero_()
+        norm.bias.zero_()  # adds nothing to the last node, nor does what leads to it
+    given = [(pixels[..., :2, :2], classes) for pixels, classes in batches()]
+    found = link_criteria.shapley_of_links(fabric.network, given, rng_for(0), 12)
+    all_of_it = max(-loss(fabric.network, given), -math.log(10)) + math.log(10)
+    assert_close(found.contributions.sum(axis=1), np.full(12, all_of_it), SINGLE)
+    idle = [place for place, name in enumerate(fabric.links) if name in ("1.0-1.1", "0.0-1.0", "0.1-1.0")]
+    assert len(idle) == 3
+    assert_close(found.contributions[:, idle], np.zeros((12, 3)), SINGLE)
+
+
+def test_shapley_values_come_with_intervals() -> None:
+    fabric = disturbed(small())
+    table = fabric.shapley(images(20), labels(20), permutations=3)
+    assert list(table.index) == list(fabric.links)
+    assert (table["lower"] <= table["value"]).all()
+    assert (table["value"] <= table["upper"]).all()
+    assert_close(table["value"], fabric.scores("shapley", images(20), labels(20), permutations=3), ROUNDING)

@@ -1,0 +1,248 @@
+"""Pruning: what goes and what stays, on lattices and scores made by hand; requested against achieved."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.core.errors import InputError, InputTypeError, UnknownNameError
+from demele.models import benchmark
+from demele.models.fabric.lattice import Lattice, Link, Node
+from demele.models.fabric.planning import plan_channels, plan_links, plan_weights
+from tests.models.fabrics import TRAINED, images, labels, small, trained
+from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
+
+
+def lattice(*pairs: tuple[tuple[int, int], tuple[int, int]]) -> Lattice:
+    links = [Link(Node(*source), Node(*target)) for source, target in pairs]
+    ordered = tuple(sorted(links, key=lambda link: (link.target, link.source)))
+    return Lattice(max(node.layer for link in links for node in link) + 1, 3, ordered)
+
+
+#: A chain of three links and two short ways beside it.
+CHAIN = lattice(
+    *(((0, 0), (0, 1)), ((0, 1), (0, 2)), ((0, 2), (1, 2))),
+    *(((0, 0), (1, 0)), ((0, 0), (1, 1)), ((1, 0), (1, 1)), ((1, 1), (1, 2))),
+)
+
+
+def scores(**given: float) -> list[float]:
+    """Scores by name, such as ``a00_01=1``; 10 for the others."""
+    return [given.get(f"a{link.name.replace('.', '').replace('-', '_')}", 10.0) for link in CHAIN.links]
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_removal_counts_with_all_that_it_drags() -> None:
+    left, plan = plan_links(CHAIN, scores(a01_02=1), remove=3, least=1, overshoot=0)
+    assert plan.chosen == ("0.1-0.2",)
+    assert set(plan.cascaded) == {"0.0-0.1", "0.2-1.2"}
+    assert (plan.requested, plan.removed, plan.total) == (3, 3, 7)
+    assert plan.achieved == 3 / 7
+    assert [link.name for link in left.links] == ["0.0-1.0", "0.0-1.1", "1.0-1.1", "1.1-1.2"]
+
+
+def test_a_removal_that_drags_too_many_is_left_out() -> None:
+    left, plan = plan_links(CHAIN, scores(a01_02=1, a00_11=2), remove=1, least=1, overshoot=1)
+    assert plan.rejected == ("0.1-0.2",)
+    assert plan.chosen == ("0.0-1.1",)
+    _, wider = plan_links(CHAIN, scores(a01_02=1, a00_11=2), remove=1, least=1, overshoot=2)
+    assert (wider.chosen, wider.removed) == (("0.1-0.2",), 3)
+    assert len(left.links) == 6
+
+
+def test_the_last_path_stays() -> None:
+    left, plan = plan_links(CHAIN, range(7), remove=7, least=1, overshoot=0)
+    assert left.useful() == set(left.links)
+    assert left.paths == 1
+    assert plan.removed == 7 - len(left.links)
+    assert plan.rejected
+    assert "more had to stay" in str(plan)
+
+
+def test_as_many_stay_as_are_told() -> None:
+    for least in range(2, 8):
+        left, _ = plan_links(CHAIN, range(7), remove=7, least=least, overshoot=7)
+        assert len(left.links) >= least
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_links_go_in_the_order_of_a_slow_walk(seed: int) -> None:
+    whole = Lattice.whole(4, 4)
+    values = np.random.default_rng(seed).integers(0, 8, len(whole.links)).astype(float)  # with ties
+    left, plan = plan_links(whole, values, remove=20, least=whole.longest, overshoot=2)
+    kept = list(whole.links)
+    for link in sorted(whole.links, key=lambda link: values[whole.links.index(link)]):
+        trial = [one for one in kept if one != link]
+        while True:  # links without a way in or out go, one after the other
+            dead = [
+                one
+                for one in trial
+                if (one.source != whole.start and not any(other.target == one.source for other in trial))
+                or (one.target != whole.end and not any(other.source == one.target for other in trial))
+            ]
+            if not dead:
+                break
+            trial = [one for one in trial if one not in dead]
+        gone = len(whole.links) - len(trial)
+        if len(whole.links) - len(kept) < 20 and link in kept and len(trial) >= whole.longest and gone <= 22:
+            kept = trial
+    assert set(left.links) == set(kept)
+    assert plan.removed == len(whole.links) - len(kept)
+
+
+def test_no_more_go_than_the_longest_path_allows() -> None:
+    """Of 122 links 105 can go, 86 %: 95, 97 and 99 % are one pruning."""
+    whole = Lattice.whole(8, 6)
+    values = np.random.default_rng(0).random(122)
+    found = [plan_links(whole, values, remove=round(share * 122), least=17, overshoot=6) for share in (0.95, 0.99)]
+    assert found[0][0].links == found[1][0].links
+    assert 17 <= len(found[0][0].links) < 30
+
+
+# Channels and weights -------------------------------------------------------------------------------------------------
+
+
+def test_the_lowest_channels_of_all_nodes_go() -> None:
+    given = {Node(0, 0): np.array([5.0, 1.0, 6.0, 2.0]), Node(0, 1): np.array([3.0, 7.0, 8.0, 9.0])}
+    kept, plan = plan_channels(given, remove=3, round_to=1)
+    assert {node: list(one) for node, one in kept.items()} == {Node(0, 0): [0, 2], Node(0, 1): [1, 2, 3]}
+    assert (plan.requested, plan.removed, plan.total) == (3, 3, 8)
+    rounded, plan = plan_channels(given, remove=3, round_to=2)
+    assert {node: list(one) for node, one in rounded.items()} == {Node(0, 0): [0, 2], Node(0, 1): [0, 1, 2, 3]}
+    assert plan.removed == 2
+    least, _ = plan_channels(given, remove=8, round_to=1)
+    assert [list(one) for one in least.values()] == [[2], [3]]
+    whole, _ = plan_channels(given, remove=8, round_to=8)
+    assert [len(one) for one in whole.values()] == [4, 4]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_go_as_in_a_walk_with_a_count_for_each_link(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    given = [rng.integers(0, 6, size).astype(float) for size in (10, 25, 40)]  # with ties
+    masked, plan = plan_weights(given, remove=60, cap=0.7)
+    expected = [np.zeros(len(own), dtype=bool) for own in given]
+    ranked = sorted((value, link, place) for link, own in enumerate(given) for place, value in enumerate(own))
+    for _, link, place in ranked:
+        if sum(map(sum, expected)) < 60 and sum(expected[link]) + 1 <= 0.7 * len(given[link]) + 1e-9:
+            expected[link][place] = True
+    for one, other in zip(masked, expected, strict=True):
+        assert_exact(one, other)
+    assert plan.removed == sum(map(sum, masked)) == min(60, 7 + 17 + 28)
+
+
+def test_masked_weights_stay_masked_and_no_kernel_is_emptied() -> None:
+    fabric = small()
+    first = fabric.prune("weights", 0.5, "random", seed=0)
+    before = {link: fabric.network.layer(link).mask for link in fabric.lattice.links}
+    second = fabric.prune("weights", 0.99, "random", seed=1)
+    assert_close(first.achieved, 0.5, ROUNDING)
+    assert second.requested == round(0.99 * second.total)
+    assert second.removed == 16 * int(0.9 * 144)
+    for link in fabric.lattice.links:
+        mask = fabric.network.layer(link).mask
+        assert mask is not None
+        assert (mask == 0).sum() == int(0.9 * 144)
+        old = before[link]
+        assert old is not None
+        assert not mask[old == 0].any()
+    assert fabric.counts().nonzero == 16 * (144 - int(0.9 * 144))
+    assert fabric.counts().weights == 16 * 144
+
+
+# Fabrics --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", ["random", "magnitude", "sensitivity", "gate"])
+def test_what_is_left_is_a_fabric(criterion: str) -> None:
+    fabric = small(layers=4)
+    before = fabric.counts()
+    plan = fabric.prune("links", 0.5, criterion, images(), labels(), recalibrate=images())
+    after = fabric.counts()
+    assert before.links - after.links == plan.removed
+    assert abs(plan.removed - 0.5 * before.links) <= 0.05 * before.links + 1
+    assert fabric.lattice.useful() == set(fabric.lattice.links)
+    assert after.links >= 9  # the longest path
+    assert after.multiply_adds < before.multiply_adds
+    assert fabric.prunings[0]["criterion"] == criterion
+    assert fabric.prunings[0]["removed"] == plan.removed
+    fabric.fit(images(), labels(), epochs=1, **TRAINED)
+
+
+def test_scores_of_ones_own_decide() -> None:
+    fabric = small()
+    given = {name: float(place) for place, name in enumerate(fabric.links)}
+    worst = fabric.links[0]
+    plan = fabric.prune("links", 0.07, given, overshoot=1.0, min_links="shortest")
+    assert plan.chosen == (worst,)
+    assert fabric.prunings[0]["criterion"] == "given"
+    with pytest.raises(InputTypeError, match="criterion: expected the name of one for weights, got scores of links"):
+        fabric.prune("weights", 0.5, given)
+    with pytest.raises(InputError, match="scores: expected one for each of the"):
+        fabric.prune("links", 0.5, [1.0, 2.0])  # type: ignore[arg-type]
+
+
+def test_trained_fabrics_lose_less_by_magnitude_than_by_chance() -> None:
+    """A test of direction: links that were scaled to almost nothing are those that go."""
+    fabric = trained(1)
+    weak = fabric.links[3]
+    link = next(link for link in fabric.lattice.links if link.name == weak)
+    fabric.network.layer(link).conv.weight.data.mul_(1e-3)
+    assert fabric.scores("magnitude").idxmin() == weak
+    assert fabric.prune("links", 0.07, overshoot=1.0, min_links="shortest").chosen == (weak,)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"level": "filters"}, UnknownNameError, "level: expected 'links' or 'channels' or 'weights'"),
+        ({"fraction": 1}, InputError, "fraction: expected a share between 0 and 1"),
+        ({"criterion": "magnitud"}, UnknownNameError, "no criterion is called 'magnitud'; did you mean 'magnitude'"),
+        ({"criterion": "sensitivity"}, InputError, "images: criterion 'sensitivity' looks at images"),
+        ({"criterion": "fisher", "images": images()}, InputError, "labels: criterion 'fisher' looks at classes"),
+        ({"level": "weights", "criterion": "gate", "images": images(), "labels": labels()}, InputError, "scores links"),
+        ({"min_links": 99}, InputError, "min_links: expected 'longest', 'shortest' or a number of links from 1 to 16"),
+        ({"temperature": 2}, InputTypeError, "criterion 'magnitude' has no option 'temperature'; it has none"),
+        ({"cap": 0}, InputError, r"cap: expected a share in \(0, 1\], or None"),
+        ({"round_to": 0}, InputError, "round_to: expected a whole number >= 1"),
+        ({"overshoot": 2}, InputError, "overshoot: expected a share from 0 to 1"),
+    ],
+)
+def test_what_cannot_be_pruned_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    fabric = small()
+    with pytest.raises(error, match=message):
+        fabric.prune(**{"level": "links", "fraction": 0.5, **given})
+    assert len(fabric.links) == 16
+    assert not fabric.prunings
+
+
+def test_links_go_by_name_unless_that_cuts_the_fabric() -> None:
+    fabric = small()
+    with pytest.raises(InputError, match=r"links: there is no link '0.0-9.9'"):
+        fabric.remove(["0.0-9.9"])
+    with pytest.raises(InputError, match="links: expected to leave a path from input to output"):
+        fabric.remove([name for name in fabric.links if name.endswith("-1.3")])
+    assert len(fabric.links) == 16
+
+
+# What it gains --------------------------------------------------------------------------------------------------------
+
+
+def test_a_benchmark_counts_what_it_times() -> None:
+    whole = small()
+    pruned, masked = whole.copy(), whole.copy()
+    pruned.prune("links", 0.4, min_links="shortest")
+    masked.prune("weights", 0.5)
+    table = benchmark({"whole": whole, "pruned": pruned, "masked": masked}, batch=4, repeats=1)
+    assert list(table.index) == ["whole", "pruned", "masked"]
+    assert_exact(table["links"], [16, len(pruned.links), 16])
+    assert table["nonzero"]["masked"] == table["nonzero"]["whole"] // 2
+    assert table["multiply_adds"]["masked"] == table["multiply_adds"]["whole"] > table["multiply_adds"]["pruned"]
+    assert_close(table.loc["whole", ["forward_gain", "training_gain"]], [1, 1], ROUNDING)
+    assert_close(table["exported_gain"], table["forward_ms"]["whole"] / table["exported_ms"], SINGLE)
+    with pytest.raises(InputTypeError, match="fabrics: expected a mapping of names to fabrics"):
+        benchmark([whole])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="fabrics: expected fabrics for images of one size"):
+        benchmark({"one": whole, "other": small(scales=3)})

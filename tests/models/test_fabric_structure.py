@@ -1,0 +1,215 @@
+"""The lattice of a fabric: links, paths and counts against enumeration and published numbers; its picture."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from demele.core.errors import InputError, UnknownNameError
+from demele.models import Fabric, fabric_preset
+from demele.models.fabric.counts import counted
+from demele.models.fabric.drawing import structure_svg
+from demele.models.fabric.lattice import Lattice, Link, Node
+from demele.models.fabric.spec import FabricSpec
+from tests.models.fabrics import small
+from tests.tolerances import ROUNDING, assert_close
+
+
+def spec(layers: int, scales: int, channels: int = 4, **options: Any) -> FabricSpec:
+    return FabricSpec(
+        **{
+            "layers": layers,
+            "scales": scales,
+            "channels": channels,
+            "image_channels": 3,
+            "classes": 10,
+            "normalisation": "link",
+            "activation": "relu6",
+            **options,
+        }
+    )
+
+
+def counts(**options: Any) -> Any:
+    found = spec(**options)
+    lattice = found.lattice()
+    return counted(found, lattice, dict.fromkeys(lattice.nodes, found.channels))
+
+
+# Published numbers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "links", "parameters"),
+    [
+        ({"layers": 8, "scales": 6, "channels": 64}, 122, 4_523_402),
+        ({"layers": 8, "scales": 6, "channels": 64, "classes": 100}, 122, 4_529_252),
+        ({"layers": 8, "scales": 6, "channels": 16}, 122, 287_594),
+        ({"layers": 8, "scales": 7, "channels": 64, "classes": 20}, 145, 5_376_340),
+        ({"layers": 4, "scales": 5, "channels": 16, "image_channels": 1}, 47, 110_906),
+        ({"layers": 3, "scales": 5, "channels": 8, "image_channels": 1}, 34, 20_586),
+    ],
+)
+def test_parameters_are_those_in_print(options: dict[str, Any], links: int, parameters: int) -> None:
+    found = counts(**options)
+    assert (found.links, found.parameters) == (links, parameters)
+
+
+@pytest.mark.parametrize(
+    ("layers", "scales", "paths"), [(4, 4, 68), (8, 4, 3194), (8, 6, 7442), (8, 7, 9627), (16, 6, 28_249_720)]
+)
+def test_paths_are_those_in_print(layers: int, scales: int, paths: int) -> None:
+    lattice = Lattice.whole(layers, scales)
+    assert lattice.paths == paths
+    assert lattice.shortest == max(layers - 1, scales - 1)
+    assert lattice.longest == (layers - 1) + (scales - 1) + min(layers - 1, scales - 1)
+
+
+def test_multiplications_and_weights_that_learn_nothing() -> None:
+    assert counts(layers=4, scales=5, channels=16, image_channels=1).multiply_adds == 2468 * 9 * 16**2
+    for layers, scales, share in ((8, 6, 0.092), (8, 4, 0.148), (4, 4, 0.151)):
+        found = counts(layers=layers, scales=scales)
+        predicted = ((layers - 1) * 8 / 9 + (layers + 1) * 5 / 9) / found.links
+        assert_close(found.unreached / found.weights, predicted, ROUNDING)
+        assert round(predicted, 3) == share
+
+
+# Enumeration ----------------------------------------------------------------------------------------------------------
+
+
+def walks(lattice: Lattice, node: Node) -> Iterator[int]:
+    """Lengths of all paths from a node to the output."""
+    if node == lattice.end:
+        yield 0
+    for link in lattice.links:
+        if link.source == node:
+            yield from (length + 1 for length in walks(lattice, link.target))
+
+
+@pytest.mark.parametrize("layers", range(1, 6))
+@pytest.mark.parametrize("scales", range(1, 6))
+def test_paths_are_those_of_enumeration(layers: int, scales: int) -> None:
+    if layers * scales == 1:
+        with pytest.raises(InputError, match="layers and scales: expected at least 2 layers or 2 scales"):
+            Lattice.whole(layers, scales)
+        return
+    lattice = Lattice.whole(layers, scales)
+    places = list(itertools.product(range(layers), range(scales)))
+    expected = {
+        (one, other)
+        for one, other in itertools.product(places, places)
+        if (other[0] == one[0] + 1 and abs(other[1] - one[1]) <= 1)
+        or (other[0] == one[0] and one[0] in (0, layers - 1) and other[1] == one[1] + 1)
+    }
+    assert set(lattice.links) == expected
+    if layers > 1:
+        assert len(lattice.links) == (layers - 1) * (3 * scales - 2) + 2 * (scales - 1)
+    lengths = list(walks(lattice, lattice.start))
+    assert (lattice.paths, lattice.shortest, lattice.longest) == (len(lengths), min(lengths), max(lengths))
+    assert lattice.useful() == set(lattice.links)
+    seen = {lattice.start}
+    for link in lattice.links:  # a walk in order
+        assert link.source in seen
+        seen.add(link.target)
+
+
+def test_links_say_where_they_lead() -> None:
+    kinds = {link.name: link.kind for link in Lattice.whole(2, 2).links}
+    assert kinds == {
+        "0.0-0.1": "down",
+        "0.0-1.0": "same",
+        "0.1-1.0": "up",
+        "0.0-1.1": "down",
+        "0.1-1.1": "same",
+        "1.0-1.1": "down",
+    }
+
+
+# Cascades -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_drags_what_it_alone_led_on() -> None:
+    """A chain as in figure 7.4 B: without the only way out of a node all that led to it goes, step by step."""
+    chain = [((0, 0), (0, 1)), ((0, 1), (0, 2)), ((0, 2), (1, 2)), ((1, 2), (2, 1))]
+    other = [((0, 0), (1, 0)), ((1, 0), (2, 1)), ((2, 1), (2, 2))]
+    links = [Link(Node(*source), Node(*target)) for source, target in chain + other]
+    lattice = Lattice(3, 3, tuple(sorted(links, key=lambda link: (link.target, link.source))))
+    assert lattice.useful() == set(lattice.links)
+    left = lattice.without([Link(Node(1, 2), Node(2, 1))])
+    assert [link.name for link in left.links] == ["0.0-1.0", "1.0-2.1", "2.1-2.2"]
+    assert lattice.without([Link(Node(0, 0), Node(0, 1))]).links == left.links
+    with pytest.raises(InputError, match="links: expected to leave a path from input to output"):
+        lattice.without([Link(Node(2, 1), Node(2, 2))])
+
+
+# The picture ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_picture_has_every_link_once() -> None:
+    whole = Lattice.whole(4, 3)
+    left = whole.without([link for link in whole.links if link.kind == "up"])
+    root = ElementTree.fromstring(structure_svg(left))
+    kinds = [line.get("class") for line in root.iter("{http://www.w3.org/2000/svg}line")]
+    assert kinds.count("live") == len(left.links)
+    assert kinds.count("live") + kinds.count("gone") == len(whole.links)
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 12
+    assert f"{len(left.links)} of {len(whole.links)} links" in (root.get("aria-label") or "")
+
+
+def test_wider_links_have_higher_scores() -> None:
+    lattice = Lattice.whole(3, 2)
+    drawn = structure_svg(lattice, {link: float(place) for place, link in enumerate(lattice.links)})
+    widths = [float(one) for one in re.findall(r'class="live"[^>]*stroke-width="([\d.]+)"', drawn)]
+    assert widths == sorted(widths)
+    assert (widths[0], widths[-1]) == (1.0, 7.0)
+    even = structure_svg(lattice, dict.fromkeys(lattice.links, float("nan")))
+    assert set(re.findall(r'class="live"[^>]*stroke-width="([\d.]+)"', even)) == {"1"}
+
+
+def test_a_fabric_is_drawn_into_a_file(tmp_path: Any) -> None:
+    fabric = small()
+    path = tmp_path / "fabric.svg"
+    drawn = fabric.to_svg(path, scores=fabric.scores("magnitude"))
+    assert path.read_text() == drawn
+    with pytest.raises(InputError, match="scores: expected one for each link, "):
+        fabric.to_svg(scores={"0.0-0.1": 1.0})
+
+
+# Fabrics --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalisation", ["link", "node"])
+def test_counts_are_those_of_the_module(normalisation: Any) -> None:
+    fabric = small(normalisation=normalisation)
+    fabric.prune("links", 0.3, "random")
+    fabric.prune("channels", 0.4, "random", round_to=1)
+    found = fabric.counts()
+    assert found.parameters == sum(one.numel() for one in fabric.network.parameters())
+    kernels = [fabric.network.layer(link).conv.weight for link in fabric.lattice.links]
+    assert found.weights == sum(one.numel() for one in kernels) == found.nonzero
+    assert found.to_dict()["links"] == len(fabric.links)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layers": 0}, "layers: expected a whole number >= 1"),
+        ({"scales": 12}, "scales: expected a number of scales from 1 to 11"),
+        ({"classes": 1}, "classes: expected a whole number >= 2"),
+        ({"layers": 1, "scales": 1}, "expected at least 2 layers or 2 scales"),
+        ({"normalisation": "layer"}, "normalisation: expected 'link' or 'node'"),
+    ],
+)
+def test_structures_that_are_none_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Fabric(**{"layers": 2, "scales": 2, "channels": 2, **options})
+
+
+def test_presets_are_known_by_name() -> None:
+    assert fabric_preset("embedded").fabric(image_channels=1).counts().parameters == 110_906
+    assert fabric_preset("print").training["milestones"] == (80, 120)
+    with pytest.raises(UnknownNameError, match="no preset is called 'embeded'; did you mean 'embedded'"):
+        fabric_preset("embeded")

@@ -1,0 +1,266 @@
+"""Training of fabrics: the same bits however it is stopped, what files hold, and what is refused."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import demele
+from demele.core.errors import FormatError, InputError, InputTypeError, NotConvergedWarning
+from demele.core.locks import locked
+from demele.models import Fabric
+from demele.models.checkpoint import read_checkpoint
+from demele.models.fabric.feed import Feed
+from demele.models.fabric.spec import TrainingSpec
+from demele.models.fabric.state import LAYOUT
+from tests.models.fabrics import TRAINED, images, labels, small, trained, weights
+from tests.tolerances import SINGLE, assert_close, assert_exact
+
+#: Columns of a history that no seed decides.
+TIMED = ["images_per_second"]
+
+
+def assert_same(one: Fabric, other: Fabric) -> None:
+    """Same bits: structure, weights, running statistics, history."""
+    assert one.links == other.links
+    found = weights(other)
+    for name, values in weights(one).items():
+        assert_exact(values, found[name])
+    assert_exact(one.run.history.drop(columns=TIMED), other.run.history.drop(columns=TIMED))
+
+
+# Bits -----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_seed_decides_every_bit() -> None:
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    first = trained()
+    assert_exact(torch.random.get_rng_state(), before[0])
+    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before[1:]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert_same(first, trained())
+    other, order = weights(trained(seed=1)), weights(trained(fit={"seed": 1}))
+    name = "input.conv.weight"
+    assert not np.array_equal(weights(first)[name], other[name])
+    assert not np.array_equal(weights(first)[name], order[name])
+
+
+def test_a_step_is_that_of_the_formula() -> None:
+    """One batch of all images: w - rate (g + decay w)."""
+    fabric = small()
+    before = {name: one.detach().clone() for name, one in fabric.network.named_parameters()}
+    network = fabric.copy().network.train()
+    ((pixels, classes),) = Feed(images(), labels(), "cpu").batches(size=60)
+    torch.nn.functional.cross_entropy(network(pixels), classes).backward()  # type: ignore[no-untyped-call]
+    gradients: dict[str, Any] = {name: one.grad for name, one in network.named_parameters()}
+    fabric.fit(images(), labels(), epochs=1, batch=60, rate=0.05, weight_decay=0.01)
+    for name, one in fabric.network.named_parameters():
+        expected = before[name] - 0.05 * (gradients[name] + 0.01 * before[name])
+        assert_close(one.detach(), expected, SINGLE)
+
+
+def test_the_rate_is_divided_after_milestones() -> None:
+    assert_close(trained(3, fit={"milestones": (1, 2)}).run.history["rate"], [0.1, 0.01, 0.001], SINGLE)
+
+
+def test_a_fabric_learns_what_it_is_shown() -> None:
+    fabric = trained(12, fit={"milestones": (8,)}, channels=8)
+    assert fabric.error(images(), labels()) < 0.3
+    assert fabric.run.history["loss"].iloc[-1] < fabric.run.history["loss"].iloc[0] / 2
+    assert fabric.run.status == "done"
+    assert fabric.run.epochs == 12
+    assert fabric.run.to_dict()["status"] == "done"
+
+
+def test_every_image_is_seen_once_in_an_epoch() -> None:
+    feed = Feed(images(), labels(), "cpu")
+    parts = list(feed.epoch(0, batch=59, seed=0))
+    assert [len(one) for _, one in parts] == [60]  # a batch of one image has no variance
+    parts = list(feed.epoch(3, batch=16, seed=0))
+    assert [len(one) for _, one in parts] == [16, 16, 16, 12]
+    assert_exact(np.bincount(np.concatenate([one.numpy() for _, one in parts])), np.bincount(labels()))
+
+
+# Stopped and gone on --------------------------------------------------------------------------------------------------
+
+
+def test_a_training_in_parts_is_the_training_in_one(tmp_path: Path) -> None:
+    whole = trained(4)
+    parts = small()
+    for epochs in (1, 3, 4):
+        parts.fit(images(), labels(), epochs=epochs, **TRAINED)
+    assert_same(whole, parts)
+    path = tmp_path / "fabric"
+    for epochs in (2, 4):
+        again = small()
+        again.fit(images(), labels(), epochs=epochs, checkpoint=path, **TRAINED)
+    assert_same(whole, again)
+    loaded = Fabric.load(path)
+    assert_same(whole, loaded)
+    loaded.fit(images(), labels(), epochs=5, checkpoint=path, **TRAINED)
+    assert_same(trained(5), loaded)
+
+
+def test_ctrl_c_loses_the_epoch_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "fabric"
+
+    def interrupt(row: dict[str, float]) -> None:
+        if row["epoch"] == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(4, fit={"checkpoint": path, "on_epoch": interrupt})
+    kept = Fabric.load(path).run
+    assert (kept.status, kept.epochs) == ("interrupted", 2)
+    assert_same(trained(4, fit={"checkpoint": path}), trained(4))
+
+
+def test_pruning_within_a_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    def early(path: Path | None, stops: tuple[int, ...]) -> Fabric:
+        fabric = trained(1)
+        fabric.prune("links", 0.3, "magnitude")
+        fabric.prune("weights", 0.5, "magnitude")
+        fabric.prune("channels", 0.3, "magnitude", round_to=1)
+        for epochs in stops:
+            fabric.copy().fit(images(), labels(), epochs=epochs, checkpoint=path, **TRAINED)
+        if path is not None:
+            return Fabric.load(path)
+        fabric.fit(images(), labels(), epochs=3, **TRAINED)
+        return fabric
+
+    assert_same(early(tmp_path / "fabric", (2, 3)), early(None, ()))
+
+
+def test_masked_weights_stay_at_zero() -> None:
+    fabric = trained(1)
+    fabric.prune("weights", 0.6, "magnitude")
+    before = fabric.counts().nonzero
+    fabric.fit(images(), labels(), epochs=3, **TRAINED)
+    zeros = sum(int((fabric.network.layer(link).conv.weight == 0).sum()) for link in fabric.lattice.links)
+    assert fabric.counts().weights - zeros == fabric.counts().nonzero == before
+
+
+def test_a_training_that_overflows_keeps_the_last_good_weights(tmp_path: Path) -> None:
+    path = tmp_path / "fabric"
+    fabric = trained(1, fit={"checkpoint": path})
+    before = weights(fabric)
+    fabric = small()
+    with pytest.warns(NotConvergedWarning, match="in epoch 1, at rate 1e[+]30; the weights are those after 0 epochs"):
+        run = fabric.fit(images(), labels(), epochs=2, rate=1e30, **TRAINED)
+    assert (run.status, run.epochs) == ("diverged", 0)
+    assert_same(fabric, small())
+    assert fabric.fit(images(), labels(), epochs=1, **TRAINED).status == "done"
+    for name, values in weights(fabric).items():
+        assert_exact(values, before[name])
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def test_files_open_without_running_anything(tmp_path: Path) -> None:
+    path = tmp_path / "fabric"
+    fabric = trained(fit={"checkpoint": path})
+    content = torch.load(path, weights_only=True)
+    assert content["format"] == "demele-fabric"
+    fabric.prune("links", 0.3)
+    other = tmp_path / "pruned"
+    fabric.save(other)
+    assert Fabric.load(other).links == fabric.links
+    assert Fabric.load(other).prunings == fabric.prunings
+    assert fabric.prunings[0]["epoch"] == 2
+    assert_exact(Fabric.load(other).logits(images()), fabric.logits(images()))
+
+
+@pytest.mark.parametrize(
+    ("fit", "fabric", "message"),
+    [
+        ({"rate": 0.2}, {}, "was trained with rate = 0.1, this call has 0.2"),
+        ({"milestones": (3,)}, {}, "was trained with milestones = "),
+        ({}, {"seed": 1}, "was trained with other initial weights"),
+        ({}, {"layers": 4}, "was trained with layers = 2, this call has 4"),
+        ({"labels": np.zeros(60, dtype=int)}, {}, "was trained with other labels"),
+        ({"images": images(60, seed=3)}, {}, "was trained with other images"),
+    ],
+)
+def test_files_of_other_trainings_are_refused(
+    tmp_path: Path, fit: dict[str, Any], fabric: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "fabric"
+    trained(1, fit={"checkpoint": path})
+    held = path.read_bytes()
+    given = {"images": images(), "labels": labels(), **TRAINED, **fit}
+    with pytest.raises(InputError, match=message):
+        small(**fabric).fit(**given, epochs=2, checkpoint=path)
+    assert path.read_bytes() == held
+
+
+def test_what_is_no_file_of_a_training_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "fabric"
+    with pytest.raises(InputError, match="checkpoint: cannot read"):
+        Fabric.load(path)
+    path.write_bytes(b"no fabric")
+    with pytest.raises(FormatError, match="not a fabric of demele"):
+        Fabric.load(path)
+    small().save(path)
+    with pytest.raises(FormatError, match="holds a fabric and no training of one"):
+        trained(1, fit={"checkpoint": path})
+    path.unlink()
+    trained(1, fit={"checkpoint": path})
+    with locked(path, "checkpoint"), pytest.raises(InputError, match="another run is writing"):
+        trained(2, fit={"checkpoint": path})
+    with pytest.raises(FormatError, match="not a training of demele"):
+        demele.models.load(path)
+    monkeypatch.setattr("demele.models.checkpoint.__version__", "9.9")
+    with pytest.raises(InputError, match=r"was trained by demele .*load it with demele.models.Fabric.load"):
+        trained(2, fit={"checkpoint": path})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"links": ["0.0-5.5"]}, "no links of 2 layers and 4 scales"),
+        ({"links": ["0.0-1.0"]}, "do not all lie on a path"),
+        ({"widths": {}}, "its channels are not those of its nodes"),
+        ({"masked": ["0.0-0.1"]}, "its weights are not those of its links"),
+        ({"fabric": {}}, "expected layers, scales"),
+    ],
+)
+def test_files_that_were_changed_are_refused(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
+    path = tmp_path / "fabric"
+    small().save(path)
+    torch.save({**read_checkpoint(path, LAYOUT), **changed}, path)
+    with pytest.raises(FormatError, match=message):
+        Fabric.load(path)
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"labels": np.arange(60)}, InputError, "labels: expected classes from 0 to 9, .* got 10 at row 10"),
+        ({"labels": np.arange(59) % 10}, InputError, "labels: expected one for each of the 60 images, got 59"),
+        ({"labels": ["a"] * 60}, InputTypeError, "labels: expected classes from 0 to 9, .*; number the classes"),
+        ({"batch": 61}, InputError, "batch: expected images from 2 to 60"),
+        ({"rate": 0}, InputError, "rate: expected a finite number above 0"),
+        ({"momentum": 1}, InputError, r"momentum: expected a number in \[0, 1\)"),
+        ({"epochs": 0}, InputError, "epochs: expected a whole number >= 1"),
+        ({"images": np.zeros((60, 8, 8))}, InputTypeError, "images: expected an image set"),
+    ],
+)
+def test_what_cannot_be_trained_on_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    arguments = {"images": images(), "labels": labels(), "epochs": 1, "batch": 20, **given}
+    with pytest.raises(error, match=message):
+        small().fit(**arguments)
+
+
+def test_specs_tell_the_rate_of_each_epoch() -> None:
+    names = {"fabric": {}, "begins": "", "epoch": 0, "images": "", "digest": "", "labels": "", "n": 1, "batch": 1}
+    spec = TrainingSpec(**names, rate=1.0, momentum=0.0, weight_decay=0.0, milestones=[80, 120], seed=0)  # type: ignore[arg-type]
+    assert [spec.rate_in(epoch) for epoch in (0, 79, 80, 119, 120)] == [1.0, 1.0, 0.1, 0.1, 0.01]
