@@ -24,6 +24,7 @@ _SIGNS = {
     "log": "log ", "max": "max ", "min": "min ", "arctan": "arctan ", "sum": "Σ", "ne": "≠", "notin": "∉", "in": "∈",
     "mid": "|", "emptyset": "∅", "psi": "ψ", "langle": "⟨", "rangle": "⟩", "le": "≤", "ge": "≥", "cdot": "·",
     "times": "×", ",": " ", "_": "_", "rho": "ρ", "infty": "∞", "alpha": "α", "to": "→",
+    "pi": "π", "lfloor": "⌊", "rfloor": "⌋", "quad": " ", "Bigl": "", "Bigr": "",
 }  # fmt: skip
 _WORDS = ("mathrm", "text", "operatorname")
 _TOKEN = re.compile(r"\\([a-zA-Z]+|.)|([\^_])|([{}])|(\s+)|(.)", re.DOTALL)
