@@ -5,11 +5,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools import docs_bench, docs_comparison_methods, docs_comparisons, docs_mmlu, docs_pages, docs_results
+from tools import (
+    docs_agreement,
+    docs_bench,
+    docs_comparison_methods,
+    docs_comparisons,
+    docs_mmlu,
+    docs_pages,
+    docs_results,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Marks that need no file of results.
-WITHOUT_FILES = {"<!-- arrays -->"}
+WITHOUT_FILES = {"<!-- arrays -->", docs_agreement.MARK}
 
 
 def test_results_stand_before_the_architecture_in_their_order() -> None:
@@ -18,6 +26,7 @@ def test_results_stand_before_the_architecture_in_their_order() -> None:
     assert (start, architecture) == ({"Start": "index.md"}, {"Architecture": "architecture.md"})
     assert [path for page in results["Results"] for path in page.values()] == [
         *docs_bench.TITLES,
+        docs_agreement.PAGE,
         docs_results.PAGE,
         docs_mmlu.PAGE,
         docs_comparisons.PAGE,
@@ -29,7 +38,7 @@ def test_without_files_there_are_only_pages_of_the_library(tmp_path: Path, monke
     monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
     config = SimpleNamespace(nav=[{"Architecture": "architecture.md"}])
     shown = docs_pages.on_config(config).nav[0]["Results"]
-    assert [path for page in shown for path in page.values()] == [*docs_bench.TITLES]
+    assert [path for page in shown for path in page.values()] == [*docs_bench.TITLES, docs_agreement.PAGE]
     assert {"reference/metrics.md", "reference/cli.md"} <= set(docs_pages.pages(tmp_path))
 
 
