@@ -10,6 +10,7 @@ from demele.models.fabric.model import Fabric
 from demele.models.fabric.planning import Pruning
 from demele.models.fabric.presets import FabricPreset, fabric_preset
 from demele.models.fabric.run import FabricRun
+from demele.models.fabric.schedule import PruningSchedule, fit_pruned
 from demele.models.presets import Preset, preset
 from demele.models.vae.load import load
 from demele.models.vae.model import VAE
@@ -23,10 +24,12 @@ __all__ = [
     "FabricRun",
     "Preset",
     "Pruning",
+    "PruningSchedule",
     "Run",
     "benchmark",
     "encode",
     "fabric_preset",
+    "fit_pruned",
     "load",
     "preset",
 ]

@@ -56,13 +56,11 @@ class Feed:
     def epoch(self, epoch: int, *, batch: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield every image once, in an order that is a function of seed and epoch.
 
-        A last batch of one image, which has no variance, is joined to the one before.
+        What is left over when they are divided is spread over all batches: the statistics of a small last one would
+        stay in the norms, and its step be as long as any.
         """
         order = rng_for(seed, "order", epoch).permutation(len(self._images))
-        ends = list(range(batch, len(order), batch))
-        if ends and len(order) - ends[-1] == 1:
-            ends.pop()
-        for rows in np.split(order, ends):
+        for rows in np.array_split(order, len(order) // batch):
             yield self.batch(rows)
 
     def batches(self, rows: NDArray[np.int64] | None = None, size: int = LOOKED_AT) -> list[tuple[Tensor, Tensor]]:

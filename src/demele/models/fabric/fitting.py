@@ -18,7 +18,7 @@ from demele.models.checkpoint import read_checkpoint, refuse_other_version, writ
 from demele.models.fabric.feed import Feed
 from demele.models.fabric.network import FabricNetwork
 from demele.models.fabric.spec import TrainingSpec
-from demele.models.fabric.state import LAYOUT, network_from, network_state
+from demele.models.fabric.state import LAYOUT, check_past, network_from, network_state
 from demele.models.specs import refuse_other
 from demele.models.threads import computing
 from demele.runtime.interrupts import held_interrupts
@@ -93,6 +93,7 @@ class FabricFitting:
             self._content = content
         what = f"{self._path}: not {LAYOUT.what}"
         with parsing(what):
+            check_past(self._content, what)
             self._network = network_from(self._content, what).to(self._device)
             self._optimiser = torch.optim.SGD(
                 self._network.parameters(),

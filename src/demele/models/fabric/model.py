@@ -152,6 +152,7 @@ class Fabric(PrunableFabric):
         epochs : int
             Epochs in all, with those that the fabric has behind it; pruned after epoch 3, it goes on with epoch 4.
         batch : int, default 64
+            At least so many images at a time; what is left over is spread over all batches.
         rate, momentum, weight_decay : float
             Of stochastic gradient descent.
         milestones : sequence of int, default (80, 120)
@@ -229,8 +230,9 @@ class Fabric(PrunableFabric):
 
     def _take(self, content: Mapping[str, Any], device: str, what: str = "checkpoint") -> None:
         """Become what a file holds, or would hold."""
-        from demele.models.fabric.state import PAST, digest_of_network, network_from
+        from demele.models.fabric.state import PAST, check_past, digest_of_network, network_from
 
+        check_past(content, what)
         self._network = network_from(content, what).to(device).eval()
         self._past = {name: content[name] for name in PAST}
         self._digest = digest_of_network(self._network)
@@ -288,6 +290,4 @@ class Fabric(PrunableFabric):
         content = read_checkpoint(Path(path), LAYOUT)
         what = f"{path}: not {LAYOUT.what}"
         with parsing(what):
-            made = cls._of({name: content[name] for name in LAYOUT.keys}, what)
-            _ = made.run
-        return made
+            return cls._of(content, what)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import InputError
+from demele.core.errors import InputError, quoted
 from demele.core.written import Written
 from demele.models.fabric.lattice import Lattice, Link, Node
 
@@ -120,22 +120,20 @@ def plan_links(
     return (lattice.without(gone) if gone else lattice), plan
 
 
-def links_to_keep(lattice: Lattice, wanted: Any) -> int:
-    """Return how many links must stay: as many as a path has, or a number.
+def links_to_keep(whole: Lattice, live: Lattice, wanted: Any) -> int:
+    """Return how many links must stay: as many as a path of the whole fabric has, or a number.
 
     Raises
     ------
     InputError
     """
-    if wanted == "longest":
-        return lattice.longest
-    if wanted == "shortest":
-        return lattice.shortest
-    if isinstance(wanted, int) and not isinstance(wanted, bool) and 1 <= wanted <= len(lattice.links):
+    links = len(live.links)
+    if wanted in ("longest", "shortest"):
+        return min(links, whole.longest if wanted == "longest" else whole.shortest)
+    if isinstance(wanted, int) and not isinstance(wanted, bool) and 1 <= wanted <= links:
         return wanted
     raise InputError(
-        "min_links",
-        f"expected 'longest', 'shortest' or a number of links from 1 to {len(lattice.links)}, got {wanted!r}",
+        "min_links", f"expected 'longest', 'shortest' or a number of links from 1 to {links}, got {quoted(wanted)}"
     )
 
 

@@ -161,7 +161,8 @@ class PrunableFabric(HeldFabric):
         images, labels
             That the criterion looks at.
         min_links : {"longest", "shortest"} or int, default "longest"
-            Of links: how many must stay, by default as many as the longest path has, so that every path could.
+            Of links: how many must stay, by default as many as the longest path of the whole fabric has, so that every
+            path could.
         overshoot : float, default 0.05
             Of links: share that may go beyond the fraction where a removal drags others along.
         round_to : int, default 8

@@ -193,7 +193,7 @@ def _without_links(
         lattice,
         scores,
         remove=round(fraction * links),
-        least=links_to_keep(lattice, settings.min_links),
+        least=links_to_keep(network.spec.lattice(), lattice, settings.min_links),
         overshoot=int(settings.overshoot * links),
     )
     return reduced(network, left, {}), plan

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from demele.core.written import Written, plain
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Status = Literal["new", "running", "done", "interrupted", "diverged"]
+STATUSES = get_args(Status)
+#: Columns of a history.
+ROW = ("epoch", "rate", "loss", "error", "images_per_second")
 
 
 # A frame has no single truth value, so a generated == would fail: runs compare by identity.
@@ -32,7 +38,7 @@ class FabricRun(Written):
         Why it diverged; empty unless it did.
     """
 
-    status: Literal["new", "running", "done", "interrupted", "diverged"]
+    status: Status
     epochs: int
     seconds: float
     history: pd.DataFrame
@@ -55,11 +61,10 @@ def run_of(content: Mapping[str, Any]) -> FabricRun:
     """Return the run that a file, or its content in memory, tells of."""
     import pandas as pd
 
-    names = ["epoch", "rate", "loss", "error", "images_per_second"]
     return FabricRun(
         status=content["status"],
         epochs=content["epoch"],
         seconds=content["seconds"],
-        history=pd.DataFrame(content["history"], columns=names),
+        history=pd.DataFrame(content["history"], columns=list(ROW)),
         problem=content["problem"],
     )

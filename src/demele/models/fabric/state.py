@@ -11,7 +11,8 @@ from demele.core.extras import require
 from demele.models.checkpoint import Layout
 from demele.models.fabric.lattice import Lattice
 from demele.models.fabric.network import FabricNetwork, empty_network, key_of
-from demele.models.fabric.spec import ACTIVATIONS, MOST_SCALES, NORMALISATIONS, FabricSpec
+from demele.models.fabric.run import ROW, STATUSES
+from demele.models.fabric.spec import ACTIVATIONS, MOST_SCALES, NORMALISATIONS, FabricSpec, TrainingSpec
 
 if TYPE_CHECKING:
     import torch
@@ -97,6 +98,33 @@ def check_spec(spec: FabricSpec, what: str) -> None:
         spec.lattice()
     except InputError as error:
         raise FormatError(what, str(error)) from error
+
+
+def check_past(content: Mapping[str, Any], what: str) -> None:
+    """Refuse a file that does not hold what a training leaves.
+
+    Raises
+    ------
+    FormatError
+    """
+    history, training = content["history"], content["training"]
+    whole = (
+        content["status"] in STATUSES
+        and isinstance(content["epoch"], int)
+        and content["epoch"] >= 0
+        and isinstance(content["seconds"], float | int)
+        and isinstance(content["problem"], str)
+        and isinstance(content["prunings"], list)
+        and all(isinstance(one, dict) for one in content["prunings"])
+        and isinstance(content["optimiser"], dict | None)
+        and isinstance(history, dict)
+        and (not history or set(history) == set(ROW))
+        and len({len(column) for column in history.values()}) <= 1
+    )
+    if not whole:
+        raise FormatError(what, "its history is not that of a training")
+    if training is not None:
+        TrainingSpec.from_dict(training, what)
 
 
 def digest_of_network(network: FabricNetwork) -> str:

@@ -1,0 +1,159 @@
+"""When a fabric is pruned while it is trained: early, late, or in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from demele.core.checked_numbers import checked_count, checked_number
+from demele.core.errors import InputError, InputTypeError
+from demele.data.images import ImageSet
+from demele.models.fabric.model import Fabric
+from demele.models.fabric.run import FabricRun
+
+
+@dataclass(frozen=True, slots=True)
+class PruningSchedule:
+    """After which epochs a fabric is pruned, and how much has gone after each.
+
+    Attributes
+    ----------
+    epochs : tuple of int
+        Rising.
+    shares : tuple of float
+        Of what shall go in all, the part that has gone after each; rising to 1.
+
+    Examples
+    --------
+    >>> PruningSchedule.iterative(5, 10, 75).epochs
+    (5, 15, 25, 35, 45, 55, 65, 75)
+    >>> PruningSchedule.iterative(1, 1, 4).shares
+    (0.25, 0.5, 0.75, 1.0)
+    """
+
+    epochs: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def once(cls, epoch: int) -> PruningSchedule:
+        """Return the schedule of one pruning: in print after epoch 5, early, or after 75, late.
+
+        Raises
+        ------
+        InputError
+        """
+        return cls((checked_count(epoch, "epoch", 0),), (1.0,))
+
+    @classmethod
+    def iterative(cls, first: int = 5, every: int = 10, last: int = 75) -> PruningSchedule:
+        """Return the schedule of prunings that take the same part each; by default that in print.
+
+        Raises
+        ------
+        InputError
+        """
+        start, step = checked_count(first, "first", 0), checked_count(every, "every", 1)
+        epochs = tuple(range(start, checked_count(last, "last", start) + 1, step))
+        return cls(epochs, tuple((place + 1) / len(epochs) for place in range(len(epochs))))
+
+
+def fit_pruned(
+    fabric: Fabric,
+    images: ImageSet,
+    labels: ArrayLike,
+    *,
+    epochs: int,
+    schedule: PruningSchedule,
+    fraction: float,
+    levels: Sequence[Literal["links", "weights"]] = ("links",),
+    criterion: str = "magnitude",
+    judged_on: tuple[ImageSet, ArrayLike] | None = None,
+    pruning: dict[str, Any] | None = None,
+    folder: str | Path | None = None,
+    **training: Any,
+) -> FabricRun:
+    """Train a fabric and prune it on the way; batch norms are averaged anew after each pruning.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        Whole; it is trained and pruned in place.
+    images, labels
+        Of the training.
+    epochs : int
+        In all.
+    schedule : PruningSchedule
+    fraction : float
+        Share of the links, and of the weights that the links left have, that shall go.
+    levels : sequence of {"links", "weights"}
+        What goes; links first, in print both.
+    criterion : str
+        As of :meth:`demele.models.Fabric.scores`.
+    judged_on : (ImageSet, labels), optional
+        What the criterion looks at, if it looks at any: images that are not trained on.
+    pruning : dict, optional
+        More arguments of :meth:`demele.models.Fabric.prune`, such as ``seed``, ``cap`` or ``min_links``.
+    folder : str or Path, optional
+        Where the file of each stretch between prunings is kept; the same call goes on from them to the same bits.
+    **training
+        Of :meth:`demele.models.Fabric.fit`.
+
+    Returns
+    -------
+    FabricRun
+        A training that diverged ends there.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        As of both; also if the schedule goes beyond the epochs.
+
+    Examples
+    --------
+    >>> from demele.data import clutter
+    >>> from demele.models import Fabric, PruningSchedule, fit_pruned
+    >>> images = clutter(40, level=0).resized(4)
+    >>> fabric = Fabric(2, 3, 4, image_channels=1)
+    >>> early = PruningSchedule.once(1)
+    >>> classes = images.positions()[:, 0]
+    >>> run = fit_pruned(fabric, images, classes, epochs=2, schedule=early, fraction=0.3, batch=20)
+    >>> run.epochs, [one["epoch"] for one in fabric.prunings]
+    (2, [1])
+    """
+    from demele.models.fabric.pruned import checked_criterion
+
+    share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
+    if not levels or not set(levels) <= {"links", "weights"}:
+        raise InputError("levels", f"expected 'links', 'weights' or both, got {levels!r}")
+    if not isinstance(schedule, PruningSchedule):
+        raise InputTypeError("schedule", f"expected a PruningSchedule, got {type(schedule).__name__}")
+    if schedule.epochs[-1] > epochs:
+        raise InputError("schedule", f"expected no pruning after the last epoch, {epochs}, got {schedule.epochs[-1]}")
+    checked_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
+    where = None if folder is None else Path(folder)
+    if where is not None and not where.is_dir():
+        raise InputError("folder", f"there is no folder {where}; make it first")
+
+    def fitted(until: int) -> FabricRun:
+        file = None if where is None else where / f"{len(fabric.prunings)}-{until}"
+        return fabric.fit(images, labels, epochs=until, checkpoint=file, **training)
+
+    for epoch, part in zip(schedule.epochs, schedule.shares, strict=True):
+        if epoch and fitted(epoch).status == "diverged":
+            return fabric.run
+        for level in sorted(set(levels)):  # links before weights
+            left = _of_those_left(fabric, part * share) if level == "links" else part * share
+            if left > 0:
+                fabric.prune(level, left, criterion, *(judged_on or ()), **(pruning or {}))
+        fabric.recalibrate(images, batch=training.get("batch", 64))
+    return fitted(epochs) if fabric.run.epochs < epochs else fabric.run
+
+
+def _of_those_left(fabric: Fabric, share: float) -> float:
+    """Return which share of the links that live must go for a share of all to be gone."""
+    whole, live = len(fabric.spec.lattice().links), len(fabric.links)
+    return max(0.0, (share * whole - (whole - live)) / live)
