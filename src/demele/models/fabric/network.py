@@ -81,8 +81,9 @@ class NodeLayer(nn.Module):
 
 
 def activated(values: Tensor, activation: str) -> Tensor:
-    """Return values after ReLU6, or ReLU."""
-    return functional.relu6(values) if activation == "relu6" else functional.relu(values)
+    """Return values after ReLU6, or ReLU; in their place, for what makes them needs them no more."""
+    cut = functional.relu6 if activation == "relu6" else functional.relu
+    return cut(values, inplace=True)
 
 
 class FabricNetwork(nn.Module):
@@ -156,9 +157,7 @@ class FabricNetwork(nn.Module):
                 terms.append(term if gates is None else term * _gate(gates, self._places[link]))
             if not terms:
                 continue
-            total = terms[0]
-            for term in terms[1:]:
-                total = total + term
+            total = _sum(terms)
             held[node] = self.nodes[key_of(node)](total) if len(self.nodes) else total
         return held[self.lattice.end]
 
@@ -177,6 +176,14 @@ class FabricNetwork(nn.Module):
         """Return how many weights of each link are masked."""
         masks = {link: self.layer(link).mask for link in self.lattice.links}
         return {link: int((mask == 0).sum()) for link, mask in masks.items() if mask is not None}
+
+
+def _sum(terms: list[Tensor]) -> Tensor:
+    """Return a sum, made in the place of its first term where no gradient will ask for that."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term if torch.is_grad_enabled() else total.add_(term)
+    return total
 
 
 def _gate(gates: Tensor, place: int) -> Tensor:
