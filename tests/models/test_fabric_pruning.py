@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.models import benchmark
@@ -152,6 +153,46 @@ def test_masked_weights_stay_masked_and_no_kernel_is_emptied() -> None:
     assert fabric.counts().weights == 16 * 144
 
 
+def test_weights_that_meet_no_pixel_can_go_uncounted() -> None:
+    fabric = small()
+    before = fabric.counts()
+    live = before.weights - before.unreached
+    plan = fabric.prune("weights", 0.25, "magnitude", trim_taps=True)
+    assert (plan.requested, plan.total) == (round(0.25 * live), live)
+    assert fabric.counts().nonzero == live - plan.removed
+    for link in fabric.lattice.links:
+        mask = fabric.network.layer(link).mask
+        assert mask is not None
+        assert not mask[:, :, ~torch.from_numpy(fabric.spec.reached_taps(link))].any()
+
+
+def test_fractions_can_be_those_of_the_whole_fabric() -> None:
+    """Of 16 links 8 stay, and of these a quarter of all weights: half of theirs."""
+    fabric = small()
+    fabric.remove([name for name in fabric.links if name.endswith(("-1.0", "-1.1"))])
+    links = len(fabric.links)
+    assert fabric.prune("links", 0.1, "random", fraction_of="whole").removed == 0
+    plan = fabric.prune("weights", 0.75, "random", fraction_of="whole", cap=None)
+    assert fabric.counts().nonzero == round(0.25 * 16 * 144)
+    assert plan.requested == links * 144 - round(0.25 * 16 * 144)
+    channels = small(channels=8)
+    channels.prune("channels", 0.5, "random", round_to=1)
+    assert channels.counts().channels == 32
+    assert channels.prune("channels", 0.75, "random", seed=1, round_to=1, fraction_of="whole").requested == 16
+
+
+def test_channels_at_random_go_from_every_node_alike() -> None:
+    """Nodes with few links have smaller norms, which must not matter: in 40 draws each node loses half of its own."""
+    lost: dict[str, float] = {}
+    for seed in range(40):
+        fabric = small(channels=8)
+        fabric.prune("channels", 0.5, "random", seed=seed, round_to=1)
+        for node, width in fabric.network.widths.items():
+            name = f"{node.layer}.{node.scale}"
+            lost[name] = lost.get(name, 0) + (8 - width) / (8 * 40)
+    assert max(abs(share - 0.5) for share in lost.values()) < 0.15
+
+
 # Fabrics --------------------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +248,7 @@ def test_trained_fabrics_lose_less_by_magnitude_than_by_chance() -> None:
         ({"temperature": 2}, InputTypeError, "criterion 'magnitude' has no option 'temperature'; it has none"),
         ({"cap": 0}, InputError, r"cap: expected a share in \(0, 1\], or None"),
         ({"round_to": 0}, InputError, "round_to: expected a whole number >= 1"),
+        ({"fraction_of": "all"}, UnknownNameError, "fraction_of: expected 'live' or 'whole'"),
         ({"overshoot": 2}, InputError, "overshoot: expected a share from 0 to 1"),
     ],
 )

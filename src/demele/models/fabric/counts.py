@@ -78,7 +78,7 @@ def counted(
         parameters=_parameters(spec, lattice, widths, weights),
         weights=weights,
         nonzero=weights - sum((masked or {}).values()),
-        unreached=sum(kernels[link] // TAPS * (TAPS - spec.reached_taps(link)) for link in lattice.links),
+        unreached=sum(kernels[link] // TAPS * int((~spec.reached_taps(link)).sum()) for link in lattice.links),
         multiply_adds=sum(kernels[link] * spec.pixels(link.target) for link in lattice.links),
         shortest=lattice.shortest,
         longest=lattice.longest,

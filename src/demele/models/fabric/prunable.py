@@ -141,6 +141,8 @@ class PrunableFabric(HeldFabric):
         overshoot: float = 0.05,
         round_to: int = 8,
         cap: float | None = 0.9,
+        trim_taps: bool = False,
+        fraction_of: Literal["live", "whole"] = "live",
         recalibrate: ImageSet | None = None,
         batch: int = 64,
         seed: int = 0,
@@ -154,8 +156,7 @@ class PrunableFabric(HeldFabric):
             Links go with all that they alone led to. Channels go from nodes, and with them rows and columns of all
             kernels there. Weights are masked: they are 0 and stay so, and nothing gets faster.
         fraction : float
-            Share of the links, channels or weights that the fabric has now, in (0, 1). Of weights, of those that shall
-            be masked afterwards.
+            Share of the links, channels or weights, in (0, 1). Of weights, of those that shall be masked afterwards.
         criterion : str or mapping of link to float
             As of :meth:`scores`. Channels and weights need a criterion of weights; links also take scores by name.
         images, labels
@@ -169,6 +170,12 @@ class PrunableFabric(HeldFabric):
             Of channels: nodes keep a multiple of it. Processors compute 16 channels faster than 17.
         cap : float or None, default 0.9
             Of weights: the largest share of a kernel that may be masked.
+        trim_taps : bool, default False
+            Of weights: mask those that only ever meet the border of a small map as well, without counting them. Some
+            criteria find them for nothing, others rank them as high as any.
+        fraction_of : {"live", "whole"}, default "live"
+            Of what the fabric has now, or of what it had when it was whole: what pruned links took then counts for
+            channels and weights too, and ways to the same size can be compared.
         recalibrate : ImageSet, optional
             Images of the training, on which batch norms are averaged anew: see :meth:`recalibrate`.
         batch, seed, **options
@@ -192,7 +199,14 @@ class PrunableFabric(HeldFabric):
 
         where = choice(level, "level", LEVELS)
         share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
-        settings = PruningSettings.checked(min_links=min_links, overshoot=overshoot, round_to=round_to, cap=cap)
+        settings = PruningSettings.checked(
+            min_links=min_links,
+            overshoot=overshoot,
+            round_to=round_to,
+            cap=cap,
+            trim_taps=trim_taps,
+            fraction_of=fraction_of,
+        )
         name, scored = (criterion, None) if isinstance(criterion, str) else ("given", self._by_link(criterion))
         judge = scored or self._judge(name, images, labels, batch=batch, seed=seed, options=options)
         with computing(threads=None, device=self._device, gradients=False):

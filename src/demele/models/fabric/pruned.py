@@ -20,6 +20,7 @@ from demele.models.fabric.link_criteria import CRITERIA, OF_LINKS, norms
 from demele.models.fabric.network import FabricNetwork
 from demele.models.fabric.planning import Pruning, links_to_keep, plan_channels, plan_links, plan_weights
 from demele.models.fabric.surgery import copied, reduced
+from demele.models.given import choice
 
 if TYPE_CHECKING:
     import torch
@@ -77,7 +78,11 @@ class Judge:
         """Return scores of the channels of all nodes: the norm of the scores of what makes them and what reads them.
 
         Of a channel, the weights of that output of all links into its node, and of that input of all links out of it.
+        Norms of many draws are nearly those of their number: at random, each channel has a draw of its own.
         """
+        if self.criterion.name == "random":
+            rng = rng_for(self.seed, "criterion", "random", "channels")
+            return {node: rng.random(width) for node, width in network.widths.items()}
         squares = {node: np.zeros(width) for node, width in network.widths.items()}
         for link, scores in self.weights(network).items():
             own = scores.double().square().cpu().numpy()
@@ -126,15 +131,25 @@ class PruningSettings:
     overshoot : float
     round_to : int
     cap : float or None
+    trim_taps : bool
+    fraction_of : {"live", "whole"}
     """
 
     min_links: str | int
     overshoot: float
     round_to: int
     cap: float | None
+    trim_taps: bool
+    fraction_of: str
+
+    def removed(self, fraction: float, *, live: int, whole: int) -> int:
+        """Return how many of those that live must go for a fraction, of them or of those of the whole fabric."""
+        return round(fraction * live) if self.fraction_of == "live" else max(0, live - round((1 - fraction) * whole))
 
     @classmethod
-    def checked(cls, *, min_links: Any, overshoot: Any, round_to: Any, cap: Any) -> PruningSettings:
+    def checked(
+        cls, *, min_links: Any, overshoot: Any, round_to: Any, cap: Any, trim_taps: Any, fraction_of: Any
+    ) -> PruningSettings:
         """Return settings that a user gave.
 
         Raises
@@ -148,6 +163,8 @@ class PruningSettings:
             overshoot=checked_number(overshoot, "overshoot", "a share from 0 to 1", inside=lambda one: 0 <= one <= 1),
             round_to=checked_count(round_to, "round_to", 1),
             cap=cap,
+            trim_taps=bool(trim_taps),
+            fraction_of=choice(fraction_of, "fraction_of", ("live", "whole")),
         )
 
 
@@ -180,46 +197,61 @@ def pruned(
     if not isinstance(judge, Judge):
         raise InputTypeError("criterion", f"expected the name of one for {level}, got scores of links")
     if level == "channels":
-        return _without_channels(network, judge.channels(network), fraction, settings.round_to)
-    return _masked(network, judge.weights(network), fraction, settings.cap)
+        return _without_channels(network, judge.channels(network), fraction, settings)
+    return _masked(network, judge.weights(network), fraction, settings)
 
 
 def _without_links(
     network: FabricNetwork, scores: Floats, fraction: float, settings: PruningSettings
 ) -> tuple[FabricNetwork, Pruning]:
-    lattice = network.lattice
+    lattice, whole = network.lattice, network.spec.lattice()
     links = len(lattice.links)
     left, plan = plan_links(
         lattice,
         scores,
-        remove=round(fraction * links),
-        least=links_to_keep(network.spec.lattice(), lattice, settings.min_links),
+        remove=settings.removed(fraction, live=links, whole=len(whole.links)),
+        least=links_to_keep(whole, lattice, settings.min_links),
         overshoot=int(settings.overshoot * links),
     )
     return reduced(network, left, {}), plan
 
 
 def _without_channels(
-    network: FabricNetwork, scores: dict[Node, Floats], fraction: float, round_to: int
+    network: FabricNetwork, scores: dict[Node, Floats], fraction: float, settings: PruningSettings
 ) -> tuple[FabricNetwork, Pruning]:
-    kept, plan = plan_channels(scores, remove=round(fraction * sum(network.widths.values())), round_to=round_to)
+    whole = network.spec.channels * len(network.spec.lattice().nodes)
+    remove = settings.removed(fraction, live=sum(network.widths.values()), whole=whole)
+    kept, plan = plan_channels(scores, remove=remove, round_to=settings.round_to)
     return reduced(network, network.lattice, kept), plan
 
 
 def _masked(
-    network: FabricNetwork, scores: Scores, fraction: float, cap: float | None
+    network: FabricNetwork, scores: Scores, fraction: float, settings: PruningSettings
 ) -> tuple[FabricNetwork, Pruning]:
     """Mask the weights of lowest score; those that are masked already count, and stay so."""
+    spec = network.spec
+    reached = {link: _reached(network, link, trim=settings.trim_taps) for link in scores}
     flat = []
     for link, own in scores.items():
-        values, mask = own.double().cpu().numpy().ravel(), network.layer(link).mask
-        flat.append(values if mask is None else np.where(mask.cpu().numpy().ravel() == 0, -np.inf, values))
-    masked, plan = plan_weights(flat, remove=round(fraction * sum(map(len, flat))), cap=cap)
+        values, mask = own.double().cpu().numpy(), network.layer(link).mask
+        held = values if mask is None else np.where(mask.cpu().numpy() == 0, -np.inf, values)
+        flat.append(held[reached[link]])
+    kernels = [spec.channels**2 * spec.reached_taps(link) for link in spec.lattice().links]
+    whole = sum(int(one.sum()) if settings.trim_taps else one.size * spec.channels**2 for one in kernels)
+    remove = settings.removed(fraction, live=sum(map(len, flat)), whole=whole)
+    masked, plan = plan_weights(flat, remove=remove, cap=settings.cap)
     found = copied(network)
     with torch.no_grad():
         for link, flags in zip(scores, masked, strict=True):
-            layer = found.layer(link)
-            mask = torch.from_numpy(~flags).reshape(layer.conv.weight.shape).to(layer.conv.weight)
+            layer, kept = found.layer(link), reached[link].copy()
+            kept[reached[link]] = ~flags
+            mask = torch.from_numpy(kept).to(layer.conv.weight)
             layer.mask = mask if layer.mask is None else layer.mask * mask
             layer.conv.weight.mul_(layer.mask)
     return found, plan
+
+
+def _reached(network: FabricNetwork, link: Link, *, trim: bool) -> NDArray[np.bool_]:
+    """Return which weights of a kernel are ranked: all, or those that ever meet a pixel."""
+    taps = network.spec.reached_taps(link) if trim else np.ones((3, 3), dtype=bool)
+    return np.broadcast_to(taps, tuple(network.layer(link).conv.weight.shape)).copy()

@@ -146,14 +146,7 @@ def fit_pruned(
         if epoch and fitted(epoch).status == "diverged":
             return fabric.run
         for level in sorted(set(levels)):  # links before weights
-            left = _of_those_left(fabric, part * share) if level == "links" else part * share
-            if left > 0:
-                fabric.prune(level, left, criterion, *(judged_on or ()), **(pruning or {}))
+            own = {"fraction_of": "whole", **(pruning or {})} if level == "links" else pruning or {}
+            fabric.prune(level, part * share, criterion, *(judged_on or ()), **own)
         fabric.recalibrate(images, batch=training.get("batch", 64))
     return fitted(epochs) if fabric.run.epochs < epochs else fabric.run
-
-
-def _of_those_left(fabric: Fabric, share: float) -> float:
-    """Return which share of the links that live must go for a share of all to be gone."""
-    whole, live = len(fabric.spec.lattice().links), len(fabric.links)
-    return max(0.0, (share * whole - (whole - live)) / live)

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from demele.core.errors import FormatError, InputError, quoted
 from demele.models.fabric.lattice import Lattice, Link, Node
 
@@ -79,15 +82,14 @@ class FabricSpec(_Plain):
         """Places at which a node has a value of each channel."""
         return (self.image_size >> node.scale) ** 2
 
-    def reached_taps(self, link: Link) -> int:
-        """Weights of a kernel, of nine, that ever meet a pixel: on small maps the others only see the border."""
+    def reached_taps(self, link: Link) -> NDArray[np.bool_]:
+        """Return which weights of a kernel ever meet a pixel, (3, 3): on small maps some only meet the border."""
         side = self.image_size >> link.source.scale
         if link.kind == "up":
             side *= 2
-        step = 2 if link.kind == "down" else 1
-        centres = range(0, side, step)
-        along = {tap for tap in (-1, 0, 1) for centre in centres if 0 <= centre + tap < side}
-        return len(along) ** 2
+        centres = np.arange(0, side, 2 if link.kind == "down" else 1)
+        along = np.array([bool(((centres + tap >= 0) & (centres + tap < side)).any()) for tap in (-1, 0, 1)])
+        return np.outer(along, along)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
