@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from demele.core.errors import InputError
 from demele.models import Fabric
-from demele.models.fabric.network import seen
+from demele.models.fabric.network import LinkLayer, seen
 from demele.models.fabric.surgery import recalibrate
 from tests.models import fabrics
 from tests.models.fabrics import batches, disturbed, images, labels, weights
@@ -59,6 +59,16 @@ def test_a_fabric_is_the_sum_of_its_links(normalisation: Any, activation: Any) -
     pixels = torch.from_numpy(np.random.default_rng(0).normal(size=(5, 1, 2, 2))).float() * 5
     with torch.no_grad():
         assert_close(fabric.network(pixels), written_out(fabric, pixels), SINGLE)
+
+
+def test_links_upwards_double_pixels_not_corners() -> None:
+    """Halfway between two pixels lies where they meet: 0 and 1 become 0, 1/4, 3/4, 1."""
+    layer = LinkLayer("up", 1, 1, normed=False, biased=False, activated=False, activation="relu")
+    with torch.no_grad():
+        layer.conv.weight.zero_()
+        layer.conv.weight[0, 0, 1, 1] = 1
+        found = layer(torch.tensor([[[[0.0, 1.0], [0.0, 1.0]]]]))
+    assert_close(found[0, 0], [[0, 0.25, 0.75, 1]] * 4, SINGLE)
 
 
 def test_pixels_are_seen_as_sixty_fourths_from_the_middle() -> None:

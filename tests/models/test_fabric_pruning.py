@@ -63,6 +63,9 @@ def test_the_last_path_stays() -> None:
 
 
 def test_as_many_stay_as_are_told() -> None:
+    left, _ = plan_links(CHAIN, scores(a01_02=1), remove=3, least=4, overshoot=0)
+    assert len(left.links) == 4  # three go with the chain, and no more may
+    assert plan_links(CHAIN, scores(a01_02=1), remove=3, least=5, overshoot=0)[1].rejected[0] == "0.1-0.2"
     for least in range(2, 8):
         left, _ = plan_links(CHAIN, range(7), remove=7, least=least, overshoot=7)
         assert len(left.links) >= least

@@ -159,6 +159,18 @@ def test_a_training_that_overflows_keeps_the_last_good_weights(tmp_path: Path) -
         assert_exact(values, before[name])
 
 
+def test_what_is_kept_of_an_epoch_does_not_move_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    trained(1, fit={"checkpoint": good})
+    monkeypatch.setattr(TrainingSpec, "rate_in", lambda spec, epoch: 0.1 if epoch == 0 else 1e30)
+    with pytest.warns(NotConvergedWarning, match="in epoch 2"):
+        trained(2, fit={"checkpoint": bad})
+    kept = [read_checkpoint(path, LAYOUT)["optimiser"]["state"] for path in (good, bad)]
+    assert kept[0]
+    for place, values in kept[0].items():
+        assert_exact(values["momentum_buffer"], kept[1][place]["momentum_buffer"])
+
+
 # Files ----------------------------------------------------------------------------------------------------------------
 
 

@@ -82,43 +82,49 @@ def leave_one_out(network: FabricNetwork, data: Sequence[Batch], rng: np.random.
 
 
 def screening(
-    network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, repeats: int = 4, step: float = 0.1
+    network: FabricNetwork,
+    data: Sequence[Batch],
+    rng: np.random.Generator,
+    repeats: int = 4,
+    step: float = 0.1,
+    sample: int = 32,
 ) -> Floats:
     """Return how much the length of the last node's value changes when the weights of a link move by ``step``.
 
     Each weight of the link goes up or down, drawn anew ``repeats`` times; the score is the root of the mean square of
-    the changes, over draws and images: mean and spread together (Morris 1991).
+    the changes over draws and ``sample`` images, drawn from all: mean and spread together (Morris 1991).
     """
-    squares = np.zeros(len(network.lattice.links))
-    for place, link in enumerate(network.lattice.links):
-        for _ in range(repeats):
-            changes = screened(
-                network, data, link, step * rng.choice([-1.0, 1.0], network.layer(link).conv.weight.shape)
-            )
-            squares[place] += float(np.mean(changes**2))
-    return np.sqrt(squares / repeats)
-
-
-def screened(network: FabricNetwork, data: Sequence[Batch], link: Link, moved: Floats) -> Floats:
-    """Return by how much the length of the last node's value changes for each image when a kernel is moved."""
-    kernel, training = network.layer(link).conv.weight, network.training
-    held = kernel.detach().clone()
+    images = torch.cat([images for images, _ in data])
+    images = images[torch.from_numpy(rng.permutation(len(images))[:sample]).to(images.device)]
+    training, squares = network.training, np.zeros(len(network.lattice.links))
     network.eval()
     try:
         with torch.no_grad():
-            before = _lengths(network, data)
-            kernel.add_(torch.from_numpy(moved).to(kernel))
-            after = _lengths(network, data)
+            before = _lengths(network, images)
+            for place, link in enumerate(network.lattice.links):
+                shape = tuple(network.layer(link).conv.weight.shape)
+                for _ in range(repeats):
+                    after = _lengths_moved(network, images, link, step * rng.choice([-1.0, 1.0], shape))
+                    squares[place] += float(np.mean((after - before) ** 2))
     finally:
-        with torch.no_grad():
-            kernel.copy_(held)
         network.train(training)
-    return after - before
+    return np.sqrt(squares / repeats)
 
 
-def _lengths(network: FabricNetwork, data: Sequence[Batch]) -> Floats:
-    parts = [network.output_node(images).flatten(1).norm(dim=1) for images, _ in data]
-    return torch.cat(parts).double().cpu().numpy()
+def _lengths_moved(network: FabricNetwork, images: Tensor, link: Link, moved: Floats) -> Floats:
+    """Lengths of the last node's values where a kernel is moved, and then put back."""
+    kernel = network.layer(link).conv.weight
+    held = kernel.detach().clone()
+    try:
+        kernel.add_(torch.from_numpy(moved).to(kernel))
+        return _lengths(network, images)
+    finally:
+        kernel.copy_(held)
+
+
+def _lengths(network: FabricNetwork, images: Tensor) -> Floats:
+    found: Floats = network.output_node(images).flatten(1).norm(dim=1).double().cpu().numpy()
+    return found
 
 
 def shapley(network: FabricNetwork, data: Sequence[Batch], rng: np.random.Generator, permutations: int = 40) -> Floats:
@@ -161,7 +167,7 @@ OF_LINKS = {
         Criterion("random", random, images=False, labels=False),
         Criterion("gate", gate, images=True, labels=True),
         Criterion("leave_one_out", leave_one_out, images=True, labels=True),
-        Criterion("screening", screening, images=True, labels=False, options=("repeats", "step")),
+        Criterion("screening", screening, images=True, labels=False, options=("repeats", "step", "sample")),
         Criterion("shapley", shapley, images=True, labels=True, options=("permutations",)),
     )
 }
