@@ -11,12 +11,14 @@ from demele.models.fabric.lattice import Lattice, Link, Node
 
 _STEP, _MARGIN, _RADIUS = 72, 36, 11
 _THINNEST, _WIDEST = 1.0, 7.0
+#: Every rule is of this picture alone, which may stand in a page among others.
 _STYLE = (
-    "svg{color:#1f2937;background:#fff}.gone{stroke:#d1d5db;stroke-dasharray:3 4}.live{stroke:currentColor}"
-    ".node{fill:#fff;stroke:currentColor;stroke-width:1.5}.gone-node{fill:none;stroke:#d1d5db}"
-    "text{font:11px sans-serif;fill:currentColor;text-anchor:middle}"
-    "@media(prefers-color-scheme:dark){svg{color:#e5e7eb;background:#111827}.node{fill:#111827}"
-    ".gone,.gone-node{stroke:#4b5563}}"
+    ".fabric{color:#1f2937;background:#fff}.fabric .live{stroke:currentColor}"
+    ".fabric .gone{stroke:#d1d5db;stroke-dasharray:3 4}.fabric .gone-node{fill:none;stroke:#d1d5db}"
+    ".fabric .node{fill:#fff;stroke:currentColor;stroke-width:1.5}"
+    ".fabric text{font:11px sans-serif;fill:currentColor;text-anchor:middle}"
+    "@media(prefers-color-scheme:dark){.fabric{color:#e5e7eb;background:#111827}.fabric .node{fill:#111827}"
+    ".fabric .gone,.fabric .gone-node{stroke:#4b5563}}"
 )
 
 
@@ -52,11 +54,11 @@ def structure_svg(lattice: Lattice, scores: Mapping[Link, float] | None = None, 
         f"{title}: {len(lattice.links)} of {len(whole.links)} links, {lattice.layers} layers, {lattice.scales} scales"
     )
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{_escaped(told)}">'
+        f'<svg class="fabric" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" role="img" aria-label="{_escaped(told)}">'
     )
     marker = (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
+        '<defs><marker id="fabric-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>'
     )
     parts = [head, f"<title>{_escaped(told)}</title><style>{_STYLE}</style>", marker, *gone, *live, *nodes, *ends]
@@ -88,7 +90,7 @@ def _arrow(link: Link, width: float, kind: str, told: str = "") -> str:
     across, down = (x1 - x0) / length, (y1 - y0) / length
     ends = (x0 + across * _RADIUS, y0 + down * _RADIUS, x1 - across * _RADIUS, y1 - down * _RADIUS)
     names = " ".join(f'{name}="{place:.4g}"' for name, place in zip(("x1", "y1", "x2", "y2"), ends, strict=True))
-    tip = ' marker-end="url(#tip)"' if kind == "live" else ""
+    tip = ' marker-end="url(#fabric-tip)"' if kind == "live" else ""
     title = f"<title>{told}</title>" if told else ""
     return f'<line class="{kind}" {names} stroke-width="{width:.3g}"{tip}>{title}</line>'
 
