@@ -1,7 +1,9 @@
 """The bridge: models of every framework give the same codes, and every common mistake is found."""
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -268,3 +270,72 @@ images = ArrayImages(np.arange(64, dtype=np.uint8).reshape(16, 2, 2))
 assert encode(lambda x: x.mean(axis=(1, 2)), images).codes.shape == (16, 1)
 """
     assert not modules_after(program) & {"torch", "keras"}
+
+
+# Functions, whose modules nobody sets to evaluation ------------------------------------------------------------------
+
+
+def with_batch_norm() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(256), nn.Linear(256, 2)).train()
+
+
+class Holder:
+    """An object that no framework knows, with a network in it."""
+
+    def __init__(self, net: nn.Module) -> None:
+        self.parts = {"encoder": net}
+
+    def __call__(self, x: NDArray[Any]) -> Tensor:
+        found: Tensor = self.parts["encoder"](torch.from_numpy(x))
+        return found
+
+    def codes(self, x: NDArray[Any]) -> Tensor:
+        return self(x)
+
+
+NET = with_batch_norm()
+WAYS: dict[str, Callable[[nn.Module], Any]] = {
+    "variable of the function": lambda net: lambda x: net(torch.from_numpy(x)),
+    "its method": lambda net: (lambda forward: lambda x: forward(torch.from_numpy(x)))(net.forward),
+    "a function that it calls": lambda net: (lambda inner: lambda x: inner(x))(lambda x: net(torch.from_numpy(x))),
+    "partial": lambda net: functools.partial(lambda own, x: own(torch.from_numpy(x)), net),
+    "object": Holder,
+    "method of an object": lambda net: Holder(net).codes,
+    "attribute of an object": lambda net: (lambda held: lambda x: held.net(torch.from_numpy(x)))(
+        SimpleNamespace(net=net)
+    ),
+    "global": lambda net: lambda x: NET(torch.from_numpy(x)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_running_statistics_are_put_back(way: str) -> None:
+    net = NET if way == "global" else with_batch_norm()
+    before = {name: held.clone() for name, held in net.state_dict().items()}
+    with pytest.raises(demele.InputError, match="batch norm in training mode") as error:
+        encode(WAYS[way](net), IMAGES)
+    assert "load its weights again" not in str(error.value)
+    assert net.training
+    for name, held in net.state_dict().items():
+        assert_exact(held, before[name])
+
+
+def test_a_network_that_no_variable_holds_is_told_to_be_loaded_again() -> None:
+    class Registry:
+        __slots__ = ("nets",)
+
+    registry: Any = Registry()
+    registry.nets = [with_batch_norm()]
+    with pytest.raises(demele.InputError, match=r"no variable of the function holds .*: load its weights again"):
+        encode(lambda x: registry.nets[0](torch.from_numpy(x)), IMAGES)
+    assert registry.nets[0][1].running_mean.abs().max() > 0  # as the message says
+
+
+def test_images_that_a_model_cannot_take_are_told_with_their_shape() -> None:
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(2 * 14 * 14, 2)).eval()
+    with pytest.raises(demele.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*pass layout='NCHW'"):
+        encode(lambda x: net(torch.from_numpy(x)), IMAGES)
+    with pytest.raises(demele.InputError, match=r"shape \(8, 16, 16, 1\).*RuntimeError.*now NHWC"):
+        encode(net, IMAGES, layout="NHWC")
+    assert encode(lambda x: net(torch.from_numpy(x)), IMAGES, layout="NCHW").codes.shape == (144, 2)

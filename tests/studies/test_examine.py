@@ -248,6 +248,13 @@ def test_decoded_images_of_another_size_are_refused() -> None:
         examined(decoded="mean")
 
 
+def test_a_decoder_of_another_number_of_codes_is_told() -> None:
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(6, 64), torch.nn.Sigmoid(), torch.nn.Unflatten(1, (1, 8, 8)))
+    with pytest.raises(InputError, match=r"decode: .* shape \(108, 4\).*RuntimeError.* another number of codes"):
+        examined(decode=net)
+
+
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +295,11 @@ def test_a_file_with_codes_alone_has_no_scores(tmp_path: Path) -> None:
     assert found.scores is None
     assert found.information is None
     assert found.codes["active"].all()
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"missing.npz: cannot be read: No such file"):
+        studies.examine(tmp_path / "missing.npz")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """From a trained model of any framework to codes beside factors: the checks that save an afternoon are made here."""
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_count, is_number
 from demele.core.errors import InputError, InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion
-from demele.core.sentences import setting
+from demele.core.sentences import arg, give, setting
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
-from demele.models.callers import Call, called, default_layout
+from demele.models.callers import Call, called, default_layout, is_module, reached_modules, telling_of_shapes
 from demele.models.outputs import Encoded, checked_output, read_output
 from demele.runtime.progress import Report, reporting
 
@@ -73,15 +74,17 @@ def encode(
     ------
     InputError
         If the encoder samples (two calls differ), an image's codes depend on the images beside it (batch norm in
-        training mode), rows are missing, codes are not finite (with the factors of the first such image), or two
-        arrays come and ``output`` does not say what they are.
+        training mode), rows are missing, codes are not finite (with the factors of the first such image), two
+        arrays come and ``output`` does not say what they are, or the model takes no arrays of that shape.
     InputTypeError, UnknownNameError
         For arguments of another type, and names that are not known.
 
     Notes
     -----
     Modules are put into evaluation mode, run without gradients, and restored. Modules that a plain function calls are
-    out of reach: call ``eval()`` on them first.
+    not put into any mode: call ``eval()`` on them first. In training mode calls move the running statistics of batch
+    norm; they are put back where the variables of the function hold the module (or a method of it), and the error
+    says so where none was found.
 
     Examples
     --------
@@ -106,7 +109,9 @@ def encode(
         return np.ascontiguousarray(drawn.transpose(0, 3, 1, 2)) if axes == "NCHW" else drawn
 
     with called(model) as call, reporting(progress) as report:
-        _check_calls(call, pixels(wanted[: max(size, _TRIED)]), known)
+        first = pixels(wanted[: max(size, _TRIED)])
+        with telling_of_shapes("model", first[:_TRIED].shape, _remedy(layout, axes)):
+            _check_calls(call, first, known, moved=_moved(model))
         found = list(_encoded(call, images, wanted, size, pixels, known, report))
     mean = np.concatenate([one.mean for one in found]) if found else np.zeros((0, 0))
     stds = [one.std for one in found if one.std is not None]
@@ -178,8 +183,27 @@ def _encoded(
             report(start + len(part), len(rows), f"{start + len(part):,} of {len(rows):,} images encoded")
 
 
-def _check_calls(call: Call, first: NDArray[np.float32], output: str | None) -> None:
+def _remedy(layout: str | None, axes: str) -> str:
+    """Say what to do about a model that cannot take the images."""
+    if layout is None and axes == "NHWC":
+        return f"a function is given channels last; if its model takes them first, {give(layout='NCHW')}"
+    return f"{arg('layout')} says where channels are, now {axes}; a network may also take another size of images"
+
+
+def _moved(model: Any) -> str:
+    """Say what may have become of running statistics, where nobody could put them back."""
+    if is_module(model) or "torch" not in sys.modules or reached_modules(model):
+        return ""
+    return (
+        "; no variable of the function holds its network, so running statistics of batch norm have moved if it was in "
+        "training mode: load its weights again"
+    )
+
+
+def _check_calls(call: Call, first: NDArray[np.float32], output: str | None, *, moved: str) -> None:
     """Refuse encoders that draw, and those whose codes depend on the batch; found out on the first images.
+
+    ``moved`` says what the calls may have changed.
 
     Raises
     ------
@@ -195,7 +219,7 @@ def _check_calls(call: Call, first: NDArray[np.float32], output: str | None) -> 
         raise InputError(
             "model",
             "two calls on the same images give different codes: the encoder samples, or dropout is on; give what "
-            f"returns the mean, and say so with {setting(output='mean_logvar')} if the variance comes with it",
+            f"returns the mean, and say so with {setting(output='mean_logvar')} if the variance comes with it{moved}",
         )
     # Twice, since batch norm in training mode takes no single image.
     apart = read_output(call(tried[[0, 0]]), output).mean[:1]
@@ -204,7 +228,7 @@ def _check_calls(call: Call, first: NDArray[np.float32], output: str | None) -> 
         raise InputError(
             "model",
             "the codes of an image depend on the images beside it, as with batch norm in training mode; call eval() "
-            "on the network, or training=False",
+            f"on the network, or training=False{moved}",
         )
 
 

@@ -64,11 +64,14 @@ def read_codes_file(path: Path) -> CodesFile:
     Raises
     ------
     FormatError
-        If the file is none, holds Python objects, or arrays of other shapes.
+        If there is no such file, it is no archive, holds Python objects, or arrays of other shapes.
     """
     import pandas as pd
 
-    size = regular_file(path)
+    try:
+        size = regular_file(path)
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from error
     with opened_archive(path) as archive:
         members = members_of(archive)
         if "codes" not in members:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, InputTypeError, quoted
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
-from demele.models.callers import called
+from demele.models.callers import called, telling_of_shapes
 from demele.models.outputs import as_array
 from demele.studies.examination import Reconstructions, Traversals
 
@@ -67,7 +67,8 @@ def decoding(
 
         def decoder(codes: NDArray[np.float64]) -> NDArray[np.uint8]:
             parts = [codes[start : start + _BATCH] for start in range(0, len(codes), _BATCH)]
-            found = [as_array(_images_of(call(part.astype(np.float32)))) for part in parts]
+            with telling_of_shapes("decode", parts[0].shape, "it may be of a model with another number of codes"):
+                found = [as_array(_images_of(call(part.astype(np.float32)))) for part in parts]
             for part, given in zip(parts, found, strict=True):
                 if given.ndim == 0 or len(given) != len(part):
                     raise InputError("decode", f"expected {len(part)} images, one per row of codes, got {given.shape}")
