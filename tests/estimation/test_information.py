@@ -1,13 +1,15 @@
 """Information-based metrics against values worked by hand, closed forms, and an oracle in plain loops."""
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import demele
+from demele.estimation.information import entropy, mutual_information
 from demele.metrics import dci_compactness, dci_modularity, mig_from_information, modularity_from_information
 from tests.oracles import information as oracle
 from tests.tolerances import ROUNDING, assert_close, assert_exact
@@ -428,3 +430,24 @@ def test_robust_half_samples_may_lose_a_rare_value(name: str) -> None:
     assert np.isfinite(score.value)
     assert score.interval is not None
     assert score.interval.low <= score.value <= score.interval.high
+
+
+@pytest.mark.parametrize(("codes", "factors"), [("aabbab", "xxyyyy"), ("aabbcc", "xxyyzz"), ("aaabbb", "xyzxyz")])
+def test_adjusted_information_takes_off_the_mean_over_all_orders_of_the_rows(codes: str, factors: str) -> None:
+    def table(of: Sequence[str]) -> NDArray[np.float64]:
+        rows, columns = sorted(set(codes)), sorted(set(factors))
+        found = np.zeros((len(rows), len(columns)))
+        for one, other in zip(codes, of, strict=True):
+            found[rows.index(one), columns.index(other)] += 1
+        return found
+
+    chance = np.mean([mutual_information(table(order)) for order in itertools.permutations(factors)])
+    height = entropy(table(factors).sum(axis=0))
+    expected = height * (mutual_information(table(factors)) - chance) / (height - chance)
+    assert_close(mutual_information(table(factors), "adjusted"), expected, ROUNDING)
+
+
+def test_adjusted_information_is_nothing_where_chance_is_all_there_could_be() -> None:
+    own, one = np.eye(4), np.array([[2.0], [3.0]])  # every row its own class: any order is perfect; one class
+    for table in (own, one):
+        assert_exact(mutual_information(table, "adjusted"), np.zeros(()))

@@ -359,6 +359,13 @@ def test_a_kind_that_one_part_alone_would_get_wrong(tmp_path: Path) -> None:
     assert categorical.factors[0].n_levels == 300
 
 
+def test_booleans_are_numbers_where_that_is_asked_for(rows: pd.DataFrame) -> None:
+    codes, factors = rows[["z1", "z2"]], pd.DataFrame({"flag": rows["z1"] > rows["z1"].median()})
+    for kind in ("continuous", "categorical"):
+        found = evaluated_in_pieces(codes, factors, ["mig"], kinds={"flag": kind})
+        assert found["mig"].value == demele.evaluate(codes, factors, ["mig"], kinds={"flag": kind})["mig"].value
+
+
 def test_constant_columns_are_told_of(rows: pd.DataFrame, tmp_path: Path) -> None:
     flat = rows.assign(size=1.5, z2=np.float32(0))
     folder = in_files(flat, tmp_path, [300], 100)

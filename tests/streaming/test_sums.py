@@ -291,6 +291,12 @@ def test_few_rows_are_noted_as_from_rows() -> None:
     assert [note.code for note in score.notes] == ["few-rows", "unprobed"]
 
 
+def test_what_sums_cannot_show_is_said() -> None:
+    frame = framed(CODES, FACTORS)
+    told = {score.metric: score.notes[-1].message for score in fed(frame, CODES, FACTORS).compute()}
+    assert "whether outliers decide it" in told["sap"]
+
+
 def test_values_outside_a_frame() -> None:
     factors = {"v1": (0.1, 0.9), "v2": (0.0, 6.0), "v3": (0.0, 0.01)}
     frame = Frame.fixed([(-2, 2)] * 4, factors)
