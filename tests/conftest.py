@@ -16,7 +16,6 @@ SLOW = (
     *("tests/bench/test_resume.py", "tests/cli/test_kills.py", "tests/runtime/test_workers.py", "tests/fuzz"),
     *(
         "tests/docs",
-        "tests/golden",
         "tests/install",
         "tests/report/test_browser.py",
         "tests/runtime/test_sweep_killed.py",

@@ -52,7 +52,9 @@ def test_what_is_printed_is_what_the_library_finds(demele: Program, scores: pd.D
 
 def test_a_table_says_what_agrees(demele: Program, scores: pd.DataFrame) -> None:
     run = demele(*CALL, "--format", "table")
-    assert run.out.startswith("Of 3 pairs of metrics, 1 rank the configurations alike beyond doubt; of ")
+    assert run.out.startswith(
+        "Of 3 pairs of metrics, 1 ranks the configurations alike, told from 0 beside all others; of "
+    )
     assert "MIG, SAP" in run.out
     assert "note: 2 of 36 configurations collapsed" in run.out
 

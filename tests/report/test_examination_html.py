@@ -38,7 +38,7 @@ def test_sections_stand_in_the_order_of_reading(text: str) -> None:
 
 def test_the_verdict_says_what_is_held_and_how_well_pixels_are_told(text: str) -> None:
     words = Page(text).words
-    assert "3 of 3 factors are held by one code each." in words
+    assert "3 of 3 factors have a code of their own." in words
     assert "3 of 4 codes are in use; z4 is not." in words
     assert "Reconstructions explain 100% of the variance of the pixels." in words
     assert "MIG is " in words

@@ -53,7 +53,7 @@ def test_which_codes_are_in_use() -> None:
         ([0.8, 0.4], "one code", "v is held by z1: it tells 80% of it, the next 40%"),
         ([0.8, 0.41], "several codes", "v is shared by z1 and z2: the best of them, z1, tells 80%"),
         ([0.1, 0.0], "no code", "v is lost: no code tells more than 10% of it"),
-        ([np.nan, np.nan], "no code", "v is lost: no code tells more than 0% of it"),
+        ([np.nan, np.nan], "no code", "v is lost: no code tells anything of it"),
     ],
 )
 def test_verdicts_on_factors(column: list[float], verdict: str, words: str) -> None:
@@ -62,10 +62,32 @@ def test_verdicts_on_factors(column: list[float], verdict: str, words: str) -> N
 
 
 def test_what_chance_tells_is_no_holding() -> None:
-    shares = pd.DataFrame({"v": [0.2, 0.0], "w": [0.2, 0.0]}, index=["z1", "z2"])
+    shares = pd.DataFrame({"v": [0.2, 0.0], "w": [0.0, 0.2]}, index=["z1", "z2"])
     found = factor_facts(shares, np.array([0.3, 0.1]))
     assert found["verdict"].tolist() == ["no code", "one code"]
     assert found["words"].iloc[0] == "v is lost: no code tells more than 20% of it, as chance does (30%)"
+
+
+def test_a_code_that_holds_several_factors_is_no_code_of_their_own() -> None:
+    shares = pd.DataFrame({"hue": [0.9, 0.1], "size": [0.8, 0.0], "x": [0.0, 0.7]}, index=["z1", "z2"])
+    found = factor_facts(shares)
+    assert found["verdict"].tolist() == ["mixed code", "mixed code", "one code"]
+    words = "hue is held by z1, which tells of size as well: it tells 90% of it, the next code 10%"
+    assert found["words"].iloc[0] == words
+    limit = pd.DataFrame({"hue": [0.8], "size": [0.4]}, index=["z1"])  # half as much is not more than half
+    assert factor_facts(limit)["verdict"].tolist() == ["one code", "mixed code"]
+
+
+def test_codes_that_are_not_in_use_hold_nothing() -> None:
+    shares = pd.DataFrame({"v": [0.3, 0.9], "w": [0.6, 0.5]}, index=["z1", "z2"])
+    found = factor_facts(shares, active=np.array([True, False]))
+    assert found["code"].tolist() == ["z1", "z1"]
+    assert_close(found["information"], [0.3, 0.6], ROUNDING)
+    assert_close(found["second"], [0.0, 0.0], ROUNDING)
+    nothing = factor_facts(shares, active=np.zeros(2, dtype=bool))
+    assert nothing["verdict"].tolist() == ["no code", "no code"]
+    assert nothing["code"].tolist() == ["", ""]
+    assert nothing["words"].iloc[1] == "w is lost: no code is in use"
 
 
 def test_chance_is_small_for_many_rows_and_large_for_few() -> None:

@@ -132,10 +132,12 @@ def headline(view: AgreementView) -> Text:
     pairs = view.matrices["all"].values()
     clear, untold = view.told("clear"), view.told("not told from 0")
     against = sum(pair["verdict"] == "clear" and pair["tau"] < 0 for pair in pairs)
-    opposed = f", {against} of them in opposite order" if against else ""
+    alike = clear - against
+    opposed = f" and {against} in opposite order" if against else ""
     return Text(
-        f"Of {count(len(pairs), 'pair')} of metrics, {clear} rank the configurations alike beyond doubt{opposed}; of "
-        f"{untold} nothing can be told from {count(len(view.data['configurations']), 'configuration')}."
+        f"Of {count(len(pairs), 'pair')} of metrics, {alike} {'ranks' if alike == 1 else 'rank'} the configurations "
+        f"alike{opposed}, told from 0 beside all others; of {untold} nothing can be told from "
+        f"{count(len(view.data['configurations']), 'configuration')}."
     )
 
 
@@ -180,7 +182,9 @@ def _null(view: AgreementView) -> Text:
     within = sum(pair["within_null"] for pair in view.matrices["all"].values())
     sizes = {one["name"]: _size(one["mean_size"]) for one in view.data["matrices"]}
     known = any(pair["low"] is not None for pair in view.matrices["permuted"].values())
-    explains = f" It would explain {plural(within, 'pair', 'pairs')} of the real ones." if known else ""
+    clear = sum(pair["within_null"] and pair["verdict"] == "clear" for pair in view.matrices["all"].values())
+    of_clear = f", {clear} of the clear ones among them" if clear else ""
+    explains = f" It would explain {plural(within, 'pair', 'pairs')} of the real ones{of_clear}." if known else ""
     return Text(
         f"Against permuted factors the mean size of tau is {sizes['permuted']}: agreement without information; against "
         f"the factors it is {sizes['all']}.{explains}"

@@ -101,8 +101,9 @@ class View(ModelView):
             notes(data["notes"]),
             [h("h3", "Factor by factor"), h("ul", words, class_="verdicts")] if words else "",
             paragraph(
-                "Held by one code: the next code tells at most half as much. Lost: no code tells more than a tenth of "
-                "the factor's entropy, or than chance does.",
+                "Held by one code: the next code in use tells at most half as much. A code of its own: that code tells "
+                "at most half as much of any other factor. Lost: no code in use tells more than a tenth of the "
+                "factor's entropy, or than chance does.",
                 class_="meaning",
             )
             if words
@@ -115,9 +116,12 @@ class View(ModelView):
         if not self.factors:
             return "Without factors there is nothing to score: pictures only."
         found = [str(item["verdict"]) for item in self.data["factors"]]
-        held, shared, lost = (found.count(kind) for kind in ("one code", "several codes", "no code"))
-        parts = [f"{held} of {count(len(found), 'factor')} {'is' if held == 1 else 'are'} held by one code each"]
-        parts += [f"{shared} {'is' if shared == 1 else 'are'} shared by several"] if shared else []
+        held, mixed, shared, lost = (
+            found.count(kind) for kind in ("one code", "mixed code", "several codes", "no code")
+        )
+        parts = [f"{held} of {count(len(found), 'factor')} {'has' if held == 1 else 'have'} a code of {_own(held)}"]
+        parts += [f"{mixed} {'is' if mixed == 1 else 'are'} in a code with others"] if mixed else []
+        parts += [f"{shared} {'is' if shared == 1 else 'are'} shared by several codes"] if shared else []
         parts += [f"{lost} {'is' if lost == 1 else 'are'} lost"] if lost else []
         return Text(joined(parts), ".")
 
@@ -189,7 +193,9 @@ class View(ModelView):
             "",
             paragraph(
                 "Rows are codes, those in use first, in the order of the factor of which they tell most. A factor that "
-                "is held by one code has one dark cell in its column; a code that holds one factor has one in its row."
+                "is held by one code has one dark cell in its column; a code that holds one factor has one in its row. "
+                "Information: mutual information of 20 bins of equal width, with Miller and Madow's correction, "
+                "divided by the factor's entropy. MIG has its own bins: see its signature."
             ),
             h("div", parts, class_="panels"),
         )
@@ -252,6 +258,10 @@ class View(ModelView):
         found = self.data["scores"]
         parts = [] if found is None else [signature(score["signature"]) for score in found["scores"][:1]]
         return h("", facts([*self.data["facts"].items(), ("Pictures", smaller)]), parts)
+
+
+def _own(factors: int) -> str:
+    return "its own" if factors == 1 else "their own"
 
 
 def _title(metric: str) -> str:

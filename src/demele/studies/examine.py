@@ -138,8 +138,8 @@ def examine(
     start = checked_seed(seed)
     factors = held.sample.factors
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
-    told = None if shares is None else factor_facts(shares, chance_shares(codes, factors, kinds=kinds, seed=start))
     own = code_facts(codes, held.sample.codes_std, shares)
+    told = None if shares is None else _verdicts(codes, factors, shares, own, kinds=kinds, seed=start)
     decode = model.decode if decode is None and model is not None else decode
     moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), _checked_range(value_range), start)
     settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "name": name or "codes"}
@@ -315,6 +315,16 @@ def _with_forest(
         return scores, None
     left_out = (*scores.left_out, *found.left_out)
     return replace(scores, scores=(*scores.scores, *found.scores), left_out=left_out), found.scores[0].matrix
+
+
+def _verdicts(
+    codes: pd.DataFrame, factors: pd.DataFrame, shares: pd.DataFrame, own: pd.DataFrame, *, kinds: object, seed: int
+) -> pd.DataFrame:
+    """Return what codes in use hold, against what chance gives just them."""
+    active = own["active"].to_numpy(dtype=bool)
+    used = codes.loc[:, active]
+    chance = chance_shares(used, factors, kinds=kinds, seed=seed) if active.any() else np.zeros(factors.shape[1])
+    return factor_facts(shares, chance, active=active)
 
 
 def _no_shares(codes: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,58 +128,96 @@ def chance_shares(
     return found
 
 
-def factor_facts(shares: pd.DataFrame, chance: NDArray[np.float64] | None = None) -> pd.DataFrame:
-    """Return of each factor which code holds it, or that several share it, or that none does.
+def factor_facts(
+    shares: pd.DataFrame,
+    chance: NDArray[np.float64] | None = None,
+    *,
+    active: NDArray[np.bool_] | None = None,
+) -> pd.DataFrame:
+    """Return of each factor which code holds it, or that several codes share it, or that none does.
 
     Parameters
     ----------
     shares : DataFrame of shape (n_codes, n_factors)
     chance : array of shape (n_factors,), optional
         What :func:`chance_shares` returns.
+    active : array of bool of shape (n_codes,), optional
+        Which codes are in use; the others hold nothing, however much their traces tell. By default all.
 
     Returns
     -------
     DataFrame of shape (n_factors, 6)
-        ``verdict``, ``code``, ``information``, ``second``, ``chance`` and ``words``.
+        ``verdict``, ``code`` ("" where none is in use), ``information``, ``second``, ``chance`` and ``words``.
 
     Notes
     -----
     No code: the best one tells at most a tenth of the factor's entropy, or no more than chance. Several codes: the next
-    one tells more than half of what the best one does. The limits are conventions, near which a verdict says little.
+    one tells more than half of what the best one does. Mixed code: one code holds the factor, and of another factor it
+    tells more than half as much. The limits are conventions, near which a verdict says little.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> shares = pd.DataFrame([[0.9, 0.4, 0.0], [0.1, 0.3, 0.1]], index=["z1", "z2"], columns=["x", "y", "hue"])
+    >>> names = {"index": ["z1", "z2", "z3"], "columns": ["x", "y", "hue", "size"]}
+    >>> shares = pd.DataFrame([[0.9, 0.2, 0.0, 0.1], [0.1, 0.3, 0.1, 0.1], [0.0, 0.2, 0.0, 0.2]], **names)
     >>> factor_facts(shares)["verdict"].tolist()
-    ['one code', 'several codes', 'no code']
+    ['one code', 'several codes', 'no code', 'mixed code']
     """
     import pandas as pd
 
-    known = np.nan_to_num(shares.to_numpy())
+    used = np.ones(len(shares), dtype=bool) if active is None else np.asarray(active, dtype=bool)
+    known = np.where(used[:, None], np.nan_to_num(shares.to_numpy()), 0.0)
     first, second = top_two(known, axis=0)
     limits = np.zeros(len(first)) if chance is None else chance
     rows = []
-    for factor, most, next_most, limit, column in zip(shares.columns, first, second, limits, known.T, strict=True):
-        code = str(shares.index[column.argmax()])
-        sharing = [str(name) for name in shares.index[column > SHARED * most]]
-        rows.append(_row(str(factor), code, sharing, float(most), float(next_most), float(limit)))
+    for place, factor in enumerate(shares.columns):
+        column, most = known[:, place], float(first[place])
+        holder = int(column.argmax())
+        beside = known[holder] > SHARED * most
+        beside[place] = False
+        found = _Held(
+            factor=str(factor),
+            code=str(shares.index[holder]) if used.any() else "",
+            sharing=[str(name) for name in shares.index[column > SHARED * most]],
+            beside=[str(name) for name in shares.columns[beside]],
+        )
+        rows.append(_row(found, most, float(second[place]), float(limits[place])))
     names = ("verdict", "code", "information", "second", "chance", "words")
     return pd.DataFrame(rows, index=list(shares.columns), columns=list(names))
 
 
-def _row(factor: str, code: str, sharing: list[str], most: float, second: float, chance: float) -> dict[str, Any]:
+class _Held(NamedTuple):
+    """A factor, the code that tells most of it, codes that tell about as much, and what else the first one tells of."""
+
+    factor: str
+    code: str
+    sharing: list[str]
+    beside: list[str]
+
+
+def _row(held: _Held, most: float, second: float, chance: float) -> dict[str, Any]:
     verdict: Verdict
+    factor, code = held.factor, held.code
     if most <= max(LOST, chance):
-        verdict, words = "no code", f"{factor} is lost: no code tells more than {most:.0%} of it"
+        least = "no code is in use" if not code else "no code tells anything of it"
+        told_little = f"no code tells more than {most:.0%} of it"
+        verdict, words = "no code", f"{factor} is lost: {told_little if round(most, 2) else least}"
         words += f", as chance does ({chance:.0%})" if most > LOST else ""
     elif second > SHARED * most:
-        shown = f"{', '.join(sharing[:-1])} and {sharing[-1]}"
-        verdict, words = "several codes", f"{factor} is shared by {shown}: the best of them, {code}, tells {most:.0%}"
+        verdict = "several codes"
+        words = f"{factor} is shared by {_listed(held.sharing)}: the best of them, {code}, tells {most:.0%}"
+    elif held.beside:
+        verdict = "mixed code"
+        words = f"{factor} is held by {code}, which tells of {_listed(held.beside)} as well: it tells {most:.0%} of it"
+        words += f", the next code {second:.0%}"
     else:
         verdict, words = "one code", f"{factor} is held by {code}: it tells {most:.0%} of it, the next {second:.0%}"
     told = {"information": most, "second": second, "chance": chance}
     return {"verdict": verdict, "code": code, **told, "words": words}
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def twin_notes(codes: pd.DataFrame) -> list[Note]:
