@@ -159,6 +159,18 @@ def test_a_training_that_overflows_keeps_the_last_good_weights(tmp_path: Path) -
         assert_exact(values, before[name])
 
 
+def test_a_fabric_goes_on_as_it_is_asked_to(tmp_path: Path) -> None:
+    """Without momentum, what it was before does not matter."""
+    fabric, path = trained(1), tmp_path / "fabric"
+    assert fabric.fit(images(), labels(), epochs=1, **TRAINED).status == "done"
+    fabric.save(path)
+    torch.save({**read_checkpoint(path, LAYOUT), "optimiser": None}, path)
+    other = Fabric.load(path)
+    for one in (fabric, other):
+        one.fit(images(), labels(), epochs=2, momentum=0.0, **TRAINED)
+    assert_same(fabric, other)
+
+
 def test_what_is_kept_of_an_epoch_does_not_move_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"
     trained(1, fit={"checkpoint": good})

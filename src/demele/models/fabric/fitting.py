@@ -77,7 +77,7 @@ class FabricFitting:
             self._open()
             if self._content["status"] != "diverged" and self._content["epoch"] < epochs:
                 self._work_off(epochs, report, on_epoch)
-            elif self._path is not None and not self._path.exists():
+            elif self._path is None or not self._path.exists():  # nothing is left to do
                 self._keep("done")
         if self._content["problem"]:
             warn_user(self._content["problem"], NotConvergedWarning)
@@ -103,6 +103,8 @@ class FabricFitting:
             )
             if self._content["optimiser"] is not None:
                 self._optimiser.load_state_dict(self._content["optimiser"])
+            for group in self._optimiser.param_groups:  # a fabric that goes on may be asked for others than before
+                group.update(momentum=self._spec.momentum, weight_decay=self._spec.weight_decay)
 
     def _work_off(self, epochs: int, report: Report | None, on_epoch: OnEpoch | None) -> None:
         """Make the epochs that are left, and keep each."""
