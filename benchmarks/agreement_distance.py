@@ -71,7 +71,8 @@ def _drawn(one: About) -> Array:
 def _of_defects(codes: Array, numbers: Array) -> dict[str, float | None]:
     """Return 17 scores as the review's code computes them, of factors read as numbers."""
     raw = {"z_diff": {"units": "raw"}, "z_min_variance": {"prune_below": 0.05}}
-    raw |= {"irs": {"weights": "raw-deviation"}, "explicitness": {"score_on": "training"}}
+    raw |= {"irs": {"weights": "raw-deviation", "normaliser": "maximum", "value_weights": "uniform"}}
+    raw |= {"explicitness": {"score_on": "training"}}
     found = _evaluated(codes, numbers, kinds="continuous", options=raw)
     found |= {name: put_back.gaps_by_code_entropy(codes, numbers, sup=name == "mig_sup") for name in ("mig", "mig_sup")}
     for model, fits in (("lasso", put_back.lasso_fits), ("forest", _forest_fits)):
