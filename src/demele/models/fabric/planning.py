@@ -202,17 +202,15 @@ def plan_weights(
     Of each link only its ``floor(cap n)`` lowest can ever go, and all are taken in one order: the lowest of the union
     are what a walk from low to high with a count for each link finds.
     """
-    candidates, values, links = [], [], []
-    for number, own in enumerate(scores):
+    ends = np.cumsum([len(own) for own in scores])
+    candidates = []
+    for own, end in zip(scores, ends, strict=True):
         most = len(own) if cap is None else int(cap * len(own) + 1e-9)
-        lowest = np.argsort(own, kind="stable")[:most]
-        candidates.append(np.sort(lowest))
-        values.append(own[candidates[-1]])
-        links.append(np.full(len(lowest), number))
-    place, link = np.concatenate(candidates), np.concatenate(links)
-    first = np.argsort(np.concatenate(values), kind="stable")[:remove]
-    masked = [np.zeros(len(own), dtype=bool) for own in scores]
-    for number, flags in enumerate(masked):
-        flags[place[first[link[first] == number]]] = True
-    total = sum(map(len, scores))
-    return masked, Pruning(level="weights", requested=remove, removed=len(first), total=total)
+        lowest = np.sort(np.argsort(own, kind="stable")[:most])
+        candidates.append(lowest + end - len(own))
+    places = np.concatenate(candidates)
+    first = places[np.argsort(np.concatenate(scores)[places], kind="stable")[:remove]]
+    flags = np.zeros(ends[-1], dtype=bool)
+    flags[first] = True
+    masked = np.split(flags, ends[:-1])
+    return masked, Pruning(level="weights", requested=remove, removed=len(first), total=int(ends[-1]))
