@@ -155,3 +155,28 @@ def test_a_page_on_codes_from_elsewhere(demele: Program, folder: Path) -> None:
     wrong = demele("vae", "report", "other.npz", "--report", "other.html")
     assert wrong.status == 2
     assert not Path("other.html").exists()
+
+
+def test_an_archive_without_codes_is_told_in_words(demele: Program, folder: Path) -> None:
+    np.savez("other.npz", z=np.zeros((10, 2)))
+    found = demele("vae", "report", "other.npz", "--report", "page.html")
+    assert found.status == 2
+    assert "expected an array 'codes', found z" in found.err
+    found = demele("vae", "report", "missing.npz", "--report", "page.html")
+    assert found.status == 2
+    assert "missing.npz" in found.err
+    assert not (folder / "page.html").exists()
+
+
+def test_missing_annotations_are_refused_in_the_options_of_the_command(demele: Program) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (60, 1)).astype(float)
+    codes = factors + rng.normal(scale=0.1, size=(60, 1))
+    factors[7] = np.nan
+    np.savez("part.npz", codes=codes, factors=factors)
+    found = demele("vae", "report", "part.npz", "--report", "page.html")
+    assert found.status == 2
+    assert "--missing omit" in found.err
+    found = demele("vae", "report", "part.npz", "--missing", "omit", "--report", "page.html")
+    assert found.status == 0
+    assert "annotations are missing of 'v1' in 1" in found.out

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from demele import studies
-from demele.core.errors import FormatError, InputError, InputTypeError
+from demele.core.errors import FormatError, InputError, InputTypeError, UndefinedFactorWarning
 from demele.core.seeds import rng_for
-from demele.data import Sample
+from demele.data import ArrayImages, Sample
 from tests.studies.models import PLACES, QUICK, drawn, examined, perfect_sample, squares
 from tests.tolerances import ROUNDING, SINGLE, assert_close, assert_exact
 
@@ -217,14 +217,96 @@ def test_codes_that_are_not_finite_are_refused_with_the_factors_of_the_row() -> 
         studies.examine(Sample(codes, sample.factors, "Broken."), squares(), **QUICK)
 
 
-def test_a_collapsed_model_is_told() -> None:
-    sample = perfect_sample()
+def collapsed_sample() -> Sample:
     noise = pd.DataFrame(np.random.default_rng(2).normal(scale=0.01, size=(108, 2)), columns=["a", "b"])
     std = pd.DataFrame(np.ones((108, 2)), columns=["a", "b"])
-    found = studies.examine(Sample(noise, sample.factors, "Noise.", codes_std=std), squares(), **QUICK)
+    return Sample(noise, perfect_sample().factors, "Noise.", codes_std=std)
+
+
+def test_a_collapsed_model_is_told() -> None:
+    found = studies.examine(collapsed_sample(), squares(), **QUICK)
     assert found.collapsed
     assert "collapsed" in [note.code for note in found.notes]
     assert set(found.factors["verdict"]) == {"no code"}
+
+
+@pytest.mark.parametrize(
+    ("offset", "told"), [(0.0005, ["collapsed"]), (0.5, ["collapsed", "worse-than-mean-image"])], ids=["a hair", "far"]
+)
+def test_a_collapsed_model_is_told_its_reconstructions_only_where_they_are_far_worse(offset: float, told: Any) -> None:
+    mean = np.mean(squares().images(np.arange(108)) / 255, axis=0)
+
+    def decode(codes: Any) -> Any:
+        return np.repeat(np.clip(mean + offset, 0, 1)[None], len(codes), axis=0)
+
+    found = studies.examine(collapsed_sample(), squares(), decode=decode, **QUICK)
+    assert found.reconstructions is not None
+    assert found.reconstructions.explained < 0
+    assert [note.code for note in found.notes if note.severity == "warning"] == told
+
+
+def test_images_whose_factors_contradict_those_of_the_codes_are_refused() -> None:
+    order = np.r_[0:30, 90, 31:90, 30, 91:108]
+    other = squares().subset(order)
+    x, moved = squares().factors()["x"][30], squares().factors()["x"][90]
+    assert x != moved
+    with pytest.raises(InputError, match=rf"2 of 108 differ in 'x': row 30 is {x} there, {moved} here; .*subset"):
+        studies.examine(perfect_sample(), other, **QUICK)
+    sample = perfect_sample()
+    texts = sample.factors.assign(shade=sample.factors["shade"].astype(str).replace({"0": "dark"}))
+    images = ArrayImages(squares().images(np.arange(108)), {"shade": texts["shade"].to_numpy(str)[::-1]})
+    with pytest.raises(InputError, match="72 of 108 differ in 'shade': row 0 is dark there, 2 here"):
+        studies.examine(Sample(sample.codes, texts, "Texts."), images, **QUICK)
+
+
+@pytest.mark.parametrize(
+    "factors",
+    [
+        lambda frame: frame.astype(float).astype("float32") * (1 + 1e-7),
+        lambda frame: frame.assign(x=frame["x"] / 10),  # positions of the same values
+        lambda frame: frame.assign(x=frame["x"].astype(str) + "th"),
+        lambda frame: frame.rename(columns={"x": "y", "y": "x"})[["shade"]],
+    ],
+    ids=["single precision", "positions", "texts", "part"],
+)
+def test_the_same_factors_may_be_written_in_another_way(factors: Any) -> None:
+    sample = perfect_sample()
+    other = Sample(sample.codes, factors(sample.factors), "Written in another way.")
+    assert studies.examine(other, squares(), **QUICK).n == 108
+
+
+@pytest.mark.parametrize("missing", ["raise", "omit"])
+def test_missing_annotations_are_refused_or_told(missing: Any) -> None:
+    sample = perfect_sample()
+    factors = sample.factors.assign(x=sample.factors["x"].where(np.arange(108) % 3 > 0))
+    lacking = Sample(sample.codes, factors, "Annotated in part.")
+    if missing == "raise":
+        with pytest.raises(InputError, match=r"36 missing annotations in column 'x', first at row 0; .*missing='omit'"):
+            studies.examine(lacking, squares(), **QUICK)
+        return
+    look = studies.examine(lacking, squares(), missing="omit", **QUICK)
+    (note,) = [note for note in look.notes if note.code == "missing-annotations"]
+    assert note.message == "of 108 rows annotations are missing of 'x' in 36: each is judged on the others"
+    assert look.scores is not None
+    assert look.factors["verdict"].tolist() == ["one code"] * 3
+
+
+def test_arrays_are_accepted_as_codes_and_factors(look: studies.Examination) -> None:
+    sample = perfect_sample()
+    assert sample.codes_std is not None
+    arrays = Sample(
+        sample.codes.to_numpy(),  # type: ignore[arg-type]
+        sample.factors.to_numpy(float),  # type: ignore[arg-type]
+        "Arrays.",
+        codes_std=sample.codes_std.to_numpy(),  # type: ignore[arg-type]
+    )
+    found = studies.examine(arrays, squares(), decode=drawn, **QUICK)
+    assert found.codes.index.tolist() == ["z1", "z2", "z3", "z4"]
+    assert found.factors.index.tolist() == ["v1", "v2", "v3"]
+    assert found.factors["code"].tolist() == look.factors["code"].tolist()
+    assert_exact(found.codes["kl"].to_numpy(), look.codes["kl"].to_numpy())
+    with pytest.raises(InputTypeError, match=r"codes: expected a data frame or an array .*, got list"):
+        Sample([[1.0]], sample.factors, "A list.")  # type: ignore[arg-type]
 
 
 def test_codes_that_do_not_vary_are_not_scored_but_shown() -> None:
@@ -295,6 +377,35 @@ def test_a_file_with_codes_alone_has_no_scores(tmp_path: Path) -> None:
     assert found.scores is None
     assert found.information is None
     assert found.codes["active"].all()
+
+
+def test_a_file_of_pictures_without_factors_is_shown(tmp_path: Path) -> None:
+    pictures = squares().images(np.arange(108))
+    path = saved(tmp_path, codes=perfect_sample().codes.to_numpy(), images=pictures, reconstructions=pictures)
+    found = studies.examine(path, **QUICK)
+    assert found.scores is None
+    assert found.factors.empty
+    assert found.reconstructions is not None
+    assert found.reconstructions.mean_error == 0
+    assert studies.examine(saved(tmp_path, codes=FILE["codes"]), pictures[:10], **QUICK).n == 10
+
+
+def test_factors_that_do_not_vary_are_left_out_and_told(tmp_path: Path) -> None:
+    images = squares().images(np.arange(10))
+    path = saved(tmp_path, **FILE | {"factors": np.zeros((10, 2))}, images=images)
+    with pytest.warns(UndefinedFactorWarning, match="do not vary"):
+        found = studies.examine(path, **QUICK)
+    (note,) = [note for note in found.notes if note.code == "constant-factors"]
+    assert note.message == "factors that do not vary are left out: 'v1', 'v2'"
+    assert found.scores is None
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["a"], ["a", "b", "c"], [1, 2]])
+def test_names_of_factors_are_one_different_text_for_each(tmp_path: Path, names: Any) -> None:
+    factors = np.column_stack([np.repeat([0.0, 1.0], 5), np.tile([0.0, 1.0], 5)])
+    path = saved(tmp_path, codes=FILE["codes"], factors=factors, factor_names=np.array(names))
+    with pytest.raises(FormatError, match=r"::factor_names: expected 2 different texts, found"):
+        studies.examine(path, **QUICK)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

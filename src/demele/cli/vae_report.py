@@ -45,6 +45,13 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "model", metavar="RUN", help="the file of demele vae train, or an .npz with codes")
     option(parser, "images", nargs="?", metavar="IMAGES", help="sprites, room, squares, or a file or folder")
     option(parser, "--size", type=int, metavar="S", help="height and width (default: those of the model)")
+    option(
+        parser,
+        "--missing",
+        choices=("raise", "omit"),
+        default="raise",
+        help="annotations: refuse, or judge each factor on the rows annotated for it (default: raise)",
+    )
     option(parser, "--report", required=True)
     option(parser, "--seed", default=0)
     option(parser, "--force", "--quiet")
@@ -54,10 +61,10 @@ def _run(arguments: argparse.Namespace) -> None:
     named = arguments.images
     model = Path(arguments.model)
     check_targets(arguments, ("report",), inputs=[model, *([Path(named)] if named is not None else [])])
-    from demele.studies.codes_file import is_codes_file
+    from demele.studies.codes_file import is_arrays_file
 
     with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)):
-        found = _of_codes(arguments, model) if is_codes_file(model) else _of_run(arguments, model)
+        found = _of_codes(arguments, model) if is_arrays_file(model) else _of_run(arguments, model)
         found.to_html(arguments.report)
     emit(f"{found!r}\n", None)
     say_written(arguments, report="page written to")
@@ -68,7 +75,7 @@ def _of_codes(arguments: argparse.Namespace, file: Path) -> "Examination":
     from demele.studies import examine
 
     images = None if arguments.images is None else named_images(arguments.images, arguments.size)
-    return examine(file, images, seed=arguments.seed, name=file.name)
+    return examine(file, images, missing=arguments.missing, seed=arguments.seed, name=file.name)
 
 
 def _of_run(arguments: argparse.Namespace, file: Path) -> "Examination":
@@ -79,4 +86,4 @@ def _of_run(arguments: argparse.Namespace, file: Path) -> "Examination":
     vae = load(file)
     named = arguments.images
     images = trained_on(vae.spec) if named is None else images_of_size(named, arguments.size, vae.spec)
-    return of_model(vae, images, seed=arguments.seed)
+    return of_model(vae, images, missing=arguments.missing, seed=arguments.seed)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.columns import Factor
-from demele.core.errors import AmbiguousKindWarning, InputError, UndefinedFactorWarning, quoted, warn_user
+from demele.core.errors import AmbiguousKindWarning, FormatError, InputError, UndefinedFactorWarning, quoted, warn_user
 from demele.core.inputs import is_text, read_factors
 from demele.core.table_columns import split_columns
 from demele.data.space import FactorSpace
@@ -69,6 +70,22 @@ def factor_table(factors: object, n: int, *, kinds: object = None) -> pd.DataFra
         warn_user(f"factors: {told} do not vary, and are left out", UndefinedFactorWarning)
     varied = [column for column in read.columns if not column.constant]
     return pd.DataFrame({one.name: _column(one, parts[one.name]) for one in varied}, index=pd.RangeIndex(n))
+
+
+def factor_names(path: Path, held: NDArray[Any], n_factors: int) -> list[str]:
+    """Return the names of factors that a file holds.
+
+    Raises
+    ------
+    FormatError
+        If they are not one different text for each.
+    """
+    if held.dtype.kind != "U" or held.shape != (n_factors,) or len(set(held.tolist())) < held.size:
+        raise FormatError(
+            f"{path}::factor_names", f"expected {n_factors} different texts, found {held.dtype} {held.shape}"
+        )
+    names: list[str] = held.tolist()
+    return names
 
 
 def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None:

@@ -24,6 +24,7 @@ from demele.core.npy_files import (
 from demele.core.reading import check_characters, check_unpacked, parsing, regular_file, unpacking_at_most
 from demele.data.array_images import ArrayImages
 from demele.data.catalogue import DRAWN
+from demele.data.factor_tables import factor_names
 from demele.data.images import ImageSet
 from demele.data.loaders.converted import is_converted, open_converted
 from demele.data.mapped import MappedArray, StoredArray
@@ -238,12 +239,8 @@ def _table(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.Z
         raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {held.shape}")
     if "factor_names" not in members:
         return table
-    names = read_member(archive, members["factor_names"])
-    if names.dtype.kind != "U" or names.shape != table.shape[1:] or len(set(names.tolist())) < names.size:
-        raise FormatError(
-            f"{path}::factor_names", f"expected {table.shape[1]} different texts, found {names.dtype} {names.shape}"
-        )
-    return dict(zip(names.tolist(), table.T, strict=True))
+    names = factor_names(path, read_member(archive, members["factor_names"]), table.shape[1])
+    return dict(zip(names, table.T, strict=True))
 
 
 # Folders -------------------------------------------------------------------------------------------------------------

@@ -23,9 +23,10 @@ class Sample:
     Attributes
     ----------
     codes : DataFrame of shape (n_samples, n_codes), float64
-        One row per sample, one named column per code.
+        One row per sample, one named column per code. Arrays are accepted too: their columns are called z1, z2, ...
     factors : DataFrame of shape (n_samples, n_factors)
-        The same rows in the same order. A categorical factor has a categorical column, a continuous one float64.
+        The same rows in the same order. A categorical factor has a categorical column, a continuous one float64. The
+        columns of arrays are called v1, v2, ...
     provenance : str
         Where the samples, the codes and the factors come from, in one or two sentences.
     images : array of shape (n_samples, height, width, channels), uint8 or float, or None
@@ -59,6 +60,11 @@ class Sample:
     codes_std: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
+        frames = {"codes": _frame(self.codes, "codes", "z"), "factors": _frame(self.factors, "factors", "v")}
+        if self.codes_std is not None:
+            frames["codes_std"] = _frame(self.codes_std, "codes_std", list(frames["codes"].columns))
+        for name, frame in frames.items():
+            object.__setattr__(self, name, frame)
         if len(self.codes) != len(self.factors):
             raise InputError(
                 ("codes", "factors"), f"expected the same number of rows, got {len(self.codes)} and {len(self.factors)}"
@@ -76,6 +82,22 @@ class Sample:
         (rows, codes), factors = self.codes.shape, self.factors.shape[1]
         shape = "" if self.images is None else f", images of {' x '.join(map(str, self.images.shape[1:]))}"
         return f"Sample({rows} rows, {codes} codes, {factors} factors{shape}; {self.provenance})"
+
+
+def _frame(given: Any, argument: str, names: str | list[str]) -> pd.DataFrame:
+    """Return a frame as it is, and an array as one; ``names``: of its columns, or what they begin with."""
+    import pandas as pd
+
+    if isinstance(given, pd.DataFrame):
+        return given
+    if not isinstance(given, np.ndarray) or given.ndim not in (1, 2):
+        got = type(given).__name__ if not isinstance(given, np.ndarray) else f"shape {given.shape}"
+        raise InputTypeError(argument, f"expected a data frame or an array (n_samples, n_columns), got {got}")
+    table = given[:, None] if given.ndim == 1 else given
+    wanted = [f"{names}{number}" for number in range(1, table.shape[1] + 1)] if isinstance(names, str) else names
+    if len(wanted) != table.shape[1]:
+        raise InputError(argument, f"expected {len(wanted)} columns, as of the codes, got {table.shape[1]}")
+    return pd.DataFrame(table, columns=wanted)
 
 
 def _check_images(images: object, n: int) -> None:

@@ -11,14 +11,17 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.errors import FormatError, InputError
+from demele.core.errors import FormatError, InputError, quoted
 from demele.core.npy_files import members_of, opened_archive, read_member
 from demele.core.reading import check_unpacked, regular_file
+from demele.core.results import Note
 from demele.data.array_images import ArrayImages
-from demele.data.factor_tables import factor_table
+from demele.data.factor_tables import factor_names, factor_table
 from demele.data.sample import Sample
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from demele.data.images import ImageSet
 
 #: What a file may hold beside factors under their own names.
@@ -35,20 +38,23 @@ class CodesFile:
     images : ImageSet or None
     reconstructions : array of uint8 of shape (n_samples, height, width, channels), or None
     traversals : array of uint8 of shape (n_codes, steps, height, width, channels), or None
+    notes : tuple of Note
+        What is left out.
     """
 
     sample: Sample
     images: ImageSet | None
     reconstructions: NDArray[np.uint8] | None
     traversals: NDArray[np.uint8] | None
+    notes: tuple[Note, ...] = ()
 
 
-def is_codes_file(path: Path) -> bool:
-    """Whether a file is an archive of arrays that holds codes."""
+def is_arrays_file(path: Path) -> bool:
+    """Whether a file is an archive of arrays, which may hold codes; files of PyTorch are archives of other things."""
     if not path.is_file() or not is_zipfile(path):
         return False
     with opened_archive(path) as archive:
-        return "codes.npy" in archive.namelist()
+        return bool(members_of(archive)) and all(name.endswith(".npy") for name in archive.namelist())
 
 
 def read_codes_file(path: Path) -> CodesFile:
@@ -82,10 +88,12 @@ def read_codes_file(path: Path) -> CodesFile:
     n, d = codes.shape
     names = [f"z{number}" for number in range(1, d + 1)]
     std = pd.DataFrame(_columns(path, arrays, "codes_std"), columns=names) if "codes_std" in arrays else None
+    given = _factors(path, arrays, n)
     try:
-        factors = factor_table(_factors(arrays, n), n)
+        factors = factor_table(given, n)
         sample = Sample(pd.DataFrame(codes, columns=names), factors, f"Codes of the file {path.name}.", codes_std=std)
-        images = ArrayImages(arrays["images"], factors, name=path.name) if "images" in arrays else None
+        known = factors if factors.shape[1] else None
+        images = ArrayImages(arrays["images"], known, name=path.name) if "images" in arrays else None
     except FormatError:
         raise
     except InputError as error:
@@ -95,7 +103,17 @@ def read_codes_file(path: Path) -> CodesFile:
         images=images,
         reconstructions=_pictures(path, arrays, "reconstructions", (n,)),
         traversals=_pictures(path, arrays, "traversals", (d,)),
+        notes=_left_out(given, factors),
     )
+
+
+def _left_out(given: Mapping[str, NDArray[Any]], factors: pd.DataFrame) -> tuple[Note, ...]:
+    """Say which factors do not vary."""
+    still = tuple(name for name in given if name not in factors.columns)
+    if not still:
+        return ()
+    message = f"factors that do not vary are left out: {', '.join(map(quoted, still))}"
+    return (Note(code="constant-factors", message=message, subject=still, severity="warning"),)
 
 
 def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float64]:
@@ -106,16 +124,18 @@ def _columns(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArr
     return held.astype(np.float64)
 
 
-def _factors(arrays: Mapping[str, NDArray[Any]], n: int) -> object:
+def _factors(path: Path, arrays: Mapping[str, NDArray[Any]], n: int) -> dict[str, NDArray[Any]]:
     """Return factors by name: single columns, which may be texts, before the columns of one table."""
     single = {name: held for name, held in arrays.items() if name not in ARRAYS and held.shape == (n,)}
     if "factors" not in arrays:
         return single
     table = arrays["factors"]
     table = table[:, None] if table.ndim == 1 else table
-    names = [str(name) for name in arrays.get("factor_names", np.array([], dtype=str)).ravel()]
-    if len(names) != table.shape[1]:
-        return table if table.shape[1] else {}
+    if table.ndim != 2:
+        raise FormatError(f"{path}::factors", f"expected shape (n, n_factors), found {table.shape}")
+    names = [f"v{number}" for number in range(1, table.shape[1] + 1)]
+    if "factor_names" in arrays:
+        names = factor_names(path, arrays["factor_names"], table.shape[1])
     return {name: single.get(name, column) for name, column in zip(names, table.T, strict=True)}
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, is_number
-from demele.core.errors import DemeleWarning, InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.checked_numbers import checked_count
+from demele.core.errors import DemeleWarning, InputError, NotEnoughData
+from demele.core.inputs import Missing
 from demele.core.results import Evaluation, Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.version import __version__
-from demele.data.array_images import ArrayImages
 from demele.data.images import ImageSet
 from demele.data.sample import Sample
 from demele.scoring.evaluate import evaluate
@@ -32,6 +32,7 @@ from demele.studies.decoding import (
     tried_rows,
 )
 from demele.studies.examination import Examination, Reconstructions, Traversals
+from demele.studies.given import check_annotated, check_finite, checked_images, checked_range, given_sample
 from demele.studies.held import chance_shares, code_facts, factor_facts, shares_of_entropy, twin_notes
 from demele.studies.sweeps import sweeps
 
@@ -47,6 +48,8 @@ MOST_ENCODED = 25_000
 #: Of the forest whose importances are shown: its scores, trees, and the rows that it is grown on.
 _FOREST = ("dci_forest_modularity", "dci_forest_compactness", "dci_forest_explicitness")
 _TREES, _FOREST_ROWS = 10, 1000
+#: By how much the reconstructions of a collapsed model must be worse than the mean picture, as a share, to be told.
+_WORSE = 0.05
 
 
 def examine(
@@ -63,6 +66,7 @@ def examine(
     chance: int = 5,
     forest: int = _TREES,
     kinds: object = None,
+    missing: Missing = "raise",
     seed: int = 0,
     name: str = "",
 ) -> Examination:
@@ -97,6 +101,9 @@ def examine(
         2000 rows, are added without intervals; 0 for none.
     kinds : optional
         Of the factors, as in :func:`demele.evaluate`.
+    missing : {"raise", "omit"}
+        What to do with missing annotations: refuse, or judge each factor on the rows annotated for it, as
+        ``notes`` then says.
     seed : int, default 0
         Of everything that is drawn.
     name : str, optional
@@ -111,10 +118,11 @@ def examine(
     Raises
     ------
     InputError, InputTypeError
-        If codes are not finite (naming the factors of the first such row), images are more or fewer than codes, or
-        decoded images are of another shape or range.
+        If codes are not finite (naming the factors of the first such row), annotations are missing, images are more
+        or fewer than codes or their factors contradict those of the codes (naming the first such row), the decoder
+        cannot take the codes, or decoded images are of another shape or range.
     FormatError
-        For a file that holds no codes, or arrays of other shapes.
+        For a file that is not there, holds no codes, or arrays of other shapes.
 
     Notes
     -----
@@ -131,20 +139,22 @@ def examine(
     >>> look.factors["verdict"].value_counts().to_dict()
     {'one code': 6}
     """
-    held = read_codes_file(Path(sample)) if isinstance(sample, str | Path) else _given(sample)
+    held = read_codes_file(Path(sample)) if isinstance(sample, str | Path) else given_sample(sample)
     codes = held.sample.codes
     check_finite(held.sample)
-    shown = _checked_images(images, held)
+    shown = checked_images(images, held)
     start = checked_seed(seed)
     factors = held.sample.factors
+    lacking = check_annotated(factors, kinds=kinds, missing=missing)
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
     own = code_facts(codes, held.sample.codes_std, shares)
     told = None if shares is None else _verdicts(codes, factors, shares, own, kinds=kinds, seed=start)
     decode = model.decode if decode is None and model is not None else decode
-    moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), _checked_range(value_range), start)
-    settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "name": name or "codes"}
+    moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), checked_range(value_range), start)
+    settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "missing": missing}
     chosen = _drawn(len(codes), checked_count(rows, "rows", 4), start)
-    scores, missing = _scores(held.sample, chosen, metrics, settings)
+    settings["name"] = name or "codes"
+    scores, unscored = _scores(held.sample, chosen, metrics, settings)
     scores, importances = _with_forest(scores, held.sample, chosen, forest, settings)
     return Examination(
         name=name or _name(model, shown),
@@ -158,7 +168,13 @@ def examine(
         reconstructions=made,
         samples=samples,
         sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=start),
-        notes=(*_notes(own, made, has_std=held.sample.codes_std is not None), *twin_notes(codes), *missing),
+        notes=(
+            *_notes(own, made, has_std=held.sample.codes_std is not None),
+            *twin_notes(codes),
+            *held.notes,
+            *lacking,
+            *unscored,
+        ),
         history=None if model is None or model.run is None else model.run.history,
         facts=_facts(held.sample, shown, model, len(chosen)),
         version=__version__,
@@ -187,61 +203,6 @@ def model_page(model: VAE, path: Path, *, images: ImageSet, **options: Any) -> P
     """Write the page of :func:`of_model`: what ``VAE.to_html`` does."""
     found = of_model(model, images, **options)
     return found.to_html(path)
-
-
-# What is given --------------------------------------------------------------------------------------------------------
-
-
-def _given(sample: Any) -> CodesFile:
-    if not isinstance(sample, Sample):
-        raise InputTypeError(
-            "sample",
-            f"expected a Sample or the name of a file, got {type(sample).__name__}; demele.models.encode returns one",
-        )
-    images = sample.images
-    held = None if images is None else ArrayImages(images, sample.factors, space=sample.space)
-    return CodesFile(sample=sample, images=held, reconstructions=None, traversals=None)
-
-
-def check_finite(sample: Sample) -> None:
-    """Refuse codes that are not finite, with the factors of the first such row.
-
-    Raises
-    ------
-    InputError
-    """
-    wrong = np.flatnonzero(~np.isfinite(sample.codes.to_numpy(np.float64)).all(axis=1))
-    if wrong.size:
-        values = sample.factors.iloc[wrong[0]].to_dict()
-        told = ", ".join(f"{key} {value}" for key, value in values.items()) or "no factors"
-        raise InputError(
-            "codes",
-            f"codes of {wrong.size} of {len(sample.codes)} rows are not finite, first of row {wrong[0]} ({told})",
-        )
-
-
-def _checked_images(images: Any, held: CodesFile) -> ImageSet | None:
-    if images is None:
-        return held.images
-    if isinstance(images, np.ndarray):
-        images = ArrayImages(images, held.sample.factors)
-    if not isinstance(images, ImageSet):
-        raise InputTypeError("images", f"expected an image set or an array, got {type(images).__name__}")
-    n = len(held.sample.codes)
-    if len(images) != n:
-        raise InputError(
-            "images",
-            f"expected {n:,}, one per row of the codes, got {len(images):,}; of a part of a set give "
-            "images.subset(rows)",
-        )
-    return images
-
-
-def _checked_range(value_range: Any) -> tuple[float, float]:
-    ends = tuple(value_range) if isinstance(value_range, tuple | list) else ()
-    if len(ends) != 2 or not all(is_number(end) and np.isfinite(end) for end in ends) or ends[0] == ends[1]:
-        raise InputTypeError("value_range", f"expected (black, white), such as (0, 1), got {quoted(value_range)}")
-    return float(ends[0]), float(ends[1])
 
 
 # What is found --------------------------------------------------------------------------------------------------------
@@ -296,7 +257,7 @@ def _scores(
     std = None if sample.codes_std is None else sample.codes_std.iloc[rows]
     with warnings.catch_warnings(action="ignore", category=DemeleWarning):  # the scores hold them as notes
         try:
-            return evaluate(codes, factors, list(metrics), codes_std=std, missing="omit", **settings), []
+            return evaluate(codes, factors, list(metrics), codes_std=std, **settings), []
         except NotEnoughData as error:
             message = f"the codes cannot be scored: {error}"
             return None, [Note(code="not-scored", message=message, severity="warning")]
@@ -336,10 +297,12 @@ def _no_shares(codes: pd.DataFrame) -> pd.DataFrame:
 def _notes(codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) -> list[Note]:
     """Say what is wrong with the model as a whole."""
     notes = []
-    if not codes["active"].any():
+    collapsed = not codes["active"].any()
+    if collapsed:
         message = "no code is in use: the model has collapsed, and scores of its codes are of noise"
         notes.append(Note(code="collapsed", message=message, severity="warning"))
-    if made is not None and made.mean_error > made.mean_image_error:
+    # The decoder of a collapsed model makes one picture of all codes, which can hardly beat the mean picture.
+    if made is not None and made.mean_error > made.mean_image_error * (1 + _WORSE * collapsed):
         message = (
             f"reconstructions are worse than one mean picture for all (mean squared error {made.mean_error:.4f}, of "
             f"the mean picture {made.mean_image_error:.4f}): wrong layout of axes, range of values, or weights?"
