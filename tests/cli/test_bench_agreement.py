@@ -86,3 +86,34 @@ def test_mistakes_are_told_in_one_line(
     run = demele("bench", "agreement", *arguments)
     assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
     assert words in run.err
+
+
+def test_one_cell_that_is_no_number_is_told_alone(demele: Program, scores: pd.DataFrame) -> None:
+    texts = scores[["mig", "sap"]].round(2).astype(str)
+    texts.loc[3, "sap"] = "x"
+    texts.to_csv("scores.csv", index=False)
+    run = demele("bench", "agreement", "scores.csv")
+    assert run.status == 2
+    assert "expected real numbers in column 'sap', got 1 value that is none, first 'x' at row 3" in run.err
+    texts.loc[5, "sap"] = "y"
+    texts.to_csv("scores.csv", index=False)
+    assert "got 2 values that are none, first 'x' at row 3" in demele("bench", "agreement", "scores.csv").err
+
+
+def test_a_column_of_names_is_told_to_be_the_configuration(demele: Program, scores: pd.DataFrame) -> None:
+    named = scores[["mig", "sap"]].assign(model=[f"m{row}" for row in range(36)])
+    named.to_csv("scores.csv", index=False)
+    run = demele("bench", "agreement", "scores.csv")
+    assert run.status == 2
+    assert (
+        "column 'model', got texts, first 'm0' at row 0; if they name the models, give --configuration model" in run.err
+    )
+    assert demele("bench", "agreement", "scores.csv", "--configuration", "model").status == 0
+
+
+def test_empty_cells_are_counted_by_metric(demele: Program, scores: pd.DataFrame) -> None:
+    gaps = scores[["mig", "sap"]].copy()
+    gaps.loc[[3, 7], "sap"] = np.nan
+    gaps.to_csv("scores.csv", index=False)
+    run = demele("bench", "agreement", "scores.csv", "--format", "table")
+    assert "note: sap: is undefined for 2 of 36 configurations, which are left out of its pairs" in run.out

@@ -64,7 +64,7 @@ def test_stored_studies_are_shown(demele: Program, stored: Path) -> None:
     [
         (("show",), "--demo shows the one"),
         (("show", "nothing"), "cannot read nothing"),
-        (("show", "study.jsonl", "--demo"), "--study: is given beside --demo"),
+        (("show", "study.jsonl", "--demo"), "STUDY: study.jsonl is given beside --demo"),
         (("run", "--store", "x", "--preset", "embeded"), "--preset: no preset is called 'embeded'"),
         (("run", "--store", "x", "--betas", "a"), "expected numbers, separated by commas"),
         (("run", "--store", "x", "--size", 16), "--size: is of --data"),
@@ -80,3 +80,19 @@ def test_mistakes_are_told_in_one_line(
     assert (run.status, run.out, run.err.count("\n")) == (2, "", 1)
     assert words in run.err
     assert not Path("x").exists()
+
+
+def test_who_asks_for_the_page_gets_a_summary_beside_it(demele: Program, stored: Path, tmp_path: Path) -> None:
+    run = demele("study", "show", stored, "--report", tmp_path / "page.html")
+    assert "9 models: 3 collapsed" in run.out
+    assert run.out == demele("study", "show", stored, "--format", "table").out
+    json.loads(demele("study", "show", stored, "--report", tmp_path / "page.html", "--force", "--format", "json").out)
+    output = tmp_path / "study.json"
+    assert demele("study", "show", stored, "--report", tmp_path / "other.html", "--output", output).out == ""
+    json.loads(output.read_text(encoding="utf-8"))
+
+
+def test_a_study_beside_the_demonstration_is_refused_by_its_own_name(demele: Program, stored: Path) -> None:
+    run = demele("study", "show", stored, "--demo")
+    assert run.status == 2
+    assert f"STUDY: {stored} is given beside --demo; one of them" in run.err

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError, quoted
 from demele.core.names import suggestion
+from demele.core.sentences import give
 from demele.core.table_columns import as_column, is_missing, real_column, split_columns
 
 __all__ = ["ScoreTable", "read_beside", "read_scores"]
@@ -165,7 +166,7 @@ def _metrics(metrics: Sequence[str] | None, columns: Mapping[str, Any], taken: S
 def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) -> NDArray[np.float64]:
     found = np.empty((len(columns[names[0]]), len(names)))
     for place, name in enumerate(names):
-        found[:, place] = real_column(columns[name], name, argument)
+        found[:, place] = _real_scores(columns[name], name, argument)
         infinite = np.flatnonzero(np.isinf(found[:, place]))
         if infinite.size:
             raise InputError(
@@ -174,6 +175,19 @@ def _numbers(columns: Mapping[str, Any], names: Sequence[str], argument: str) ->
                 "a score that is undefined is NaN",
             )
     return found
+
+
+def _real_scores(column: Any, name: str, argument: str) -> NDArray[Any]:
+    """Return scores; of texts in every row say that they may name the models."""
+    try:
+        return real_column(column, name, argument)
+    except InputTypeError as error:
+        texts = [value for value in np.asarray(column).tolist() if isinstance(value, str)]
+        if error.remedy is not None or argument != "scores" or len(texts) < len(column):
+            raise
+        problem = f"expected scores in column {quoted(name)}, got texts, first {quoted(texts[0])} at row 0"
+        remedy = f"if they name the models, {give(configuration=name)}; seeds of one model share its name"
+        raise InputTypeError(argument, problem, remedy) from error
 
 
 def _labels(value: object, columns: Mapping[str, Any], n: int, argument: str) -> NDArray[Any] | None:

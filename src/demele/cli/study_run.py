@@ -37,7 +37,7 @@ examples:
   demele study run --objective beta_tcvae --betas 1,2,4,8 --latents 4,10 --store tc
   demele study show study --report study.html
 
-Results go to stdout (a table on a terminal, JSON otherwise), progress to stderr.
+Results go to stdout (a table on a terminal and with --report, JSON otherwise), progress to stderr.
 Exit status: 0 done, 2 a mistake in the arguments, 130 interrupted: what was finished is kept.
 """
 _SETTINGS = (

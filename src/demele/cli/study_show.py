@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.options import command, option, refuse, told_by
+from demele.cli.options import command, option, told_by
 from demele.cli.output import as_text, emit, format_of, say_written
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
@@ -22,6 +22,7 @@ examples:
   demele study show study --report study.html
   demele study show study --format csv > models.csv
 
+Results go to stdout: a table on a terminal and with --report, JSON otherwise.
 csv has a row for each model, with its scores; --pairs csv a row for each pair of metrics.
 Exit status: 0 done, 2 a mistake in the arguments.
 """
@@ -43,7 +44,8 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele import studies
 
     if arguments.demo:
-        refuse(arguments, ("study",), "is given beside --demo; one of them")
+        if arguments.study is not None:
+            raise InputError(f"STUDY: {arguments.study} is given beside --demo; one of them")
         check_targets(arguments, ("report", "output"))
         study = studies.demo()
     elif arguments.study is None:
@@ -57,8 +59,10 @@ def _run(arguments: argparse.Namespace) -> None:
 def print_study(found: "Study", arguments: argparse.Namespace) -> None:
     """Write a study as the options of a command ask."""
     pairs = getattr(arguments, "pairs", False)
+    # Who asks for the page reads that: thousands of lines of JSON only where they are asked for.
+    is_summary = arguments.report is not None and arguments.output is None and arguments.format is None
     text = as_text(
-        format_of(arguments.format, arguments.output),
+        "table" if is_summary else format_of(arguments.format, arguments.output),
         table=lambda: _table(found, arguments),
         data=found.to_dict,
         frame=lambda: found.agreement().to_frame() if pairs else found.to_frame(),

@@ -221,11 +221,13 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
                 wrong.append(row)
         if not wrong:
             return result
+        _refuse_few_texts(values, name, argument)
         raise InputTypeError(
             argument,
             f"expected real numbers in column {quoted(name)}, got {len(wrong)} other values, "
             f"first {quoted(values[wrong[0]])} at row {wrong[0]}" + number_hint(values[wrong[0]], values),
         )
+    _refuse_few_texts(values, name, argument)
     what = {"U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "time spans"}
     raise InputTypeError(
         argument,
@@ -233,6 +235,33 @@ def real_column(column: Any, name: str, argument: str) -> NDArray[Any]:
         f"{what.get(values.dtype.kind, values.dtype)}, first {quoted(values[0])} at row 0"
         + number_hint(values[0], values),
     )
+
+
+def _refuse_few_texts(values: NDArray[Any], name: str, argument: str) -> None:
+    """Refuse a column of numbers that a few texts among them have made texts of: by those few.
+
+    Raises
+    ------
+    InputTypeError
+    """
+    odd = [row for row, value in enumerate(values) if not _reads_as_number(value)]
+    if not odd or 2 * len(odd) >= len(values) or number_hint(values[odd[0]], values):
+        return
+    few = f"{len(odd)} value{'s' * (len(odd) > 1)} that {'are' if len(odd) > 1 else 'is'} none"
+    raise InputTypeError(
+        argument,
+        f"expected real numbers in column {quoted(name)}, got {few}, first {quoted(values[odd[0]])} at row {odd[0]}",
+        "leave the cell empty where there is no number",
+    )
+
+
+def _reads_as_number(value: object) -> bool:
+    if value is None or is_missing(value) or isinstance(value, int | float | np.number | np.bool_):
+        return True
+    try:
+        return isinstance(value, str) and np.isfinite(float(value))
+    except ValueError:
+        return False
 
 
 def series_to_numpy(series: Any, *, keep_kind: bool) -> NDArray[Any]:
