@@ -51,6 +51,8 @@ def load_images() -> Any:
 def test_tables_and_histories_are_printed(demele: Program) -> None:
     table = demele(*SMALL, "--steps", 3, "--format", "table").out
     assert "done after 3 steps: " in table
+    assert "total correlation, estimated" in table
+    assert "Estimates from batches may leave what is possible" in table
     assert "likelihood bernoulli, beta normalised 0.0469" in " ".join(table.split())
     history = demele(*SMALL, "--steps", 3, "--format", "csv").out.splitlines()  # returns at once
     assert history[0].startswith("step,loss,reconstruction,kl,kl_z1,kl_z2,kl_z3,total_correlation,penalty")
@@ -73,6 +75,15 @@ def test_an_interrupted_training_is_kept_and_goes_on(demele: Program, monkeypatc
     kept = load("run").run
     assert kept is not None
     assert (kept.status, kept.steps) == ("interrupted", 6)
+    assert repr(kept) == "Run(interrupted after 6 steps, before anything was measured)"
+    assert not kept.collapsed
+    pytest.importorskip("PIL")
+    report = demele("vae", "report", "run", "--report", "half.html", "--quiet")
+    first = "warning: the training is unfinished (interrupted): these are the weights after step 6"
+    assert first in report.out
+    page = Path("half.html").read_text(encoding="utf-8")
+    assert "the training is unfinished (interrupted)" in page
+    assert "0 of 3 codes in use" not in page
     assert json.loads(demele(*SMALL, "--steps", 9).out)["steps"] == 9
 
 
@@ -180,3 +191,31 @@ def test_missing_annotations_are_refused_in_the_options_of_the_command(demele: P
     found = demele("vae", "report", "part.npz", "--missing", "omit", "--report", "page.html")
     assert found.status == 0
     assert "annotations are missing of 'v1' in 1" in found.out
+
+
+def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
+    call = ("vae", "train", "squares", "--size", 16, "--network", "mlp", "--latents", 3, "--output", "run")
+    found = demele(*call, "--lr", 1000, "--steps", 200, "--format", "table")
+    assert found.status == 0
+    assert "lower --lr, or bound the log-variances with --logvar-bounds=LOW,HIGH" in found.err
+    assert "the figures below are of no trained model" in found.out
+    assert "yes" not in found.out.split()
+    report = demele("vae", "report", "run", "--report", "page.html", "--quiet")
+    assert report.status == 2
+    assert "RUN: its training diverged: the loss or its gradient was not finite at step" in report.err
+
+
+def test_log_variances_are_bounded_from_the_command_line(demele: Program) -> None:
+    call = ("vae", "train", "squares", "--size", 16, "--network", "mlp", "--latents", 3, "--output", "run")
+    found = demele(*call, "--steps", 3, "--logvar-bounds=-0.5,0.25")
+    assert found.status == 0
+    std = load("run").encode(load_squares()).codes_std
+    assert std is not None
+    assert np.exp(-0.25) - 1e-6 <= std.to_numpy().min() <= std.to_numpy().max() <= np.exp(0.125) + 1e-6
+    assert "expected LOW,HIGH, such as -10,10, got '10'" in demele(*call, "--logvar-bounds", "10").err
+
+
+def load_squares() -> Any:
+    from demele.data import squares
+
+    return squares(size=16)

@@ -1,5 +1,6 @@
 """A VAE as its user sees it: codes and images in and out, networks of one's own, and what is refused."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 import demele
 from demele.data import ArrayImages
 from demele.models import VAE, encode, load
+from demele.studies.examine import of_model
 from tests.models.squares import fitted, squares, weights
 from tests.tolerances import SINGLE, assert_close, assert_exact
 
@@ -184,3 +186,23 @@ def test_deviations_of_a_sample_are_those_of_its_codes() -> None:
     negative.iloc[5, 1] = -0.5
     with pytest.raises(demele.InputError, match=r"expected standard deviations >= 0, got -0.5 in column 'z2', row 5"):
         replace(sample, codes_std=negative)
+
+
+@pytest.mark.parametrize(
+    ("status", "problem", "told"),
+    [
+        ("done", "", None),
+        ("diverged", "no loss at step 7", "the training diverged, .* finite: no loss at step 7"),
+        ("running", "", r"the training is unfinished \(running\): these are the weights after step 20"),
+    ],
+)
+def test_how_the_training_ended_is_said_before_all_else(status: Any, problem: str, told: str | None) -> None:
+    vae, run = fitted(steps=20)
+    vae.run = replace(run, status=status, problem=problem)
+    notes = of_model(vae, squares(), metrics=[], bootstrap=0, chance=0, forest=0).notes
+    found = [note.message for note in notes if note.code in ("diverged", "unfinished-training")]
+    if told is None:
+        assert not found
+    else:
+        assert notes[0].message == found[0]
+        assert re.match(told, found[0])

@@ -65,6 +65,13 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         help="per_pixel: strengths as at 64 x 64 x 3 pixels, whatever the size (default: raw)",
     )
     option(model, "--init", choices=("torch", "glorot"), help="of the weights (default: torch)")
+    option(
+        model,
+        "--logvar-bounds",
+        type=_bounds,
+        metavar="LOW,HIGH",
+        help="between which log-variances of codes are held, written --logvar-bounds=-10,10 (default: not held)",
+    )
     _add_options_of_objectives(parser.add_argument_group("options of the objective"))
     training = parser.add_argument_group("training")
     option(
@@ -108,7 +115,7 @@ def _run(arguments: argparse.Namespace) -> None:
     chosen = preset(arguments.preset)
     words = told_by(arguments)
     options = given(arguments, *(name for name in _OF_OBJECTIVES if name != "capacity_steps"), steps="capacity_steps")
-    options |= given(arguments, "network", "likelihood", "beta_scale", "init")
+    options |= given(arguments, "network", "likelihood", "beta_scale", "init", "logvar_bounds")
     vae = chosen.model(arguments.objective or "beta_vae", latents=arguments.latents, **options)
     images = _images(arguments, chosen)
     training = {**chosen.training, **given(arguments, "steps", "batch", "lr", "seed", "device", "threads")}
@@ -127,6 +134,14 @@ def _run(arguments: argparse.Namespace) -> None:
     emit(text, None)
     if not arguments.quiet:
         log(f"demele: model kept in {arguments.output}; demele vae encode {arguments.output} --output codes.npz")
+
+
+def _bounds(text: str) -> tuple[float, float]:
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected LOW,HIGH, such as -10,10, got {text!r}") from error
+    return low, high
 
 
 def _images(arguments: argparse.Namespace, chosen: "Preset") -> "ImageSet":

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,6 +170,7 @@ def examine(
         samples=samples,
         sweeps=() if shown is None else sweeps(codes.to_numpy(), shown, seed=start),
         notes=(
+            *_training_notes(model),
             *_notes(own, made, has_std=held.sample.codes_std is not None),
             *twin_notes(codes),
             *held.notes,
@@ -196,7 +198,19 @@ def of_model(model: VAE, images: ImageSet, **options: Any) -> Examination:
     chosen = images
     if len(images) > MOST_ENCODED:
         chosen = images.subset(_drawn(len(images), MOST_ENCODED, checked_seed(options.get("seed", 0))))
-    return examine(model.encode(chosen), chosen, model=model, **options)
+    with _saying_that_it_diverged(model):
+        return examine(model.encode(chosen), chosen, model=model, **options)
+
+
+@contextmanager
+def _saying_that_it_diverged(model: VAE) -> Iterator[None]:
+    """Say of a model whose training diverged why its codes or pictures cannot be used."""
+    try:
+        yield
+    except InputError as error:
+        if model.run is None or model.run.status != "diverged":
+            raise
+        raise InputError("model", f"its training diverged: {model.run.problem}; {error}") from error
 
 
 def model_page(model: VAE, path: Path, *, images: ImageSet, **options: Any) -> Path:
@@ -292,6 +306,18 @@ def _no_shares(codes: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(index=list(codes.columns))
+
+
+def _training_notes(model: VAE | None) -> list[Note]:
+    """Say that a training diverged, or has not ended: before all else, since everything is of such a model then."""
+    run = None if model is None else model.run
+    if run is None or run.status == "done":
+        return []
+    if run.status == "diverged":
+        message = f"the training diverged, and these are the last weights that were finite: {run.problem}"
+        return [Note(code="diverged", message=message, severity="warning")]
+    message = f"the training is unfinished ({run.status}): these are the weights after step {run.steps:,}"
+    return [Note(code="unfinished-training", message=message, severity="warning")]
 
 
 def _notes(codes: pd.DataFrame, made: Reconstructions | None, *, has_std: bool) -> list[Note]:

@@ -12,6 +12,7 @@ from demele.core.errors import InputError, NotConvergedWarning, warn_user
 from demele.core.extras import require
 from demele.core.locks import locked
 from demele.core.reading import parsing
+from demele.core.sentences import arg, setting
 from demele.data.images import ImageSet
 from demele.models.checkpoint import Layout, read_checkpoint, refuse_other_version, write_checkpoint
 from demele.models.specs import refuse_other
@@ -92,7 +93,9 @@ class Fitting:
                 problem = None if ended else self._worked_off(steps, report, on_event)
                 content = self._finished(problem)
         if content["problem"]:
-            warn_user(content["problem"], NotConvergedWarning)
+            bounds = setting("logvar_bounds=(-10, 10)", logvar_bounds=...)
+            remedy = f"lower {arg('lr')}, or bound the log-variances with {bounds}, such as -10 to 10"
+            warn_user(f"{content['problem']}; {remedy}", NotConvergedWarning)
         return self._training.pair, content
 
     def _opened(self) -> dict[str, Any] | None:
@@ -193,7 +196,7 @@ def _why_diverged(step: int, last: float, terms: Terms) -> str:
     largest = terms.posterior.logvar.max().item() if terms.posterior.logvar.numel() else math.nan
     return (
         f"the loss or its gradient was not finite at step {step:,}; the last loss before was {last:.6g}, the largest "
-        f"log-variance {largest:.6g}; lower lr, or bound the log-variances: logvar_bounds=(-10, 10)"
+        f"log-variance {largest:.6g}"
     )
 
 

@@ -87,8 +87,8 @@ class Run(Written):
 
     @property
     def collapsed(self) -> bool:
-        """Whether no code is in use: scores of such codes are of noise."""
-        return not bool(self.active.any())
+        """Whether no code is in use: scores of such codes are of noise. False of what was not measured yet."""
+        return bool(self.examined) and not bool(self.active.any())
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,6 +106,8 @@ class Run(Written):
         return tuple(found)
 
     def __repr__(self) -> str:
+        if not self.examined:
+            return f"Run({self.status} after {self.steps} steps, before anything was measured)"
         used = f"{int(self.active.sum())} of {len(self.active)} codes in use"
         figures = f"R {self.reconstruction:.4g} (floor {self.floor:.4g}), K {self.kl.sum(skipna=False):.3g} nats"
         return f"Run({self.status} after {self.steps} steps; {figures}, {used})"

@@ -11,8 +11,11 @@ __all__ = ["run_table"]
 def run_table(run: Mapping[str, Any]) -> str:
     """Write how a training ended, what its images cost, and which codes are in use."""
     sheet = Sheet()
-    used = sum(run["active"].values())
-    sheet.wrapped(f"{run['status']} after {run['steps']:,} steps: {used} of {len(run['active'])} codes in use", "bold")
+    # The figures of a training that diverged are of the last weights that were finite: no code of them is in use.
+    is_diverged = run["status"] == "diverged"
+    used = f"{sum(run['active'].values())} of {len(run['active'])} codes in use"
+    told = "the figures below are of no trained model" if is_diverged else used
+    sheet.wrapped(f"{run['status']} after {run['steps']:,} steps: {told}", "bold")
     for note in run["notes"]:
         sheet.wrapped(note)
     sheet.blank()
@@ -20,13 +23,14 @@ def run_table(run: Mapping[str, Any]) -> str:
         ["reconstruction error R", _nats(run["reconstruction"])],
         ["least that R can be", _nats(run["floor"])],
         ["divergence from the prior K", _nats(_sum(run["kl"]))],
-        ["mutual information of images and codes", _nats(run["mutual_information"])],
-        ["total correlation", _nats(run["total_correlation"])],
+        ["mutual information of images and codes, estimated", _nats(run["mutual_information"])],
+        ["total correlation, estimated", _nats(run["total_correlation"])],
     ]
     sheet.table(["nats per image", ""], rows, numbers=1)
+    sheet.wrapped("Estimates from batches may leave what is possible: below 0, or above K.", "dim")
     sheet.blank()
     codes = [
-        [name, _nats(run["kl"][name]), _nats(run["std"][name]), "yes" if active else "-"]
+        [name, _nats(run["kl"][name]), _nats(run["std"][name]), "yes" if active and not is_diverged else "-"]
         for name, active in run["active"].items()
     ]
     sheet.table(["code", "K", "std of means", "in use"], codes, numbers=2)
