@@ -98,3 +98,22 @@ def test_mistakes_take_one_line(
     assert told in run.err
     assert len(run.err.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [("describe", "mine.npz"), ("check", "mine.npz")])
+def test_images_of_ones_own_are_told_who_looks_at_them(
+    demele: Program, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.npz").write_bytes(b"")
+    run = demele("data", *words)
+    assert (run.status, run.err.count("\n")) == (2, 1)
+    assert "NAME: mine.npz is no name of a set, but a file or folder" in run.err
+    assert "demele.data.open_images('mine.npz')" in run.err
+    assert "demele vae train mine.npz" in run.err
+
+
+def test_what_is_to_be_checked_is_needed(demele: Program) -> None:
+    run = demele("data", "check", "dsprites")
+    assert (run.status, run.out) == (2, "")
+    assert "PATH: expected the file or folder of the set, as it was published" in run.err

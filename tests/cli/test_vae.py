@@ -95,7 +95,9 @@ def test_images_of_ones_own(demele: Program, folder: Path) -> None:
     assert demele(*train).status == 0
     refused = demele("vae", "encode", "run", "--output", "codes.npz")
     assert refused.status == 2
-    assert "IMAGES: the model was trained on" in refused.err
+    assert "give its file or folder, as in demele vae encode run mine.npz ..." in refused.err
+    refused = demele("vae", "report", "run", "--report", "page.html")
+    assert "give its file or folder, as in demele vae report run mine.npz ..." in refused.err
     assert demele("vae", "encode", "run", "mine.npz", "--size", 16, "--output", "codes.npz").status == 0
     with np.load("codes.npz") as held:
         np.testing.assert_array_equal(held["height"], np.arange(64) % 16)

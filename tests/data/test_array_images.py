@@ -52,6 +52,8 @@ def test_truth_values_are_black_and_white() -> None:
         (GREY // 128, InputError, "got 0 and 1 only: all would be black; multiply them by 255"),
         (GREY.reshape(12, 15), InputError, "got (12, 15); reshape each row to its height and width"),
         (np.zeros((12, 3, 8, 8), np.uint8), InputError, "channels come last; use images.transpose(0, 2, 3, 1)"),
+        (np.zeros((12, 8, 3, 8), np.uint8), InputError, "8 channels; use images.transpose(0, 1, 3, 2)"),
+        (np.zeros((12, 8, 8, 5), np.uint8), InputError, "1 to 4 channels, got (12, 8, 8, 5): 5 channels; leave out"),
         (GREY[0, 0], InputError, "images: expected shape (n, height, width) or (n, height, width, channels)"),
     ],
 )

@@ -24,10 +24,10 @@ def test_a_set_says_what_it_holds() -> None:
     assert len(IMAGES) == 24
     assert IMAGES.shape == (6, 4, 3)
     assert IMAGES.complete
-    assert repr(IMAGES) == "ImageSet(small: 24 images of 6 x 4 x 3; 2 shape x 3 x x 4 hue)"
+    assert repr(IMAGES) == "ImageSet(small: 24 images of 6 x 4 x 3; 2 shape × 3 x × 4 hue)"
     part = IMAGES.subset([3, 5])
-    assert repr(part) == "ImageSet(small: 2 images of 6 x 4 x 3; out of 2 shape x 3 x x 4 hue)"
-    assert repr(IMAGES.subset([*range(24), 0])).endswith("25 images of 6 x 4 x 3; repeats of 2 shape x 3 x x 4 hue)")
+    assert repr(part) == "ImageSet(small: 2 images of 6 x 4 x 3; out of 2 shape × 3 x × 4 hue)"
+    assert repr(IMAGES.subset([*range(24), 0])).endswith("25 images of 6 x 4 x 3; repeats of 2 shape × 3 x × 4 hue)")
     assert repr(ArrayImages(PIXELS[:5], factors=TABLE)).endswith("; factors class, width)")
     assert repr(ArrayImages(PIXELS[..., 0])) == "ImageSet(images: 24 images of 6 x 4 x 1; no factors)"
 

@@ -421,14 +421,24 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         ({**FILE, "codes_std": np.ones((9, 2))}, "codes_std"),
         ({**FILE, "images": np.zeros((9, 4, 4), np.uint8)}, "images"),
         ({**FILE, "traversals": np.zeros((3, 5, 4, 4), np.uint8)}, "with 2 first, found"),
+        ({**FILE, "factors": np.zeros((10, 2, 2))}, r"::factors: expected shape \(n, n_factors\)"),
         ({**FILE, "reconstructions": np.full((10, 4, 4), 7.0)}, "bytes, or numbers from 0 to 1"),
         ({"codes": np.array([{"run": "me"}], dtype=object)}, "can run code"),
     ],
-    ids=["no codes", "axes", "std", "images", "traversals", "range", "pickled"],
+    ids=["no codes", "axes", "std", "images", "traversals", "factors", "range", "pickled"],
 )
 def test_files_of_other_arrays_are_refused(tmp_path: Path, arrays: Any, told: str) -> None:
     with pytest.raises(FormatError, match=told):
         studies.examine(saved(tmp_path, **arrays), **QUICK)
+
+
+@pytest.mark.parametrize("name", ["traversals", "reconstructions"])
+def test_pictures_of_another_size_than_the_images_are_refused(tmp_path: Path, name: str) -> None:
+    images = squares().images(np.arange(10))
+    first = (2, 5) if name == "traversals" else (10,)
+    path = saved(tmp_path, **FILE, images=images, **{name: np.zeros((*first, 4, 4, 1), np.uint8)})
+    with pytest.raises(InputError, match=rf"images and {name} are of different shapes: 8 x 8 x 1 and 4 x 4 x 1"):
+        studies.examine(path, **QUICK)
 
 
 def test_the_same_seed_gives_the_same_bits() -> None:

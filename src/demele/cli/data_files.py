@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demele.cli.image_sets import refuse_own_images
 from demele.cli.options import command, given, option
 from demele.cli.output import as_text, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting
@@ -82,7 +83,10 @@ def _command(
         called={"name": "NAME", "path": "PATH"},
     )
     parser.add_argument("name", metavar="NAME", help="of the set, as demele data list gives it")
-    parser.add_argument("path", metavar="PATH", type=Path, help="the file, or the folder, as it was published")
+    # Checked in _asked: who gives a file of their own alone is told more than that an argument is missing.
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", type=Path, help="(needed) the file, or the folder, as it was published"
+    )
     option(parser, "--variant", metavar="V", help="which release it is, where a set has several")
     option(
         parser,
@@ -108,6 +112,9 @@ def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return what both commands ask the library for."""
     from demele.data.loaders.loading import published_set
 
+    if arguments.path is None:
+        refuse_own_images(arguments.name)
+        raise InputError("PATH: expected the file or folder of the set, as it was published")
     published = published_set(arguments.name)
     options: dict[str, Any] = {}
     for name, text in arguments.option or ():

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from demele.cli.image_sets import refuse_own_images
 from demele.cli.options import command, option
 from demele.cli.output import as_text, emit, format_of
 
@@ -75,6 +76,7 @@ def _describe(arguments: argparse.Namespace) -> None:
     from demele.data import describe
     from demele.report.terminal.image_sets import set_text
 
+    refuse_own_images(arguments.name)
     found = describe(arguments.name)
     text = as_text(
         format_of(arguments.format, None),

@@ -1,5 +1,6 @@
 """Image sets that a command is given: by name where a formula draws them, else from a file or a folder."""
 
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,3 +36,19 @@ def named_images(text: str, size: int | None = None) -> "ImageSet":
     with warnings.catch_warnings(action="ignore", category=AmbiguousKindWarning):
         found = open_images(text)
     return found if size is None else found.resized(size)
+
+
+def refuse_own_images(name: str) -> None:
+    """Refuse a file or folder of images where the name of a known set is expected, saying what looks at it.
+
+    Raises
+    ------
+    InputError
+    """
+    from demele.data import image_set_names
+
+    if name not in image_set_names() and Path(name).exists():
+        raise InputError(
+            f"NAME: {name} is no name of a set, but a file or folder; demele.data.open_images({name!r}) looks at "
+            f"images of your own in Python, and demele vae train {shlex.quote(name)} --output run takes them"
+        )

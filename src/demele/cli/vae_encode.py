@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -60,7 +61,10 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.models import load
 
     vae = load(arguments.checkpoint)
-    images = trained_on(vae.spec) if named is None else images_of_size(named, arguments.size, vae.spec)
+    if named is None:
+        images = trained_on(vae.spec, "demele", "vae", "encode", arguments.checkpoint)
+    else:
+        images = images_of_size(named, arguments.size, vae.spec)
     sample = vae.encode(images, codes=arguments.codes, seed=arguments.seed)
     write_whole(arguments.output, codes_file(sample))
     say_written(arguments, output=f"{len(sample.codes):,} codes of {images.name} written to")
@@ -71,8 +75,10 @@ def images_of_size(named: str, size: int | None, spec: "TrainingSpec") -> "Image
     return named_images(named, spec.shape[0] if size is None and not Path(named).exists() else size)
 
 
-def trained_on(spec: "TrainingSpec") -> "ImageSet":
+def trained_on(spec: "TrainingSpec", *call: object) -> "ImageSet":
     """Return the images of a training, if a formula draws them with its usual arguments.
+
+    ``call``: what to type if none does, up to the images.
 
     Raises
     ------
@@ -86,7 +92,11 @@ def trained_on(spec: "TrainingSpec") -> "ImageSet":
     for images in drawn:
         if (found := images()).digest == spec.digest:
             return found
-    raise InputError(f"IMAGES: the model was trained on {spec.images}, which no name stands for; give the file")
+    typed = shlex.join([*map(str, call), spec.images])
+    raise InputError(
+        f"IMAGES: the model was trained on {spec.images}, which no name stands for; give its file or folder, as in "
+        f"{typed} ..."
+    )
 
 
 def codes_file(sample: "Sample") -> bytes:

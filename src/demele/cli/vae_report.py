@@ -85,5 +85,8 @@ def _of_run(arguments: argparse.Namespace, file: Path) -> "Examination":
 
     vae = load(file)
     named = arguments.images
-    images = trained_on(vae.spec) if named is None else images_of_size(named, arguments.size, vae.spec)
+    if named is None:
+        images = trained_on(vae.spec, "demele", "vae", "report", file)
+    else:
+        images = images_of_size(named, arguments.size, vae.spec)
     return of_model(vae, images, missing=arguments.missing, seed=arguments.seed)

@@ -54,7 +54,7 @@ class ArrayImages(ImageSet):
     >>> pixels = np.linspace(0, 1, 24).reshape(6, 2, 2)
     >>> images = ArrayImages(pixels, {"shape": ["dot", "bar"] * 3, "width": [0.5, 0.5, 1.5, 1.5, 2.5, 2.5]})
     >>> images
-    ImageSet(images: 6 images of 2 x 2 x 1; 2 shape x 3 width)
+    ImageSet(images: 6 images of 2 x 2 x 1; 2 shape × 3 width)
     >>> images.factors(images.index([[1, 2]]))  # values of classes are sorted: the second shape is the dot
       shape  width
     0   dot    2.5

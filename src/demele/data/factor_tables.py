@@ -98,7 +98,7 @@ def grid_of(table: pd.DataFrame) -> tuple[FactorSpace, NDArray[np.int64]] | None
     >>> import pandas as pd
     >>> space, places = grid_of(pd.DataFrame({"x": [0.5, 0.0, 0.5, 0.0], "y": [0.0, 0.0, 1.0, 1.0]}))
     >>> space, places.tolist()
-    (FactorSpace(4 rows: 2 x x 2 y), [2, 0, 3, 1])
+    (FactorSpace(4 rows: 2 x × 2 y), [2, 0, 3, 1])
     """
     values: dict[str, list[Any]] = {}
     kinds: dict[str, str] = {}

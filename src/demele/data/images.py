@@ -114,7 +114,7 @@ class ImageSet(ABC):
             names = [] if self._table is None else list(self._table)
             told = f"factors {', '.join(map(str, names))}" if names else "no factors"
         else:
-            told = " x ".join(f"{n} {name}" for name, n in zip(self.space.names, self.space.sizes, strict=True))
+            told = " × ".join(f"{n} {name}" for name, n in zip(self.space.names, self.space.sizes, strict=True))
             if not self.complete:
                 told = f"{'out of' if len(self) <= len(self.space) else 'repeats of'} {told}"
         return f"ImageSet({self.name}: {len(self)} images of {size}; {told})"

@@ -99,7 +99,7 @@ def open_images(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.savez(f"{folder}/mine.npz", images=np.zeros((6, 8, 8)), **factors)
     ...     demele.data.open_images(f"{folder}/mine.npz")
-    ImageSet(mine.npz: 6 images of 8 x 8 x 1; 2 shape x 3 x)
+    ImageSet(mine.npz: 6 images of 8 x 8 x 1; 2 shape × 3 x)
     """
     path = Path(path)
     with unpacking_at_most(max_bytes):

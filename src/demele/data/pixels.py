@@ -23,7 +23,7 @@ def checked_shape(shape: tuple[int, ...], argument: str = "images") -> tuple[int
     Raises
     ------
     InputError
-        If it has other axes, or channels come first.
+        If it has other axes, channels come first, or there are more than 4 of them.
     """
     expected = "expected shape (n, height, width) or (n, height, width, channels)"
     if len(shape) == 2:
@@ -34,6 +34,9 @@ def checked_shape(shape: tuple[int, ...], argument: str = "images") -> tuple[int
         return shape[0], shape[1], shape[2], 1
     if shape[1] in _CHANNELS and shape[3] not in _CHANNELS:
         raise InputError(argument, f"{expected}, got {shape}: channels come last", "use images.transpose(0, 2, 3, 1)")
+    if shape[3] not in _CHANNELS:
+        remedy = "use images.transpose(0, 1, 3, 2)" if shape[2] in _CHANNELS else "leave out channels, or average them"
+        raise InputError(argument, f"{expected}, 1 to 4 channels, got {shape}: {shape[3]} channels", remedy)
     return shape[0], shape[1], shape[2], shape[3]
 
 
@@ -93,9 +96,14 @@ def check_values(
         at = f"first in image {wrong[0]}" + (f" ({known})" if known else "")
         raise InputError(
             argument,
-            f"expected floats from 0 to 1; {n_values:,} values in {len(wrong):,} images are not, {at}",
+            f"expected floats from 0 to 1; {_counted(n_values, 'value')} in {_counted(len(wrong), 'image')} "
+            f"{'is' if n_values == 1 else 'are'} not, {at}",
             _scaling(low, high),
         )
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _scaling(low: float, high: float) -> str:

@@ -57,7 +57,7 @@ def save_images(images: ImageSet, path: str | Path, *, replace: bool = True, pro
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = demele.data.save_images(demele.data.sprites(16, (3, 2, 4, 2, 2)), f"{folder}/sprites.npz")
     ...     demele.data.open_images(path)
-    ImageSet(sprites: 96 images of 16 x 16 x 1; 3 shape x 2 scale x 4 orientation x 2 x x 2 y)
+    ImageSet(sprites: 96 images of 16 x 16 x 1; 3 shape × 2 scale × 4 orientation × 2 x × 2 y)
     """
     path = Path(path)
     if path.suffix != ".npz":

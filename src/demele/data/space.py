@@ -136,7 +136,7 @@ class FactorSpace(Written):
         return math.prod(self.sizes)
 
     def __repr__(self) -> str:
-        told = " x ".join(f"{size} {name}" for name, size in zip(self.names, self.sizes, strict=True))
+        told = " × ".join(f"{size} {name}" for name, size in zip(self.names, self.sizes, strict=True))
         return f"FactorSpace({len(self)} rows: {told})"
 
     def positions(self, rows: ArrayLike) -> NDArray[np.int64]:

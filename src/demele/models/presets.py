@@ -132,7 +132,7 @@ def preset(name: str) -> Preset:
     >>> small.model("capacity", latents=6)
     VAE('capacity', latents=6, network='mlp', c_max=25.0, gamma=10.0, steps=333; not fitted)
     >>> small.images(), small.training["steps"]
-    (ImageSet(sprites: 1296 images of 16 x 16 x 1; 3 shape x 3 scale x 4 orientation x 6 x x 6 y), 1000)
+    (ImageSet(sprites: 1296 images of 16 x 16 x 1; 3 shape × 3 scale × 4 orientation × 6 x × 6 y), 1000)
     """
     if not isinstance(name, str) or name not in PRESETS:
         raise UnknownNameError("preset", f"no preset is called {quoted(name)}{suggestion(str(name), PRESETS)}")

@@ -133,12 +133,12 @@ def examine(
     Examples
     --------
     >>> import demele
-    >>> images = demele.data.squares()
-    >>> codes = images.factors().astype(float).rename(columns={"x": "z1", "y": "z2"})
-    >>> sample = demele.data.Sample(codes, images.factors(), "The factors themselves.")
+    >>> images = demele.data.squares(size=16)
+    >>> codes = images.factors()[["red_x", "red_y"]].astype(float).to_numpy() / 10
+    >>> sample = demele.data.Sample(codes, images.factors(), "Two of six factors.")
     >>> look = demele.studies.examine(sample, images, metrics=["mig"], bootstrap=0, chance=0, forest=0)
-    >>> look.factors["verdict"].value_counts().to_dict()
-    {'one code': 6}
+    >>> look.factors.loc[["red_x", "red_y", "blue_x"], "verdict"].to_list()
+    ['one code', 'one code', 'no code']
     """
     held = read_codes_file(Path(sample)) if isinstance(sample, str | Path) else given_sample(sample)
     codes = held.sample.codes
@@ -234,15 +234,13 @@ def _decoded(
     codes = held.sample.codes.to_numpy(np.float64)
     moved, made, samples = None, None, None
     if held.traversals is not None:
+        _check_size(images, held.traversals.shape[2:], "traversals")
         pictures = held.traversals[None]
         moved = Traversals(images=pictures, values=None, anchors=None, change=change(pictures))
     if held.reconstructions is not None and images is not None:
         rows = tried_rows(len(codes), seed)
-        originals = images.images(rows)
-        if originals.shape[1:] != held.reconstructions.shape[1:]:
-            sizes = " and ".join(" x ".join(map(str, one.shape[1:])) for one in (originals, held.reconstructions))
-            raise InputError("images", f"images and reconstructions are of different shapes: {sizes}")
-        made = compared(rows, originals, held.reconstructions[rows])
+        _check_size(images, held.reconstructions.shape[1:], "reconstructions")
+        made = compared(rows, images.images(rows), held.reconstructions[rows])
     if decode is not None:
         shape = None if images is None else images.shape
         with decoding(decode, shape, decoded=decoded, value_range=value_range) as decoder:
@@ -252,6 +250,13 @@ def _decoded(
         with decoding(decode, shape, decoded=decoded, value_range=value_range, outside=np.inf) as decoder:
             samples = prior_samples(decoder, codes.shape[1], seed=seed)
     return moved, made, samples
+
+
+def _check_size(images: ImageSet | None, shape: tuple[int, ...], what: str) -> None:
+    """Refuse pictures of a file that are of another shape than its images."""
+    if images is not None and images.shape != shape:
+        sizes = " and ".join(" x ".join(map(str, one)) for one in (images.shape, shape))
+        raise InputError("images", f"images and {what} are of different shapes: {sizes}")
 
 
 def _drawn(n: int, most: int, seed: int) -> NDArray[np.int64]:

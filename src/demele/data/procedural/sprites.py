@@ -88,7 +88,7 @@ def sprites(
     >>> import demele
     >>> images = demele.data.sprites()
     >>> images
-    ImageSet(sprites: 20736 images of 32 x 32 x 1; 3 shape x 6 scale x 8 orientation x 12 x x 12 y)
+    ImageSet(sprites: 20736 images of 32 x 32 x 1; 3 shape × 6 scale × 8 orientation × 12 x × 12 y)
     >>> images.factors([0])
         shape  scale  orientation        x        y
     0  square    0.5          0.0  0.25125  0.25125
