@@ -242,7 +242,7 @@ class Examination(Written):
 
     def __repr__(self) -> str:
         used = f"{int(self.codes['active'].sum())} of {len(self.codes)} codes in use"
-        lines = [f"Examination of {self.name}: {self.n:,} images, {used}"]
+        lines = [f"Examination of {self.name}: {self.n:,} image{'s' * (self.n != 1)}, {used}"]
         lines += [f"  {words}" for words in self.factors["words"]]
         lines += [f"  {note.severity}: {note.message}" for note in self.notes]
         return "\n".join(lines)
