@@ -171,7 +171,15 @@ def tables(study: Study, scores: Mapping[tuple[str, str], Record]) -> dict[str, 
         return pd.DataFrame([scores[model.id, what]["scores"] for model in study.models], columns=METRICS, dtype=float)
 
     whole = study.to_frame()[list(METRICS)].astype(float)
-    found = {"as it is": whole, "codes drawn, not means": of("sampled"), "factors read as numbers": of("as numbers")}
+    earlier = {
+        f"after {step:,} steps": study.to_frame(step=step)[list(METRICS)].astype(float) for step in study.steps[:-1]
+    }
+    found = {
+        "as it is": whole,
+        **earlier,
+        "codes drawn, not means": of("sampled"),
+        "factors read as numbers": of("as numbers"),
+    }
     replaced = of("put back")
     for name, metrics in PARTS.items():
         found[name] = whole.assign(**{metric: replaced[metric] for metric in metrics})
@@ -218,7 +226,8 @@ def main() -> None:
     if given.beside:
         other = studies.load(given.beside)
         own = other.to_frame()[list(METRICS)].astype(float)
-        rows += rows_of("beta per pixel", own, [model.flag == COLLAPSED for model in other.models])
+        cause = f"beta per pixel, after {other.steps[-1]:,} steps"
+        rows += rows_of(cause, own, [model.flag == COLLAPSED for model in other.models])
     print(write_rows("agreement_distance", rows))
 
 
