@@ -248,7 +248,7 @@ class View(ModelView):
         titles = {
             "reconstruction": "Reconstruction error, nats",
             "kl": "Divergence from the prior, nats",
-            "total_correlation": "Total correlation, nats",
+            "total_correlation": "Total correlation, nats (estimated: may be below 0)",
         }
         drawn = [history_figure(history, key, title) for key, title in titles.items() if key in history]
         return h("div", drawn, class_="responses")
