@@ -25,6 +25,7 @@ from demele import bench, studies
 from demele.bench.agreement_result import Agreement
 from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
+from demele.metrics import dci_compactness
 from demele.runtime.sweep import Record, Sweep, Task
 from demele.studies.jobs import read_codes
 from demele.studies.planning import METRICS, checked_plan
@@ -78,7 +79,7 @@ def _of_defects(codes: Array, numbers: Array) -> dict[str, float | None]:
     for model, fits in (("lasso", put_back.lasso_fits), ("forest", _forest_fits)):
         importance, predicted = fits(codes, numbers)
         found[f"dci_{model}_modularity"] = put_back.until_dead(importance)
-        found[f"dci_{model}_compactness"] = compactness(importance)
+        found[f"dci_{model}_compactness"] = dci_compactness(importance)
         found[f"dci_{model}_explicitness"] = put_back.in_sample_explicitness(predicted, numbers)
     return found
 
@@ -90,14 +91,6 @@ def _forest_fits(codes: Array, factors: Array) -> tuple[Array, Array]:
     models = [RandomForestRegressor(10, max_depth=16, random_state=_SEED).fit(codes, factor) for factor in scaled.T]
     importance = np.column_stack([model.feature_importances_ for model in models])
     return importance, np.column_stack([model.predict(codes) for model in models])
-
-
-def compactness(importance: Array) -> float:
-    """Mean over factors, each the same weight; a factor without importances counts 0."""
-    sums = importance.sum(axis=0)
-    shares = importance / np.where(sums > 0, sums, 1.0)
-    logs = np.log(np.where(shares > 0, shares, 1.0)) / np.log(len(importance))
-    return float(np.where(sums > 0, 1 + (shares * logs).sum(axis=0), 0.0).mean())
 
 
 _SCORERS: Mapping[str, Callable[[About], dict[str, float | None]]] = {
@@ -205,7 +198,7 @@ def rows_of(cause: str, table: pd.DataFrame, collapsed: Sequence[bool]) -> list[
                 row |= {name: f"{one.value:.3f}", f"{name}_low": f"{one.low:.3f}", f"{name}_high": f"{one.high:.3f}"}
             tau = found.matrix(matrix).tau
             negative = f"{np.mean(tau[np.isfinite(tau)] < 0):.3f}"
-            rows.append(row | {"negative": negative, "mean_abs_tau": f"{np.nanmean(np.abs(tau)):.3f}"})
+            rows.append(row | {"negative": negative, "mean_abs_tau": f"{found.matrix(matrix).mean_size.value:.3f}"})
     return rows
 
 

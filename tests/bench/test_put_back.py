@@ -5,7 +5,7 @@ import pytest
 
 import demele
 from benchmarks import put_back
-from benchmarks.agreement_distance import compactness
+from demele.metrics import dci_compactness
 from tests.tolerances import PUBLISHED, ROUNDING, assert_close
 
 
@@ -50,5 +50,5 @@ def test_lassos_predict_what_is_a_line() -> None:
 
 
 def test_compactness_weighs_factors_alike() -> None:
-    assert_close(compactness(np.array([[1.0, 1.0], [0.0, 1.0]])), 0.5, ROUNDING)
-    assert_close(compactness(np.array([[9.0, 0.0], [0.0, 0.0]])), 0.5, ROUNDING)
+    assert_close(dci_compactness(np.array([[1.0, 1.0], [0.0, 1.0]])), 0.5, ROUNDING)
+    assert_close(dci_compactness(np.array([[9.0, 0.0], [0.0, 0.0]])), 0.5, ROUNDING)
