@@ -122,6 +122,40 @@ def test_the_lowest_channels_of_all_nodes_go() -> None:
     assert [len(one) for one in whole.values()] == [4, 4]
 
 
+def test_where_rounding_leaves_too_many_channels_the_lowest_multiples_go() -> None:
+    """Six of the first node are lowest, and it keeps 2; then 2 more go from where they matter least."""
+    given = {
+        Node(0, 0): np.arange(6.0),
+        Node(0, 1): np.array([10.0, 11, 30, 31]),
+        Node(0, 2): np.array([20.0, 21, 22, 23]),
+    }
+    kept, plan = plan_channels(given, remove=6, round_to=2)
+    assert {node: list(one) for node, one in kept.items()} == {
+        Node(0, 0): [4, 5],
+        Node(0, 1): [2, 3],
+        Node(0, 2): [0, 1, 2, 3],
+    }
+    assert (plan.removed, plan.limit) == (6, "")
+
+
+def test_it_is_told_why_less_goes_than_was_asked_for() -> None:
+    """Of 16 channels a node keeps 8 or 16: asked for 75 %, half go."""
+    given = {Node(0, scale): np.random.default_rng(scale).random(16) for scale in range(4)}
+    _, plan = plan_channels(given, remove=48, round_to=8)
+    assert (plan.asked, plan.achieved) == (0.75, 0.5)
+    told = "32 of 64 channels removed (50.0%), 48 asked for (75.0%): nodes keep multiples of 8 channels, and at least 8"
+    assert str(plan) == told
+    assert plan.to_dict()["limit"] == "nodes keep multiples of 8 channels, and at least 8"
+    _, plan = plan_weights([np.arange(10.0)], remove=10, cap=0.9)
+    assert str(plan).endswith(
+        "9 of 10 weights removed (90.0%), 10 asked for (100.0%): no kernel loses more than 90% of its weights"
+    )
+    _, plan = plan_links(CHAIN, range(7), remove=7, least=3, overshoot=0)
+    assert "at least 3 links stay" in plan.limit
+    _, plan = plan_links(CHAIN, scores(a01_02=1), remove=1, least=1, overshoot=7)
+    assert (plan.removed, plan.limit) == (3, "links that then lay on no path went too")
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_weights_go_as_in_a_walk_with_a_count_for_each_link(seed: int) -> None:
     rng = np.random.default_rng(seed)

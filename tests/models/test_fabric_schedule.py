@@ -49,6 +49,33 @@ def test_links_go_before_weights() -> None:
     assert counts.nonzero == counts.weights - round(0.4 * counts.weights)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "parts"),
+    [
+        (PruningSchedule.once(1), [1.0]),
+        (PruningSchedule.once(3), [1.0]),
+        (PruningSchedule.iterative(1, 1, 2), [0.5, 1]),
+    ],
+    ids=["early", "late", "iterative"],
+)
+def test_channels_go_between_links_and_weights(schedule: PruningSchedule, parts: list[float]) -> None:
+    """Of 12 nodes with 4 channels, 0.4 of the 48 shall be gone at the end, those of nodes without links included."""
+    every = pruned(schedule, levels=("weights", "channels", "links"), pruning={"round_to": 1})
+    assert [one["level"] for one in every.prunings] == ["links", "channels", "weights"] * len(parts)
+    for part, step in zip(parts, every.prunings[1::3], strict=True):
+        left = round((1 - part * 0.4) * 48)
+        assert step["total"] - step["requested"] == min(left, step["total"])
+        assert step["removed"] == step["requested"]
+    assert every.counts().channels == min(round(0.6 * 48), every.prunings[-2]["total"])
+    assert every.run.epochs == 3
+
+
+def test_channels_alone_are_those_of_the_whole_fabric() -> None:
+    alone = pruned(PruningSchedule.iterative(1, 1, 2), levels=("channels",), pruning={"round_to": 1})
+    assert [one["requested"] for one in alone.prunings] == [48 - 38, 38 - 29]
+    assert (alone.counts().channels, len(alone.links)) == (29, 26)
+
+
 def test_pruning_before_the_first_epoch() -> None:
     fabric = pruned(PruningSchedule.once(0), epochs=1, criterion="grasp", judged_on=(images(), labels()))
     assert fabric.prunings[0]["epoch"] == 0
@@ -68,6 +95,18 @@ def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
         pruned(schedule, folder=tmp_path, rate=0.2)
 
 
+def test_a_stop_after_any_stretch_of_a_training_with_channels_leaves_the_same_bits(tmp_path: Path) -> None:
+    schedule = PruningSchedule.iterative(1, 1, 2)
+    asked: dict[str, Any] = {"levels": ("links", "channels"), "pruning": {"round_to": 2}}
+    whole = pruned(schedule, **asked)
+    assert_same(whole, pruned(schedule, folder=tmp_path, **asked))
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["0-1", "2-2", "4-3"]
+    for name in reversed(names):  # as after kills, ever earlier
+        (tmp_path / name).unlink()
+        assert_same(whole, pruned(schedule, folder=tmp_path, **asked))
+
+
 def test_a_training_that_diverges_is_not_pruned() -> None:
     fabric = small()
     with pytest.warns(NotConvergedWarning):
@@ -83,7 +122,13 @@ def test_a_training_that_diverges_is_not_pruned() -> None:
     [
         ({"epochs": 0}, InputError, "schedule: expected no pruning after the last epoch, 0, got 1"),
         ({"fraction": 1.5}, InputError, "fraction: expected a share between 0 and 1"),
-        ({"levels": ("channels",)}, InputError, "levels: expected 'links', 'weights' or both"),
+        ({"levels": ("filters",)}, InputError, "levels: expected some of 'links', 'channels', 'weights', got"),
+        ({"levels": "links"}, InputError, "levels: expected some of 'links', 'channels', 'weights', got 'links'"),
+        (
+            {"levels": ("links", "channels"), "criterion": "gate", "judged_on": (images(), labels())},
+            InputError,
+            "criterion: 'gate' scores links, and neither weights nor channels",
+        ),
         ({"schedule": 5}, InputTypeError, "schedule: expected a PruningSchedule, got int"),
         ({"folder": "/nowhere"}, InputError, "folder: there is no folder"),
         ({"criterion": "gate"}, InputError, "images: criterion 'gate' looks at images"),

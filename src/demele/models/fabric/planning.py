@@ -35,6 +35,8 @@ class Pruning(Written):
     rejected : tuple of str
         Links with scores as low that had to stay: the last path would have been cut, too few links be left, or too many
         have gone with them.
+    limit : str
+        What kept the pruning from what was asked for; empty where nothing did.
     """
 
     level: str
@@ -44,6 +46,12 @@ class Pruning(Written):
     chosen: tuple[str, ...] = ()
     cascaded: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    limit: str = ""
+
+    @property
+    def asked(self) -> float:
+        """Share that should go."""
+        return self.requested / self.total
 
     @property
     def achieved(self) -> float:
@@ -54,13 +62,14 @@ class Pruning(Written):
         """Everything, as plain values."""
         found: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         lists = {name: list(found[name]) for name in ("chosen", "cascaded", "rejected")}
-        return {**found, **lists, "achieved": self.achieved}
+        return {**found, **lists, "asked": self.asked, "achieved": self.achieved}
 
     def __str__(self) -> str:
         went = f"{self.removed:,} of {self.total:,} {self.level} removed ({self.achieved:.1%})"
         dragged = f", {len(self.cascaded)} of them in cascade" if self.cascaded else ""
         kept = f"; {len(self.rejected)} more had to stay" if self.rejected else ""
-        return f"{went}, {self.requested:,} asked for{dragged}{kept}"
+        why = f": {self.limit}" if self.limit else ""
+        return f"{went}, {self.requested:,} asked for ({self.asked:.1%}){dragged}{kept}{why}"
 
 
 # Links ----------------------------------------------------------------------------------------------------------------
@@ -116,8 +125,17 @@ def plan_links(
         chosen=tuple(chosen),
         cascaded=dragged,
         rejected=tuple(rejected),
+        limit=_limit_of_links(removed=len(gone), remove=remove, least=least),
     )
     return (lattice.without(gone) if gone else lattice), plan
+
+
+def _limit_of_links(*, removed: int, remove: int, least: int) -> str:
+    if removed < remove:
+        return (
+            f"at least {max(least, 1)} links stay, on a path from input to output, and no more go than were asked for"
+        )
+    return "links that then lay on no path went too" if removed > remove else ""
 
 
 def links_to_keep(whole: Lattice, live: Lattice, wanted: Any) -> int:
@@ -152,7 +170,8 @@ def plan_channels(
         Channels that should go, over all nodes.
     round_to : int
         Processors compute 16 channels faster than 17: what a node keeps is rounded to the nearest multiple, and is at
-        least one; of a node with fewer channels all stay.
+        least one; of a node with fewer channels all stay. Where that leaves too many, the lowest multiples of all nodes
+        go until as many are gone as should, to half a multiple, or no node has more than one.
 
     Returns
     -------
@@ -160,18 +179,24 @@ def plan_channels(
         Places of the channels that stay, in order.
     plan : Pruning
     """
-    nodes = sorted(scores)
-    whose = np.concatenate([np.full(len(scores[node]), number) for number, node in enumerate(nodes)])
-    order = np.argsort(np.concatenate([scores[node] for node in nodes]), kind="stable")
-    lowest = np.bincount(whose[order[:remove]], minlength=len(nodes))
-    kept = {}
-    for number, node in enumerate(nodes):
-        width = len(scores[node])
-        left = math.floor((width - lowest[number]) / round_to + 0.5) * round_to
-        left = min(width, max(round_to, left))
-        kept[node] = np.sort(np.argsort(scores[node], kind="stable")[width - left :])
-    removed = len(whose) - sum(map(len, kept.values()))
-    return kept, Pruning(level="channels", requested=remove, removed=removed, total=len(whose))
+    ranked = {node: np.argsort(scores[node], kind="stable") for node in sorted(scores)}
+    widths = {node: len(order) for node, order in ranked.items()}
+    whose = np.concatenate([np.full(width, number) for number, width in enumerate(widths.values())])
+    order = np.argsort(np.concatenate([scores[node] for node in ranked]), kind="stable")
+    lowest = np.bincount(whose[order[:remove]], minlength=len(ranked))
+    left = {
+        node: min(width, max(round_to, math.floor((width - gone) / round_to + 0.5) * round_to))
+        for (node, width), gone in zip(widths.items(), lowest.tolist(), strict=True)
+    }
+    while len(whose) - sum(left.values()) < remove - round_to / 2:
+        nexts = {node: ranked[node][widths[node] - stay :][:round_to] for node, stay in left.items() if stay > round_to}
+        if not nexts:
+            break
+        left[min(nexts, key=lambda node: float(scores[node][nexts[node]].mean()))] -= round_to
+    kept = {node: np.sort(ranked[node][widths[node] - stay :]) for node, stay in left.items()}
+    removed = len(whose) - sum(left.values())
+    limit = "" if removed == remove else f"nodes keep multiples of {round_to} channels, and at least {round_to}"
+    return kept, Pruning(level="channels", requested=remove, removed=removed, total=len(whose), limit=limit)
 
 
 # Weights --------------------------------------------------------------------------------------------------------------
@@ -213,4 +238,5 @@ def plan_weights(
     flags = np.zeros(ends[-1], dtype=bool)
     flags[first] = True
     masked = np.split(flags, ends[:-1])
-    return masked, Pruning(level="weights", requested=remove, removed=len(first), total=int(ends[-1]))
+    limit = "" if len(first) == remove else f"no kernel loses more than {cap or 1:.0%} of its weights"
+    return masked, Pruning(level="weights", requested=remove, removed=len(first), total=int(ends[-1]), limit=limit)

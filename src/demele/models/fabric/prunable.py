@@ -167,7 +167,8 @@ class PrunableFabric(HeldFabric):
         overshoot : float, default 0.05
             Of links: share that may go beyond the fraction where a removal drags others along.
         round_to : int, default 8
-            Of channels: nodes keep a multiple of it. Processors compute 16 channels faster than 17.
+            Of channels: nodes keep a multiple of it, and no fewer: of 16 channels at most half can go at 8. Processors
+            compute 16 channels faster than 17.
         cap : float or None, default 0.9
             Of weights: the largest share of a kernel that may be masked.
         trim_taps : bool, default False

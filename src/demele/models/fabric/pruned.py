@@ -60,10 +60,7 @@ class Judge:
             If the criterion is one of links alone.
         """
         name = self.criterion.name
-        if name not in OF_WEIGHTS:
-            raise InputError(
-                "criterion", f"{name!r} scores links, and neither weights nor channels", _others(OF_WEIGHTS)
-            )
+        check_level(name, "weights")
         scores: Scores = self._call(OF_WEIGHTS[name].scored, network, "weights")
         return scores
 
@@ -91,8 +88,16 @@ class Judge:
         return {node: np.sqrt(own) for node, own in squares.items()}
 
 
-def _others(known: Any) -> str:
-    return f"these do: {', '.join(known)}"
+def check_level(criterion: str, level: str) -> None:
+    """Refuse a criterion of links alone for another level.
+
+    Raises
+    ------
+    InputError
+    """
+    if level != "links" and criterion not in OF_WEIGHTS:
+        these = f"these do: {', '.join(OF_WEIGHTS)}"
+        raise InputError("criterion", f"{criterion!r} scores links, and neither weights nor channels", these)
 
 
 def checked_criterion(name: Any, options: dict[str, Any], *, images: bool, labels: bool) -> Criterion:

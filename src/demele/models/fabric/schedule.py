@@ -10,7 +10,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, quoted
 from demele.data.images import ImageSet
 from demele.models.fabric.model import Fabric
 from demele.models.fabric.run import FabricRun
@@ -69,7 +69,7 @@ def fit_pruned(
     epochs: int,
     schedule: PruningSchedule,
     fraction: float,
-    levels: Sequence[Literal["links", "weights"]] = ("links",),
+    levels: Sequence[Literal["links", "channels", "weights"]] = ("links",),
     criterion: str = "magnitude",
     judged_on: tuple[ImageSet, ArrayLike] | None = None,
     pruning: dict[str, Any] | None = None,
@@ -88,9 +88,9 @@ def fit_pruned(
         In all.
     schedule : PruningSchedule
     fraction : float
-        Share of the links, and of the weights that the links left have, that shall go.
-    levels : sequence of {"links", "weights"}
-        What goes; links first, in print both.
+        Share that shall go: of the links and channels of the whole fabric, and of the weights that are left then.
+    levels : sequence of {"links", "channels", "weights"}
+        What goes; links first, then channels, then weights. In print links and weights.
     criterion : str
         As of :meth:`demele.models.Fabric.scores`.
     judged_on : (ImageSet, labels), optional
@@ -124,16 +124,18 @@ def fit_pruned(
     >>> run.epochs, [one["epoch"] for one in fabric.prunings]
     (2, [1])
     """
-    from demele.models.fabric.pruned import checked_criterion
+    from demele.models.fabric.pruned import LEVELS, check_level, checked_criterion
 
     share = checked_number(fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
-    if not levels or not set(levels) <= {"links", "weights"}:
-        raise InputError("levels", f"expected 'links', 'weights' or both, got {levels!r}")
+    if isinstance(levels, str) or not levels or not set(levels) <= set(LEVELS):
+        raise InputError("levels", f"expected some of {', '.join(map(repr, LEVELS))}, got {quoted(levels)}")
     if not isinstance(schedule, PruningSchedule):
         raise InputTypeError("schedule", f"expected a PruningSchedule, got {type(schedule).__name__}")
     if schedule.epochs[-1] > epochs:
         raise InputError("schedule", f"expected no pruning after the last epoch, {epochs}, got {schedule.epochs[-1]}")
     checked_criterion(criterion, {}, images=judged_on is not None, labels=judged_on is not None)
+    for level in levels:
+        check_level(criterion, level)
     where = None if folder is None else Path(folder)
     if where is not None and not where.is_dir():
         raise InputError("folder", f"there is no folder {where}; make it first")
@@ -145,8 +147,8 @@ def fit_pruned(
     for epoch, part in zip(schedule.epochs, schedule.shares, strict=True):
         if epoch and fitted(epoch).status == "diverged":
             return fabric.run
-        for level in sorted(set(levels)):  # links before weights
-            own = {"fraction_of": "whole", **(pruning or {})} if level == "links" else pruning or {}
+        for level in (one for one in LEVELS if one in levels):
+            own = {"fraction_of": "live" if level == "weights" else "whole", **(pruning or {})}
             fabric.prune(level, part * share, criterion, *(judged_on or ()), **own)
         fabric.recalibrate(images, batch=training.get("batch", 64))
     return fitted(epochs) if fabric.run.epochs < epochs else fabric.run
