@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     torch = require("torch", purpose="a fabric")
 
-LEVELS = ("links", "channels", "weights")
+LEVELS: tuple[Literal["links", "channels", "weights"], ...] = ("links", "channels", "weights")
 Floats = NDArray[np.float64]
 
 

@@ -147,8 +147,8 @@ def fit_pruned(
     for epoch, part in zip(schedule.epochs, schedule.shares, strict=True):
         if epoch and fitted(epoch).status == "diverged":
             return fabric.run
-        for level in (one for one in LEVELS if one in levels):
-            own = {"fraction_of": "live" if level == "weights" else "whole", **(pruning or {})}
-            fabric.prune(level, part * share, criterion, *(judged_on or ()), **own)
+        for what in (one for one in LEVELS if one in levels):
+            own = {"fraction_of": "live" if what == "weights" else "whole", **(pruning or {})}
+            fabric.prune(what, part * share, criterion, *(judged_on or ()), **own)
         fabric.recalibrate(images, batch=training.get("batch", 64))
     return fitted(epochs) if fabric.run.epochs < epochs else fabric.run
