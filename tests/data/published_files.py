@@ -24,6 +24,7 @@ from PIL import Image
 from demele.data.loaders import PUBLISHED, PublishedSet
 from demele.data.loaders.published import Grid
 from demele.data.loaders.smallnorb import INSTANCES
+from tests.data.labelled_bytes import Python2Pickle, planes, rows_of_bytes, tar_gz
 
 Pixels = NDArray[np.uint8]
 SIDE = 8
@@ -290,6 +291,79 @@ def write_morpho_mnist(folder: Path, *, perturbed: bool = True, n: Mapping[str, 
     return Written(folder, PUBLISHED["morpho_mnist"], np.concatenate(images))
 
 
+# CIFAR, SVHN --------------------------------------------------------------------------------------------------------
+
+CIFAR_SPLITS = {"train": 20, "test": 4}
+SVHN_SPLITS = {"train": 7, "test": 5, "extra": 6}
+
+
+def labelled(name: str, splits: Mapping[str, int]) -> PublishedSet:
+    """A set of few small images, with all its classes."""
+    published = small(name, PUBLISHED[name].grids[""].sizes)
+    return replace(published, splits=dict(splits))
+
+
+def cifar_labels(name: str, n: int, seed: int = 0) -> dict[str, NDArray[np.int64]]:
+    """Classes that a file has, by the name of their factor; the last ones are among them."""
+    rng = np.random.default_rng(seed)
+    fine = rng.integers(0, 10 if name == "cifar10" else 100, n)
+    return {"class": fine % 10} if name == "cifar10" else {"fine": np.append(fine[1:], 99), "coarse": fine % 20}
+
+
+def cifar_file(name: str, kind: str, images: Pixels, labels: Mapping[str, NDArray[np.int64]]) -> bytes:
+    """One file: rows of bytes, or a pickle of Python 2 or of a protocol of this Python."""
+    if kind == "binary":
+        return rows_of_bytes(images, *[labels[one] for one in ("coarse", "fine", "class") if one in labels])
+    keys = {"class": "labels", "fine": "fine_labels", "coarse": "coarse_labels"}
+    held = {
+        "batch_label": "training batch 1 of 5",
+        **{keys[one]: own.tolist() for one, own in labels.items()},
+        "data": planes(images),
+        "filenames": [f"picture_s_{row:06}.png" for row in range(len(images))],
+    }
+    if kind == "python":
+        return Python2Pickle().dumps(held)
+    return pickle.dumps(held, protocol=int(kind.removeprefix("protocol ")))
+
+
+def write_cifar(
+    folder: Path, name: str = "cifar10", kind: str = "binary", *, packed: bool = False, named: bool = False
+) -> Written:
+    """Batches of CIFAR-10, or the two files of CIFAR-100; ``named``: classes have other names, in their own file."""
+    images, ending = drawn(sum(CIFAR_SPLITS.values()), 3), ".bin" if kind == "binary" else ""
+    batches = {f"data_batch_{number}": 4 for number in range(1, 6)} | {"test_batch": 4}
+    files, begins = {}, 0
+    for stem, n in (batches if name == "cifar10" else CIFAR_SPLITS).items():
+        labels = cifar_labels(name, n, seed=begins)
+        files[f"{stem}{ending}"] = cifar_file(name, kind, images[begins : begins + n], labels)
+        begins += n
+    if named:
+        names = [f"kind {number}" for number in range(10)]
+        plain = "".join(f"{one}\n" for one in names).encode() + b"\n"
+        meta = Python2Pickle().dumps({"num_cases_per_batch": 4, "label_names": names, "num_vis": 3072})
+        files["batches.meta.txt" if ending else "batches.meta"] = plain if ending else meta
+    inner = {"cifar10": "cifar-10-batches-bin", "cifar100": "cifar-100-binary"}[name]
+    if packed:
+        path = folder / "cifar.tar.gz"
+        path.write_bytes(tar_gz(files, inner))
+    else:
+        path = folder
+        for file, content in files.items():
+            (folder / file).write_bytes(content)
+    return Written(path, labelled(name, CIFAR_SPLITS), images)
+
+
+def write_svhn(folder: Path, *, packed: bool = True) -> Written:
+    """Parts whose images are (height, width, channels, n), with the digit 0 as 10; those of train and extra."""
+    held = {}
+    for seed, (split, n) in enumerate(SVHN_SPLITS.items()):
+        held[split] = drawn(n, 3, seed=seed)
+        y = (np.arange(n, dtype=np.uint8) + seed) % 10 + 1
+        arrays = {"X": held[split].transpose(1, 2, 3, 0), "y": y[:, None]}
+        scipy.io.savemat(folder / f"{split}_32x32.mat", arrays, do_compression=packed)
+    return Written(folder, labelled("svhn", SVHN_SPLITS), np.concatenate([held["train"], held["extra"]]))
+
+
 # All of them ---------------------------------------------------------------------------------------------------------
 
 #: Each layout: what writes it, how, and what it is asked for so that all its images are in the set.
@@ -310,4 +384,16 @@ LAYOUTS: dict[str, tuple[Callable[..., Written], dict[str, Any], dict[str, Any]]
     "3dident": (write_3dident, {}, {}),
     "causal3dident": (write_causal3dident, {}, {}),
     "morpho_mnist": (write_morpho_mnist, {}, {"options": {"split": "both"}}),
+    "cifar10": (write_cifar, {}, {"options": {"split": "both"}}),
+    "cifar10, packed": (write_cifar, {"packed": True}, {"options": {"split": "both"}}),
+    "cifar10, python": (write_cifar, {"kind": "python"}, {"options": {"split": "both"}}),
+    "cifar10, python, packed": (write_cifar, {"kind": "python", "packed": True}, {"options": {"split": "both"}}),
+    "cifar100": (write_cifar, {"name": "cifar100"}, {"options": {"split": "both"}}),
+    "cifar100, protocol 4": (
+        write_cifar,
+        {"name": "cifar100", "kind": "protocol 4"},
+        {"options": {"split": "both"}},
+    ),
+    "svhn": (write_svhn, {}, {"options": {"split": "train+extra"}}),
+    "svhn, not packed": (write_svhn, {"packed": False}, {"options": {"split": "train+extra"}}),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from demele.core.names import suggestion
 from demele.core.written import Written
 from demele.data.images import ImageSet
 from demele.data.loaders.loading import PUBLISHED
-from demele.data.loaders.published import Grid, PublishedSet
+from demele.data.loaders.published import PublishedSet
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
@@ -194,7 +193,7 @@ def _columns(space: FactorSpace) -> Iterator[tuple[Any, ...]]:
 
 
 def _of_published(one: PublishedSet) -> ImageSetFacts:
-    variants = tuple(_variant(name, grid) for name, grid in one.grids.items())
+    variants = tuple(_variant(one, name) for name in one.grids)
     first = f', variant="{one.variants[0]}"' if one.variants else ""
     return ImageSetFacts(
         name=one.name,
@@ -209,6 +208,7 @@ def _of_published(one: PublishedSet) -> ImageSetFacts:
     )
 
 
-def _variant(name: str, grid: Grid) -> VariantFacts:
+def _variant(published: PublishedSet, name: str) -> VariantFacts:
+    grid = published.grids[name]
     factors = tuple(FactorFacts(one.name, one.size, one.kind, one.values, one.period) for one in grid.factors)
-    return VariantFacts(name, math.prod(one.size for one in grid.factors) or None, grid.pixels, factors)
+    return VariantFacts(name, published.count(name), grid.pixels, factors)

@@ -12,6 +12,7 @@ from demele.core.names import suggestion
 from demele.core.reading import size_text
 from demele.data.images import ImageSet
 from demele.data.loaders.cars3d import CARS3D
+from demele.data.loaders.cifar import CIFAR10, CIFAR100
 from demele.data.loaders.converted import checked_cache, convert, is_converted, open_converted
 from demele.data.loaders.digests import check_digests, check_sizes
 from demele.data.loaders.dsprites import DSPRITES
@@ -24,6 +25,7 @@ from demele.data.loaders.shapes3d import SHAPES3D
 from demele.data.loaders.smallnorb import SMALLNORB
 from demele.data.loaders.stored_images import MOST_HELD, StoredImages, held_in_memory, identity_of
 from demele.data.loaders.stores import RandomStore
+from demele.data.loaders.svhn import SVHN
 from demele.data.resample import Resample, checked_resample
 from demele.runtime.progress import Report, reporting
 
@@ -41,6 +43,9 @@ PUBLISHED: dict[str, PublishedSet] = {
         IDENT3D,
         CAUSAL3DIDENT,
         MORPHO_MNIST,
+        CIFAR10,
+        CIFAR100,
+        SVHN,
     )
 }
 PACKED = "packed"
@@ -58,13 +63,13 @@ def load(
     progress: bool | Report = False,
     **options: Any,
 ) -> ImageSet:
-    """Return a published set of images from files that you have: nothing is downloaded, and no pickle is read.
+    """Return a published set of images from files that you have: nothing is downloaded, and no pickle is run.
 
     Parameters
     ----------
     name : str
         ``"dsprites"``, ``"shapes3d"``, ``"mpi3d"``, ``"cars3d"``, ``"smallnorb"``, ``"falcor3d"``, ``"isaac3d"``,
-        ``"3dident"``, ``"causal3dident"`` or ``"morpho_mnist"``.
+        ``"3dident"``, ``"causal3dident"``, ``"morpho_mnist"``, ``"cifar10"``, ``"cifar100"`` or ``"svhn"``.
     path : str or Path
         The file or the folder as it was published, or an ``.npy`` that was converted from it.
     variant : str, optional
@@ -83,12 +88,14 @@ def load(
         Show a progress bar on anything that takes over a second.
     **options
         Of dSprites ``drop_duplicates`` (False); of SmallNORB ``split`` ("both", "training" or "testing"), ``camera``
-        (0 or 1) and ``instance`` ("hidden" or "factor"); of Morpho-MNIST ``split`` ("train", "t10k" or "both").
+        (0 or 1) and ``instance`` ("hidden" or "factor"); of Morpho-MNIST ``split`` ("train", "t10k" or "both"); of
+        CIFAR ``split`` ("train", "test" or "both"); of SVHN ``split`` ("train", "test", "extra" or "train+extra").
 
     Returns
     -------
     ImageSet
-        In the order of its grid, the last factor fastest, whatever the order of the file is.
+        In the order of its grid, the last factor fastest, whatever the order of the file is. Sets of classes (CIFAR,
+        SVHN) stand in the order of their files, and ``images.positions()[:, 0]`` are the classes as numbers.
 
     Raises
     ------

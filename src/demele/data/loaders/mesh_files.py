@@ -12,14 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from demele.core.errors import FormatError
-from demele.core.reading import parsing, regular_file
+from demele.core.reading import parsing
+from demele.data.loaders.matlab_files import PACKED, byte_order
 from demele.data.loaders.stores import Pixels, Shape, Store
 
-_HDF5 = b"\x89HDF"
 #: Bytes before the first variable; the last four say the version and the order of bytes.
 _HEADER = 128
-#: The kind of a variable that zlib packed.
-_PACKED = 15
 #: Bytes that a variable takes beside its numbers: name, sizes, filling.
 _SLACK = 4096
 
@@ -73,7 +71,7 @@ def _unpacked(path: Path, most: int) -> io.BytesIO:
         kind, length = struct.unpack(f"{order}II", content[place : place + 8])
         held = content[place : place + 8 + length]
         place += 8 + length
-        if kind == _PACKED:
+        if kind == PACKED:
             inflated = zlib.decompressobj()
             held = inflated.decompress(held[8:], most + 1)
             if len(held) > most or not inflated.eof:
@@ -93,17 +91,7 @@ def check_mesh(path: Path, shape: Sequence[int]) -> None:
     """
     from scipy.io import whosmat
 
-    size = regular_file(path)
-    with path.open("rb") as file:
-        header = file.read(_HEADER)
-    if header.startswith(_HDF5) or header[124:128] in (b"\x00\x02IM", b"\x02\x00MI"):
-        raise FormatError(
-            f"{path}: a file of MATLAB 7.3, which is HDF5; Cars3D was published in MATLAB 5: save it with -v6 or -v7"
-        )
-    order = {b"IM": "<", b"MI": ">"}.get(header[126:128])
-    if len(header) < _HEADER or order is None:
-        raise FormatError(f"{path}: not a file of MATLAB 5: it does not begin as one")
-    _check_end(path, size, order)
+    byte_order(path, "Cars3D")
     with parsing(f"{path}: damaged or cut off; copy it again"):
         held = {name: (tuple(sizes), kind) for name, sizes, kind in whosmat(path)}
     if "im" not in held:
@@ -111,16 +99,3 @@ def check_mesh(path: Path, shape: Sequence[int]) -> None:
     if held["im"] != (tuple(shape), "uint8"):
         found, kind = held["im"]
         raise FormatError(f"{path}: expected 'im' of uint8 and shape {tuple(shape)}, found {kind} and shape {found}")
-
-
-def _check_end(path: Path, size: int, order: str) -> None:
-    """Follow the lengths of the variables to the end: a file that was cut off ends before."""
-    place = _HEADER
-    with path.open("rb") as file:
-        while place < size:
-            file.seek(place)
-            tag = file.read(8)
-            length = struct.unpack(f"{order}I", tag[4:])[0] if len(tag) == 8 else size
-            place += 8 + length
-    if place > size:
-        raise FormatError(f"{path}: cut off: expected at least {place:,} bytes, found {size:,}; copy it again")

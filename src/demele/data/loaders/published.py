@@ -200,6 +200,8 @@ class PublishedSet:
     licence, provenance : str
     grids : mapping of str to Grid
         By variant; "" is the only one. Empty where the factors are no grid.
+    splits : mapping of str to int
+        Number of images of each part of a set whose combinations repeat; empty where each occurs once.
     read : callable
     files : tuple of PublishedFile
         Whose digests are known.
@@ -219,10 +221,17 @@ class PublishedSet:
     provenance: str
     read: Callable[[Request], Opened]
     grids: Mapping[str, Grid] = field(default_factory=dict)
+    splits: Mapping[str, int] = field(default_factory=dict)
     files: tuple[PublishedFile, ...] = ()
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     binary: bool = False
+
+    def count(self, variant: str) -> int | None:
+        """Return how many images are read unless a part is asked for; None where the files say it."""
+        if self.splits:
+            return self.splits[self.options["split"][0]]
+        return self.grids[variant].n or None
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -305,6 +314,19 @@ def order_of(
             f"{int(counts[wrong[0]])} times",
         )
     return np.argsort(rows, kind="stable")
+
+
+def places_of_labels(grid: Grid, labels: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return for each image the row of its classes in the grid.
+
+    Examples
+    --------
+    >>> grid = Grid((Factor("fine", 3, (0, 1, 2)), Factor("coarse", 2, (0, 1))), (1, 1, 1))
+    >>> places_of_labels(grid, {"coarse": np.array([1, 0]), "fine": np.array([2, 0])})
+    array([5, 0])
+    """
+    held = tuple(labels[factor.name] for factor in grid.factors)
+    return np.asarray(np.ravel_multi_index(held, grid.sizes), dtype=np.int64)
 
 
 def ranks_of(

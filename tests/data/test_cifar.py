@@ -1,0 +1,313 @@
+"""CIFAR: pixels and labels worked by hand, its formats beside each other, and what is refused."""
+
+import gzip
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.errors import FormatError, InputError
+from demele.data.loaders import PUBLISHED
+from demele.data.loaders.loading import load_as
+from demele.data.loaders.published import PublishedSet
+from demele.data.loaders.stores import RandomStore
+from tests.data import published_files as files
+from tests.data.labelled_bytes import Python2Pickle, planes, tar_gz
+from tests.tolerances import assert_exact
+
+BOTH = {"split": "both"}
+
+
+def one_image_each(name: str) -> PublishedSet:
+    return files.labelled(name, {"train": 5 if name == "cifar10" else 1, "test": 1})
+
+
+# What is published ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "splits", "sizes"),
+    [
+        ("cifar10", {"train": 50_000, "test": 10_000}, (10,)),
+        ("cifar100", {"train": 50_000, "test": 10_000}, (100, 20)),
+        ("svhn", {"train": 73_257, "test": 26_032, "extra": 531_131}, (10,)),
+    ],
+)
+def test_published_sizes(name: str, splits: dict[str, int], sizes: tuple[int, ...]) -> None:
+    published = PUBLISHED[name]
+    assert (published.splits, published.grids[""].sizes, published.grids[""].pixels) == (splits, sizes, (32, 32, 3))
+    for factor in published.grids[""].factors:
+        assert factor.values is not None
+        assert len(set(factor.values)) == factor.size
+        assert list(factor.values) == sorted(factor.values)  # CIFAR's classes are in the order of their names
+    first = demele.data.describe(name).variants[0]
+    assert (first.n, first.shape) == (splits["train"], (32, 32, 3))
+
+
+# CIFAR, by hand -------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_of_cifar10_is_its_label_then_red_green_and_blue_row_by_row(tmp_path: Path) -> None:
+    for number in range(1, 6):
+        (tmp_path / f"data_batch_{number}.bin").write_bytes(bytes([number]) + bytes(range(192)))
+    (tmp_path / "test_batch.bin").write_bytes(bytes([9]) + bytes(range(191, -1, -1)))
+    images = load_as(one_image_each("cifar10"), tmp_path, options=BOTH)
+    assert images.positions()[:, 0].tolist() == [1, 2, 3, 4, 5, 9]
+    assert images.factors()["class"].tolist() == ["automobile", "bird", "cat", "deer", "dog", "truck"]
+    assert images.shape == (8, 8, 3)
+    first, last = images.images([0, 5])
+    assert first[0, 0].tolist() == [0, 64, 128]
+    assert first[0, 1].tolist() == [1, 65, 129]  # the next column
+    assert first[1, 0].tolist() == [8, 72, 136]  # the next row
+    assert last[7, 7].tolist() == [128, 64, 0]
+    assert first.dtype == np.uint8
+
+
+def test_a_row_of_cifar100_has_the_coarse_label_first(tmp_path: Path) -> None:
+    (tmp_path / "train.bin").write_bytes(bytes([4, 51]) + bytes(range(192)))
+    images = load_as(one_image_each("cifar100"), tmp_path)
+    assert images.positions().tolist() == [[51, 4]]
+    assert images.factors().iloc[0].tolist() == ["mushroom", "fruit_and_vegetables"]
+    assert images.images([0])[0, 0, 1].tolist() == [1, 65, 129]
+
+
+def test_a_pickle_of_cifar10_is_read_as_published(tmp_path: Path) -> None:
+    held = {"batch_label": "testing batch 1 of 1", "labels": [3], "data": np.arange(192, dtype=np.uint8)[None]}
+    (tmp_path / "test_batch").write_bytes(Python2Pickle().dumps({**held, "filenames": ["domestic_cat_s_000907.png"]}))
+    images = load_as(one_image_each("cifar10"), tmp_path, options={"split": "test"})
+    assert images.factors()["class"].tolist() == ["cat"]
+    assert images.images([0])[0, 1, 0].tolist() == [8, 72, 136]
+
+
+# Formats beside each other --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar100"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("split", ["train", "test", "both"])
+def test_every_format_gives_the_same_images_and_classes(name: str, packed: bool, split: str, tmp_path: Path) -> None:
+    rows = {"train": slice(0, 20), "test": slice(20, 24), "both": slice(0, 24)}[split]
+    found = []
+    for kind in ("binary", "python", "protocol 2", "protocol 3", "protocol 4", "protocol 5"):
+        (tmp_path / kind).mkdir()
+        made = files.write_cifar(tmp_path / kind, name, kind, packed=packed)
+        images = load_as(made.published, made.path, options={"split": split})
+        assert_exact(images.images(np.arange(len(images))), made.images[rows])
+        found.append(images.positions())
+    for other in found[1:]:
+        assert_exact(other, found[0])
+    assert found[0].max() == (99 if name == "cifar100" else found[0].max())
+    assert len(np.unique(found[0][:, 0])) > 2
+
+
+def test_labels_are_those_of_the_files_in_their_order(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, "cifar100")
+    expected = files.cifar_labels("cifar100", 20, seed=0)
+    positions = load_as(made.published, made.path).positions()
+    assert_exact(positions[:, 0], expected["fine"])
+    assert_exact(positions[:, 1], expected["coarse"])
+
+
+def test_pickles_in_a_folder_are_mapped_unless_their_bytes_were_written_as_text(tmp_path: Path) -> None:
+    for kind, mapped in (("binary", True), ("python", True), ("protocol 4", True), ("protocol 2", False)):
+        (tmp_path / kind).mkdir()
+        made = files.write_cifar(tmp_path / kind, kind=kind)
+        images = load_as(made.published, made.path, options={"split": "test"})
+        store = images._store  # type: ignore[attr-defined]
+        assert isinstance(store, RandomStore)
+        assert (type(store._rows).__name__ == "MappedArray") is mapped  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("within", ["cifar-10-batches-bin", "cifar-10-batches-py"])
+def test_the_folder_above_and_an_archive_in_it_are_found(within: str, tmp_path: Path) -> None:
+    kind = "binary" if within.endswith("bin") else "python"
+    (tmp_path / within).mkdir()
+    made = files.write_cifar(tmp_path / within, kind=kind)
+    expected = load_as(made.published, tmp_path / within)
+    assert load_as(made.published, tmp_path).digest == expected.digest
+    content = {path.name: path.read_bytes() for path in made.path.iterdir()}
+    above = tmp_path / "archives"
+    above.mkdir()
+    (above / f"cifar-10-{'binary' if kind == 'binary' else 'python'}.tar.gz").write_bytes(tar_gz(content, within))
+    assert_exact(load_as(made.published, above).images([3]), expected.images([3]))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "python"])
+def test_names_that_lie_beside_are_taken(kind: str, packed: bool, tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, kind=kind, named=True, packed=packed)
+    images = load_as(made.published, made.path)
+    assert images.space is not None
+    assert images.space.values == (tuple(f"kind {number}" for number in range(10)),)
+    assert images.factors()["class"].tolist() == [f"kind {number}" for number in images.positions()[:, 0]]
+
+
+def test_names_of_both_factors_of_cifar100_come_from_one_pickle(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, "cifar100", "python")
+    fine, coarse = [f"f{number}" for number in range(100)], [f"c{number}" for number in range(20)]
+    meta = {"fine_label_names": fine, "coarse_label_names": coarse}
+    (tmp_path / "meta").write_bytes(Python2Pickle().dumps(meta))
+    images = load_as(made.published, made.path)
+    assert images.space is not None
+    assert images.space.values == (tuple(fine), tuple(coarse))
+
+
+# CIFAR that is another -----------------------------------------------------------------------------------------------
+
+
+def refused(
+    published: PublishedSet, path: Path, match: str, kind: type[InputError] = FormatError, **options: Any
+) -> None:
+    with pytest.raises(kind, match=match) as caught:
+        load_as(published, path, options=options)
+    assert type(caught.value) is kind
+
+
+def test_files_of_another_size_set_or_format(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path)
+    path = tmp_path / "data_batch_3.bin"
+    good = path.read_bytes()
+    for content in (good[:-1], good + b"x", b"", bytes(4 * 194)):
+        path.write_bytes(content)
+        refused(
+            made.published,
+            tmp_path,
+            rf"data_batch_3.bin: expected 772 bytes, found {len(content)} bytes; 4 rows of 193 bytes, of which 1 for",
+        )
+    path.write_bytes(bytes([10]) + good[1:])
+    refused(made.published, tmp_path, r"data_batch_3.bin: expected labels of class from 0 to 9, found 10 at row 0")
+    path.unlink()
+    refused(made.published, tmp_path, "there is no .*data_batch_3.bin; CIFAR-10 is published by", InputError)
+    other = files.labelled("cifar100", files.CIFAR_SPLITS)
+    refused(other, tmp_path, "there is no .*train.bin; CIFAR-100 is published by A. Krizhevsky", InputError)
+
+
+def test_a_coarse_label_that_there_is_not(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, "cifar100")
+    content = bytearray((tmp_path / "train.bin").read_bytes())
+    content[2 * 194] = 20
+    (tmp_path / "train.bin").write_bytes(content)
+    refused(made.published, tmp_path, "train.bin: expected labels of coarse from 0 to 19, found 20 at row 2")
+
+
+@pytest.mark.parametrize(
+    ("changed", "match"),
+    [
+        ({"data": None}, r"test_batch: expected 'data' in it, found 'batch_label', 'labels'; is it CIFAR-10\?"),
+        ({"labels": None, "fine_labels": [1] * 4}, r"expected 'labels' in it, found .*'fine_labels'; is it CIFAR-10\?"),
+        ({"data": "pixels"}, r"test_batch::data: expected uint8 \(4, 192\), found Text"),
+        ({"data": np.zeros((4, 191), np.uint8)}, r"expected uint8 \(4, 192\), found uint8 \(4, 191\)"),
+        ({"data": np.zeros((192, 4), np.uint8)}, r"expected uint8 \(4, 192\), found uint8 \(192, 4\)"),
+        ({"labels": [1, 2, 3]}, "test_batch::labels: expected 4 labels, found 3"),
+        ({"labels": [1, 2, 3, 10]}, "expected labels of class from 0 to 9, found 10 at row 3"),
+        ({"labels": [1, 2, 3, -1]}, "expected labels of class from 0 to 9, found -1 at row 3"),
+        ({"labels": [1, 2, 3, True]}, "expected a list of whole numbers, found something else"),
+        ({"labels": [1, 2, 3, "4"]}, "expected a list of whole numbers, found something else"),
+        ({"labels": "1234"}, "expected a list of whole numbers, found something else"),
+    ],
+)
+def test_pickles_that_hold_something_else(tmp_path: Path, changed: dict[str, Any], match: str) -> None:
+    held = {"batch_label": "x", "labels": [1, 2, 3, 4], "data": np.zeros((4, 192), np.uint8), **changed}
+    held = {key: value for key, value in held.items() if value is not None}
+    (tmp_path / "test_batch").write_bytes(Python2Pickle().dumps(held))
+    refused(files.labelled("cifar10", files.CIFAR_SPLITS), tmp_path, match, split="test")
+
+
+class Trap:
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return (eval, (f"open({str(self.mark)!r}, 'w').close()",))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_batch_that_is_a_trap_is_not_sprung(packed: bool, tmp_path: Path) -> None:
+    mark = tmp_path / "sprung"
+    content = pickle.dumps({"labels": [1, 2, 3, 4], "data": Trap(mark)}, 2)
+    path = tmp_path / ("cifar.tar.gz" if packed else "test_batch")
+    path.write_bytes(tar_gz({"test_batch": content}, "cifar-10-batches-py") if packed else content)
+    where = path if packed else tmp_path
+    match = r"test_batch: a pickle that asks for '\w+.eval', which no published file does; nothing of it was run"
+    refused(files.labelled("cifar10", files.CIFAR_SPLITS), where, match, split="test")
+    assert not mark.exists()
+
+
+def test_a_batch_that_is_too_large_is_not_taken_apart(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, kind="python")
+    (tmp_path / "data_batch_1").write_bytes(b"\x80\x02" + bytes(2 << 20))
+    refused(made.published, tmp_path, r"data_batch_1: expected at most 1,081,344 bytes, found 2,097,154")
+
+
+@pytest.mark.parametrize(("names", "told"), [(["a"] * 10, "found 10, 1 of them"), (["a", "b"], "found 2, 2 of them")])
+def test_names_that_are_too_few_or_the_same(names: list[str], told: str, tmp_path: Path) -> None:
+    for kind, file in (("binary", "batches.meta.txt"), ("python", "batches.meta")):
+        (tmp_path / kind).mkdir()
+        made = files.write_cifar(tmp_path / kind, kind=kind)
+        plain, meta = "\n".join(names).encode(), Python2Pickle().dumps({"label_names": names})
+        (made.path / file).write_bytes(plain if kind == "binary" else meta)
+        refused(made.published, made.path, rf"{file}: expected 10 different names of class, {told}")
+    (tmp_path / "python" / "batches.meta").write_bytes(Python2Pickle().dumps({"names": names}))
+    refused(made.published, made.path, "expected a list of names under 'label_names', found 'names'")
+    (tmp_path / "binary" / "batches.meta.txt").write_bytes(b"\xff\xfe")
+    refused(made.published, tmp_path / "binary", "batches.meta.txt: names that are no text in UTF-8")
+
+
+# Archives ------------------------------------------------------------------------------------------------------------
+
+
+def test_archives_that_hold_something_else(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, packed=True)
+    content = made.path.read_bytes()
+    other = files.labelled("cifar100", files.CIFAR_SPLITS)
+    refused(other, made.path, r"expected files such as 'train.bin' or 'train' in it, found 'data_batch_1.bin', .*")
+    made.path.write_bytes(tar_gz({"data_batch_1.bin": bytes(772)}, "x"))
+    refused(made.published, made.path, "expected a file 'data_batch_2.bin' in it, found 'data_batch_1.bin'")
+    made.path.write_bytes(tar_gz({"data_batch_1.bin": bytes(2 << 20)}, "x"))
+    refused(made.published, made.path, "data_batch_1.bin: expected at most 1,212,416 bytes, found 2,097,152")
+    made.path.write_bytes(gzip.decompress(content))
+    refused(made.published, made.path, r"expected a .tar.gz, and it does not begin as one; name the folder")
+    twice = gzip.decompress(tar_gz({"a/train.bin": b"", "b/train.bin": b""}, "x"))
+    made.path.write_bytes(gzip.compress(twice))
+    refused(other, made.path, "holds 'train.bin' twice")
+    made.path.write_bytes(gzip.compress(b"no archive" * 100))
+    refused(other, made.path, "cifar.tar.gz: damaged or cut off")
+    damaged = bytearray(content)
+    damaged[-8] ^= 1  # the checksum of gzip
+    made.path.write_bytes(damaged)
+    refused(made.published, made.path, "cifar.tar.gz: damaged or cut off; copy it again .*CRC")
+
+
+def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, packed=True)
+    made.path.write_bytes(tar_gz({"huge": bytes(4 << 20), "train.bin": b""}, "x"))
+    refused(made.published, made.path, r"cifar.tar.gz: unpacks to more than the 2.19 MiB that its files may take")
+
+
+def test_planes_are_made_as_they_are_read() -> None:
+    images = files.drawn(2, 3)
+    assert planes(images)[1, 64 + 8 * 2 + 5] == images[1, 2, 5, 1]
+
+
+def test_damage_within_what_is_packed_raises_nothing_else(tmp_path: Path) -> None:
+    made = files.write_cifar(tmp_path, "cifar100", "python", packed=True)
+    plain = gzip.decompress(made.path.read_bytes())
+    headers = [place for place in range(0, len(plain), 512) if plain[place + 257 : place + 262] == b"ustar"]
+    assert len(headers) == 3  # the folder and two files
+    rng = np.random.default_rng(0)
+    refused_ones = 0
+    for _ in range(150):
+        damaged = bytearray(plain)
+        damaged[rng.choice(headers) + rng.integers(0, 160)] = rng.integers(0, 256)
+        made.path.write_bytes(gzip.compress(bytes(damaged), 1))
+        try:
+            load_as(made.published, made.path)
+        except FormatError:
+            refused_ones += 1
+    assert refused_ones > 100
+    for length in range(0, len(plain.rstrip(b"\0")), 997):
+        made.path.write_bytes(gzip.compress(plain[:length], 1))
+        refused(made.published, made.path, "cifar.tar.gz: damaged or cut off")
