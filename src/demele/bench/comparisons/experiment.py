@@ -1,7 +1,5 @@
 """The whole experiment: artificial annotators, nested noisy versions, varied classifiers, every comparison method."""
 
-import base64
-import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -28,6 +26,7 @@ from demele.core.checked_numbers import checked_count
 from demele.core.errors import FormatError, InputError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.packed_classes import packed_classes, unpacked_classes
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
 from demele.core.sentences import arg
@@ -259,13 +258,13 @@ def _annotators(about: _Data, settings: _Settings, sweep: Sweep) -> _Annotators:
             progress=sweep.reporter(ANNOTATORS),
         )
         record = {
-            "predictions": [_packed(row.astype(np.int32)) for row in found.predictions],
+            "predictions": [packed_classes(row.astype(np.int32)) for row in found.predictions],
             "errors": found.errors.tolist(),
         }
         sweep.records.append([(key, record)])
     stored = sweep.records[key]
     with reading_record(key):
-        predictions = np.stack([_unpacked(text, about.coded.size) for text in stored["predictions"]])
+        predictions = np.stack([unpacked_classes(text, about.coded.size) for text in stored["predictions"]])
         if not ((predictions >= 0) & (predictions < len(about.words))).all():
             raise FormatError("their predictions are none of the classes")
         errors = np.asarray(stored["errors"], dtype=np.float64).tolist()
@@ -317,7 +316,7 @@ def _classifiers(
 
 def _stored_classifier(key: Key, record: Mapping[str, Any], about: _Data) -> "_Classifier":
     with reading_record(key):
-        predictions = _unpacked(record["predictions"], about.coded.size)
+        predictions = unpacked_classes(record["predictions"], about.coded.size)
         if not ((predictions >= 0) & (predictions < len(about.words))).all():
             raise FormatError("its predictions are none of the classes")
         return _Classifier(str(record["name"]), float(record["trained_on"]), predictions)
@@ -333,7 +332,7 @@ def _trained(
     records = []
     for index, rate in candidates:
         name, predictions = candidate_classifier(features, versions[rate], folds, seed, index)
-        records.append({"name": name, "trained_on": rate, "predictions": _packed(predictions)})
+        records.append({"name": name, "trained_on": rate, "predictions": packed_classes(predictions)})
     return records
 
 
@@ -427,15 +426,3 @@ def _range(value: Any) -> tuple[float, float]:
     if not 0 <= low < high <= 1:
         raise InputError("accuracies", f"expected 0 <= low < high <= 1, got {value!r}")
     return low, high
-
-
-def _packed(coded: Indices) -> str:
-    return base64.b64encode(zlib.compress(coded.astype("<i4").tobytes(), 9)).decode("ascii")
-
-
-def _unpacked(text: str, n: int) -> Indices:
-    """Read n classes that :func:`_packed` wrote; no more is unpacked than they take."""
-    held = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), 4 * n + 1)
-    if len(held) != 4 * n:
-        raise ValueError(f"expected {n} classes")
-    return np.frombuffer(held, dtype="<i4").astype(np.int32)

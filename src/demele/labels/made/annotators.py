@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.checked_numbers import checked_count, checked_share, checked_whole
+from demele.core.checked_numbers import checked_count, checked_whole
+from demele.core.error_aims import ErrorAims, in_turn
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.inputs import read_codes
 from demele.core.labelled import Indices, plain_text, read_labels, vocabulary
@@ -35,8 +36,6 @@ RUNGS = 32
 AT_ONCE = 16
 #: Candidates per annotator wanted: so many at most for an even spread, so many at most in all.
 FOR_EVENNESS, AT_MOST = 2, 10
-#: Errors are shares of counts: a tolerance of 1% holds 1% itself, whatever its last bit.
-SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -156,15 +155,12 @@ def artificial_annotators(
     """
     table, true, truth = _read(features, y)
     wanted = checked_count(n_annotators, "n_annotators", 1)
-    highest = checked_share(highest_error, "highest_error", 0, 1)
-    apart = checked_share(step, "step", 0, highest)
-    near = checked_share(tolerance, "tolerance", 0, apart / 2)
+    aims = ErrorAims.checked(highest_error, step, tolerance)
     checked_count(seed, "seed", 0)
     processes = "a number of processes, or -1 for all processors"
     checked_whole(n_jobs, "n_jobs", processes, inside=lambda number: number == -1 or number > 0)
     own = None if models is None else _read_models(models, seed)
     words = vocabulary(true)
-    aims = _Aims(highest, apart, near)
     jobs: list[Any] = list(range(AT_MOST * wanted)) if own is None else own
     work = partial(_tried, table, truth, seed, aims) if own is None else partial(_fitted, table, truth)
     group = _Group(aims, wanted, truth)
@@ -181,8 +177,8 @@ def artificial_annotators(
     if not kept:
         raise NotEnoughData(
             "features" if own is None else "models",
-            f"none of {group.tried} models has an error under {highest:g} "
-            f"and within {near:g} of a multiple of {apart:g}; "
+            f"none of {group.tried} models has an error under {aims.highest:g} "
+            f"and within {aims.tolerance:g} of a multiple of {aims.step:g}; "
             + (
                 in_code(
                     "give a larger tolerance or highest_error",
@@ -239,7 +235,7 @@ def candidate_annotator(
     rng = rng_for(seed, "annotator", index)
     model = draw_model(rng, n, d, int(np.unique(y).size))
     eyes = draw_eyes(rng, n, d)
-    low, high = _Aims(highest_error, step, tolerance).interval(index)
+    low, high = ErrorAims(highest_error, step, tolerance).interval(index)
     best: tuple[float, str, Indices] | None = None
     first, last = 0, RUNGS
     while first <= last:  # the error grows with the handicap, nearly enough for halving
@@ -259,34 +255,10 @@ def candidate_annotator(
     return best[1], best[2]
 
 
-@dataclass(frozen=True, slots=True)
-class _Aims:
-    """The multiples that errors should be near."""
-
-    highest: float
-    step: float
-    tolerance: float
-
-    def __len__(self) -> int:
-        """Count the multiples, from 0, that an eligible error can be near."""
-        return int(np.ceil((self.highest + self.tolerance - SLACK) / self.step))
-
-    def interval(self, turn: int) -> tuple[float, float]:
-        middle = turn % len(self) * self.step
-        return max(0.0, middle - self.tolerance), min(self.highest - SLACK, middle + self.tolerance)
-
-    def near(self, error: float) -> int | None:
-        """Return which multiple an error is near; None if it is near none, or too large."""
-        if error >= self.highest - SLACK:
-            return None
-        multiple = round(error / self.step)
-        return multiple if abs(error - multiple * self.step) <= self.tolerance + SLACK else None
-
-
 class _Group:
     """The eligible candidates so far, in the order of their turns."""
 
-    def __init__(self, aims: _Aims, wanted: int, truth: Indices) -> None:
+    def __init__(self, aims: ErrorAims, wanted: int, truth: Indices) -> None:
         self.aims, self.wanted, self.truth = aims, wanted, truth
         self.kept: list[tuple[str, Indices, float]] = []
         self.errors: list[float] = []  # of all candidates
@@ -317,9 +289,7 @@ class _Group:
 
     def chosen(self, *, even: bool) -> list[int]:
         """Take one near each multiple in turn, until there are enough; the best annotator first."""
-        longest = max((len(near) for near in self._near), default=0)
-        turns = [near[turn] for turn in range(longest) for near in self._near if turn < len(near)]
-        some = (turns if even else range(len(self.kept)))[: self.wanted]
+        some = (in_turn(self._near) if even else range(len(self.kept)))[: self.wanted]
         return sorted(some, key=lambda index: (self.kept[index][2], index))
 
     def lacking(self, errors: Floats) -> list[int]:
@@ -328,7 +298,7 @@ class _Group:
         return [multiple for multiple in range(len(self.aims)) if multiple not in met]
 
 
-def _tried(table: Floats, truth: Indices, seed: int, aims: _Aims, job: tuple[int, int]) -> tuple[int, str, Indices]:
+def _tried(table: Floats, truth: Indices, seed: int, aims: ErrorAims, job: tuple[int, int]) -> tuple[int, str, Indices]:
     position, index = job
     name, predictions = candidate_annotator(
         table, truth, seed, index, highest_error=aims.highest, step=aims.step, tolerance=aims.tolerance
@@ -437,7 +407,7 @@ def _notes(group: _Group, errors: Floats, own: bool) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _signature(wanted: int, aims: _Aims, seed: int, n: int, own: list[tuple[str, Any]] | None) -> Signature:
+def _signature(wanted: int, aims: ErrorAims, seed: int, n: int, own: list[tuple[str, Any]] | None) -> Signature:
     arguments: dict[str, object] = {
         "n_annotators": wanted,
         "highest_error": aims.highest,

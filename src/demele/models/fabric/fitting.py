@@ -143,11 +143,7 @@ class FabricFitting:
         for images, labels in self._feed.epoch(epoch, batch=self._spec.batch, seed=self._spec.seed):
             if interrupted():
                 return None
-            logits = self._network(images)
-            loss = functional.cross_entropy(logits, labels)
-            self._optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            self._optimiser.step()
+            loss, logits = stepped(self._network, self._optimiser, images, labels)
             losses += loss.item() * len(labels)
             wrong += int((logits.argmax(dim=1) != labels).sum())
             size += len(labels)
@@ -177,6 +173,18 @@ class FabricFitting:
         }
         if self._path is not None:
             write_checkpoint(self._path, self._content, LAYOUT)
+
+
+def stepped(
+    network: FabricNetwork, optimiser: torch.optim.Optimizer, images: torch.Tensor, labels: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Make one step on a batch; return its loss and its logits, both from before the step."""
+    logits = network(images)
+    loss = functional.cross_entropy(logits, labels)
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
+    return loss, logits
 
 
 def _longer(history: Mapping[str, list[float]], row: Mapping[str, float]) -> dict[str, list[float]]:

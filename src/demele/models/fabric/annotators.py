@@ -1,0 +1,340 @@
+"""Fabrics as artificial annotators: random ones, trained on all images, which mistake some on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.error_aims import ErrorAims, in_turn
+from demele.core.errors import FormatError, InputError, NotEnoughData
+from demele.core.extras import require
+from demele.core.labelled import Indices, Vocabulary, read_labels, vocabulary
+from demele.core.packed_classes import unpacked_classes
+from demele.core.results import Note
+from demele.core.seeds import checked_seed
+from demele.core.signature import Signature
+from demele.core.store import Key, reading_record
+from demele.core.version import __version__
+from demele.data.images import ImageSet, digest_of
+from demele.models.fabric.annotator_pool import FabricAnnotator, FabricAnnotators
+from demele.models.fabric.recipe import AnnotatorRecipe, checked_recipe
+from demele.models.given import check_images
+from demele.runtime.progress import Report
+from demele.runtime.sweep import Record, Sweep, Task
+
+if TYPE_CHECKING:
+    from demele.models.fabric.annotating import Annotating
+
+#: Fabrics between two looks at whether there are enough states, at least and at most; not the number of processes, so
+#: that it cannot matter.
+FEWEST, MOST = 2, 16
+#: States that a fabric leaves, about.
+EXPECTED = 3
+
+
+def fabric_annotators(
+    images: ImageSet,
+    labels: ArrayLike,
+    n_annotators: int = 100,
+    *,
+    recipe: str | AnnotatorRecipe = "embedded",
+    highest_error: float = 0.4,
+    step: float = 0.05,
+    tolerance: float = 0.01,
+    stop_at: float = 0.02,
+    most_fabrics: int | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    executor: Executor | None = None,
+    store: str | Path | None = None,
+    progress: bool | Report = False,
+    device: str = "cpu",
+) -> FabricAnnotators:
+    """Train random fabrics on all images, and keep what they take them for while their errors go from many to few.
+
+    Parameters
+    ----------
+    images : ImageSet
+        Square, with a power of two of pixels a side.
+    labels : array-like of shape (n,)
+        True classes, whole numbers or strings.
+    n_annotators : int, default 100
+        How many are wanted, >= 1.
+    recipe : {"embedded", "print"} or AnnotatorRecipe, default "embedded"
+        How fabrics are drawn and trained: :func:`annotator_recipe`.
+    highest_error : float in (0, 1], default 0.4
+        Only states with a smaller error are kept.
+    step : float in (0, highest_error], default 0.05
+        Errors are wanted near the multiples of it, as many annotators near each as can be.
+    tolerance : float in (0, step / 2], default 0.01
+        How near.
+    stop_at : float in [0, 1), default 0.02
+        Error at which the training of a fabric ends.
+    most_fabrics : int, optional
+        Fabrics that are trained at most; by default as many as annotators are wanted, and at least 8.
+    seed : int, default 0
+        Fabric i depends on the seed and on i only.
+    n_jobs : int, default 1
+        Processes, each of one thread; -1 for all processors. The result does not depend on it.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead.
+    store : path, optional
+        File that keeps what became of each fabric: after a kill the same call goes on from there, to the same result.
+        More annotators may be asked of it later.
+    progress : bool or callable(done, total, label), default False
+    device : str, default "cpu"
+        As of :meth:`Fabric.fit`.
+
+    Returns
+    -------
+    FabricAnnotators
+        Feed it to :func:`demele.labels.add_feature_noise`: ``add_feature_noise(labels, found.predictions, rate)``.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        For images of another size or number than the labels.
+    NotEnoughData
+        For fewer than two classes, and if the fabrics leave too few states; the message says what to change.
+    MissingExtraError
+        Without PyTorch (``demele[torch]``).
+
+    Notes
+    -----
+    Source: Benjelloun, section 6.5.2, algorithm 1. The structure of each fabric is random, and so are the links pruned
+    before the training. Errors are those on the images of the training, on purpose: whoever marks an image wrong
+    has seen it. From the first look on, the state of a fabric joins when its error is below ``highest_error`` and near
+    a multiple of ``step``; of a fabric, the last state near each multiple stays. A state without any error has no say
+    in the noise, and is left out. Where there are more states than wanted, one near each multiple is taken in turn.
+    With the embedded recipe, 100 annotators of the digits of scikit-learn take a minute or two of one processor.
+
+    See Also
+    --------
+    demele.labels.artificial_annotators : of small models of scikit-learn, on any features.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from demele.data import clutter
+    >>> from demele.labels import add_feature_noise
+    >>> from demele.models import annotator_recipe
+    >>> images = clutter(200, level=0).resized(8)  # few images: more epochs, and more looks at each
+    >>> labels = images.positions()[:, 0]
+    >>> found = fabric_annotators(images, labels, 6, recipe=replace(annotator_recipe(), epochs=16, every=2))
+    >>> found.predictions.shape, bool((found.errors < 0.4).all())
+    ((6, 200), True)
+    >>> add_feature_noise(labels, found.predictions, 0.1).rate
+    0.1
+    """
+    require("torch", purpose="a fabric")
+    wanted = checked_count(n_annotators, "n_annotators", 1)
+    most = max(8, wanted) if most_fabrics is None else checked_count(most_fabrics, "most_fabrics", 1)
+    jobs = "a number of processes, or -1 for all processors"
+    processes = checked_whole(n_jobs, "n_jobs", jobs, inside=lambda number: number == -1 or number > 0)
+    common, true, words = _common(
+        images,
+        labels,
+        recipe=checked_recipe(recipe),
+        aims=ErrorAims.checked(highest_error, step, tolerance),
+        stop_at=checked_number(stop_at, "stop_at", "a share in [0, 1)", inside=lambda one: 0 <= one < 1),
+        seed=checked_seed(seed),
+        device=device,
+    )
+    where = None if store is None else Path(store)
+    with Sweep(_identity(common, words), store=where, n_jobs=processes, executor=executor, progress=progress) as sweep:
+        records = _trained(sweep, common, wanted, most)
+    states = _states(records, common)
+    kept = _chosen(states, len(common.aims))[:wanted]
+    kept.sort(key=lambda place: (states[place].what.error, place))
+    return FabricAnnotators(
+        predictions=np.array(words.classes, dtype=true.dtype)[np.stack([states[place].coded for place in kept])],
+        true_labels=true,
+        annotators=tuple(states[place].what for place in kept),
+        n_fabrics=len(records),
+        notes=_notes([states[place] for place in kept], common.aims),
+        signature=_signature(wanted, most, common),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """What a fabric took the images for at one step, and the multiple that its error was near."""
+
+    what: FabricAnnotator
+    aim: int
+    coded: Indices
+
+
+# Input ---------------------------------------------------------------------------------------------------------------
+
+
+def _common(
+    images: Any, labels: Any, *, recipe: AnnotatorRecipe, aims: ErrorAims, stop_at: float, seed: int, device: str
+) -> tuple[Annotating, NDArray[Any], Vocabulary]:
+    from demele.models.fabric.annotating import Annotating
+    from demele.models.threads import checked_device
+
+    check_images(images)
+    true = read_labels(labels, "labels")
+    if len(true) != len(images):
+        raise InputError("labels", f"expected one for each of the {len(images)} images, got {len(true)}")
+    words = vocabulary(true)
+    if len(words) < 2:
+        raise NotEnoughData("labels", f"expected at least 2 classes, got only {words.classes[0]!r}")
+    if len(words) >= true.size:
+        raise NotEnoughData("labels", f"expected fewer classes than images, got {len(words)} of {true.size}")
+    common = Annotating(
+        images=images,
+        coded=words.encode(true, "labels").astype(np.int64),
+        classes=len(words),
+        scales=_scales(images),
+        recipe=recipe,
+        aims=aims,
+        stop_at=stop_at,
+        seed=seed,
+        device=checked_device(device),
+    )
+    return common, true, words
+
+
+def _scales(images: ImageSet) -> int:
+    """Return the scales of fabrics for images: one for each halving, and one more."""
+    height, width, _ = images.shape
+    if height != width or height & (height - 1):
+        nearest = 2 ** round(math.log2(max(height, width)))
+        raise InputError(
+            "images",
+            f"expected square images with a power of two of pixels a side, got {height} x {width}; "
+            f"images.resized({nearest}) changes height and width",
+        )
+    return height.bit_length()
+
+
+def _identity(common: Annotating, words: Vocabulary) -> dict[str, str | int]:
+    """Return what all records have in common; how many are wanted may change."""
+    return {
+        "demele": __version__,
+        "run": "fabric annotators",
+        "images": common.images.digest,
+        "labels": digest_of("labels", common.coded, *words.classes),
+        "recipe": repr(common.recipe),
+        "aims": repr(common.aims),
+        "stop_at": repr(common.stop_at),
+        "seed": common.seed,
+        "device": common.device,
+    }
+
+
+# Training ------------------------------------------------------------------------------------------------------------
+
+
+def _trained(sweep: Sweep, common: Annotating, wanted: int, most: int) -> list[Record]:
+    """Train fabrics until there are enough states; return what became of them, in the order of their numbers.
+
+    Raises
+    ------
+    NotEnoughData
+        If there cannot be enough, as soon as that is plain.
+    """
+    records: list[Record] = []
+    found = 0
+    while found < wanted:
+        some = min(MOST, max(FEWEST, math.ceil((wanted - found) / EXPECTED)), most - len(records))
+        hopeless = len(records) >= MOST and 2 * found * most < wanted * len(records)
+        if not some or hopeless:
+            raise NotEnoughData("images", *_too_few(records, found, wanted, most, common))
+        numbers = range(len(records), len(records) + some)
+        tasks = [Task(key=_key(number), about=number, label=f"fabric {number}") for number in numbers]
+        share = (found / wanted, min(1.0, (found + EXPECTED * some) / wanted))
+        sweep.run(common, tasks, what="fabrics to train", share=share)
+        for number in numbers:
+            records.append(sweep.records[_key(number)])
+            with reading_record(_key(number)):
+                found += len(records[-1]["states"])
+    return records
+
+
+def _key(number: int) -> Key:
+    return ("fabric", number)
+
+
+def _too_few(records: Sequence[Record], found: int, wanted: int, most: int, common: Annotating) -> tuple[str, str]:
+    """Say what went wrong, and what to change."""
+    lowest = sorted(record["lowest"] for record in records)
+    middle, highest = lowest[len(lowest) // 2], common.aims.highest
+    problem = (
+        f"{len(records)} fabrics left {found} states with an error under {highest:g} and within "
+        f"{common.aims.tolerance:g} of a multiple of {common.aims.step:g}, {wanted} are wanted of at most {most} "
+        f"fabrics; the lowest errors of half of them are above {middle:.3f}"
+    )
+    if middle > highest / 2:
+        return problem, (
+            "they learn too slowly: give a recipe with more epochs or channels, such as "
+            f"dataclasses.replace(recipe, epochs={2 * common.recipe.epochs}), or easier or smaller images"
+        )
+    return problem, (
+        "they learn too fast: look more often (every=2 in the recipe), lower its rate, raise tolerance or most_fabrics"
+    )
+
+
+def _states(records: Sequence[Record], common: Annotating) -> list[_State]:
+    """Return all states, in the order of their fabrics."""
+    states = []
+    for number, record in enumerate(records):
+        with reading_record(_key(number)):
+            for one in record["states"]:
+                coded = unpacked_classes(one["predictions"], len(common.coded))
+                error = float(np.mean(coded != common.coded))
+                if not ((coded >= 0) & (coded < common.classes)).all() or common.aims.near(error) != one["aim"]:
+                    raise FormatError("its predictions are none of the classes, or have another error")
+                what = FabricAnnotator(
+                    fabric=number,
+                    **{name: record[name] for name in ("layers", "channels", "links", "pruned", "rate")},
+                    **{name: one[name] for name in ("epoch", "steps")},
+                    error=error,
+                )
+                states.append(_State(what, one["aim"], coded))
+    return states
+
+
+def _chosen(states: Sequence[_State], aims: int) -> list[int]:
+    """Return the places of states, one near each multiple in turn."""
+    groups: list[list[int]] = [[] for _ in range(aims)]
+    for place, state in enumerate(states):
+        groups[state.aim].append(place)
+    return in_turn(groups)
+
+
+# The result ----------------------------------------------------------------------------------------------------------
+
+
+def _notes(kept: Sequence[_State], aims: ErrorAims) -> tuple[Note, ...]:
+    met = {state.aim for state in kept}
+    lacking = tuple(f"{aim * aims.step:.4g}" for aim in range(len(aims)) if aim not in met)
+    if not lacking or len(kept) < len(aims):
+        return ()
+    message = f"no annotator has an error near {', '.join(lacking)}: no fabric was looked at when it had"
+    return (Note(code="uneven-errors", message=message, subject=lacking),)
+
+
+def _signature(wanted: int, most: int, common: Annotating) -> Signature:
+    arguments: dict[str, object] = {
+        "n_annotators": wanted,
+        "recipe": common.recipe,
+        "highest_error": common.aims.highest,
+        "step": common.aims.step,
+        "tolerance": common.aims.tolerance,
+        "stop_at": common.stop_at,
+        "most_fabrics": most,
+        "seed": common.seed,
+    }
+    context = {"images": common.images.digest, "n": str(len(common.coded)), "demele": __version__}
+    return Signature("fabric_annotators", arguments, context)

@@ -1,0 +1,205 @@
+"""Fabrics as artificial annotators: what they say, the noise they make, and the same bits in any way of working."""
+
+import functools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.seeds import rng_for
+from demele.data import ArrayImages, clutter
+from demele.labels import add_feature_noise
+from demele.models import (
+    AnnotatorRecipe,
+    FabricAnnotator,
+    FabricAnnotators,
+    annotator_recipe,
+    fabric_annotators,
+)
+from demele.models.fabric.annotators import FEWEST
+from tests.models.fabrics import images, labels
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+N = 60
+SMALL = replace(
+    annotator_recipe(), layers=(2, 2), channels=(16,), epochs=12, batch=12, every=1, rate=(0.03, 0.06), pruned=(0, 0.8)
+)
+
+
+def made(n_annotators: int = 6, **options: Any) -> FabricAnnotators:
+    return fabric_annotators(images(N), labels(N), n_annotators, **{"recipe": SMALL, **options})
+
+
+@functools.cache
+def pool() -> FabricAnnotators:
+    return made()
+
+
+def assert_same(one: FabricAnnotators, other: FabricAnnotators) -> None:
+    assert_exact(one.predictions, other.predictions)
+    assert one.annotators == other.annotators
+    assert one.n_fabrics == other.n_fabrics
+
+
+def test_errors_are_those_of_the_answers_and_near_what_is_wanted() -> None:
+    found = pool()
+    assert found.predictions.shape == (6, N)
+    assert_exact(found.errors, (found.predictions != labels(N)).mean(axis=1))
+    assert (np.diff(found.errors) >= 0).all()
+    assert ((found.errors > 0) & (found.errors < 0.4)).all()
+    assert (np.abs(found.errors - 0.05 * np.round(found.errors / 0.05)) < 0.01 + 1e-9).all()
+    assert len({(one.fabric, round(one.error / 0.05)) for one in found.annotators}) == 6, "a later state replaces one"
+    assert_exact(found.to_frame()["legitimacy"].to_numpy(), 1 - found.errors)
+    assert found.to_frame()["layers"].tolist() == [2] * 6
+    assert str(found.signature).startswith("fabric_annotators(n_annotators=6, recipe=AnnotatorRecipe(layers=(2, 2)")
+
+
+def test_what_fabrics_are_is_drawn() -> None:
+    assert len({one.fabric for one in pool().annotators}) > 1
+    assert len({(one.rate, one.pruned) for one in pool().annotators}) > 1
+    assert made(2, seed=1).annotators[0] not in pool().annotators
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.2, 0.3])
+def test_noise_has_the_rate_that_is_asked_for(rate: float) -> None:
+    noisy = add_feature_noise(labels(N), pool().predictions, rate)
+    assert noisy.counts.wrong == round(rate * N) == int((noisy.labels != labels(N)).sum())
+    assert noisy.highest_rate == pool().highest_rate
+
+
+def test_noise_depends_on_the_images() -> None:
+    """Of the pictures, 7 are the same even grey: chance would make 1 or less of the 6 wrong labels theirs."""
+    pictures = images(N).images(range(N)).copy()
+    grey = np.arange(20, 27)
+    pictures[grey] = 128
+    found = fabric_annotators(ArrayImages(pictures), labels(N), 3, recipe=SMALL)
+    noisy = add_feature_noise(labels(N), found.predictions, 0.1)
+    assert noisy.counts.wrong == 6
+    assert np.count_nonzero(noisy.mislabelled[grey]) >= 5
+    assert set(found.hardest(6)) == set(np.flatnonzero(noisy.mislabelled))
+
+
+def test_processes_do_not_matter() -> None:
+    assert_same(made(n_jobs=2), pool())
+
+
+def test_what_is_kept_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    path = tmp_path / "fabrics.jsonl"
+    assert_same(made(store=path), pool())
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 1 + pool().n_fabrics
+    path.write_bytes(b"".join([lines[0], lines[2], lines[1][:20]]))  # killed while a record was written
+    told: list[str] = []
+    assert_same(made(store=path, progress=lambda done, total, label: told.append(label)), pool())
+    assert told == ["1 fabrics to train", "fabric 0"]
+    assert len(made(5, store=path).annotators) == 5
+    with pytest.raises(InputError, match="seed"):
+        made(store=path, seed=1)
+
+
+def test_classes_may_be_words_and_images_have_colours() -> None:
+    words = np.array([f"glyph {one}" for one in labels(N)])
+    colour = ArrayImages(np.repeat(images(N).images(range(N)), 3, axis=3))
+    found = fabric_annotators(colour, words, 2, recipe=SMALL)
+    assert set(found.predictions.ravel()) <= set(words)
+    assert_exact(found.errors, (found.predictions != words).mean(axis=1))
+
+
+def by_hand() -> FabricAnnotators:
+    """Three annotators of four images, with errors 1/4, 1/2 and 1/2."""
+    own: dict[str, Any] = {"layers": 2, "channels": 8, "links": 16, "pruned": 0.0, "rate": 0.1, "epoch": 1, "steps": 8}
+    return FabricAnnotators(
+        predictions=np.array([[0, 1, 2, 1], [0, 0, 2, 1], [1, 1, 2, 1]]),
+        true_labels=np.array([0, 1, 2, 0]),
+        annotators=tuple(FabricAnnotator(fabric=number, error=e, **own) for number, e in enumerate((0.25, 0.5, 0.5))),
+        n_fabrics=3,
+        notes=(),
+        signature=pool().signature,
+    )
+
+
+def test_what_is_said_of_them_by_hand() -> None:
+    found = by_hand()
+    assert_close(found.difficulty, np.array([0.5, 0.5, 0.0, 1.75]) / 1.75, ROUNDING)
+    assert found.hardest(3).tolist() == [3, 0, 1]
+    assert found.highest_rate == 0.75
+    assert_close(found.disagreement, (1 + 1 + 2) / (3 * 4), ROUNDING)  # of three pairs on four images
+    alone = replace(found, predictions=found.predictions[:1], annotators=found.annotators[:1])
+    assert np.isnan(alone.disagreement)
+    with pytest.raises(InputError, match="n: expected a number of images from 1 to 4, got 5"):
+        found.hardest(5)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"labels": labels(N - 1)}, InputError, f"labels: expected one for each of the {N} images, got {N - 1}"),
+        ({"labels": np.zeros(N, int)}, NotEnoughData, "labels: expected at least 2 classes, got only 0"),
+        ({"labels": np.arange(N)}, NotEnoughData, f"labels: expected fewer classes than images, got {N} of {N}"),
+        ({"images": np.zeros((N, 8, 8))}, InputTypeError, "images: expected an image set, got ndarray; wrap an array"),
+        ({"images": clutter(N).resized(12)}, InputError, "images: expected square .*, got 12 x 12; images.resized"),
+        ({"images": clutter(N).resized((8, 4))}, InputError, "images: expected square images .*, got 8 x 4"),
+        ({"n_annotators": 0}, InputError, "n_annotators: expected a whole number >= 1, got 0"),
+        ({"n_annotators": 2.5}, InputError, "n_annotators: expected a whole number >= 1"),
+        ({"most_fabrics": 0}, InputError, "most_fabrics: expected a whole number >= 1"),
+        ({"recipe": "paper"}, UnknownNameError, "recipe: no recipe is called 'paper'"),
+        ({"recipe": 3}, InputTypeError, "recipe: expected a name or an AnnotatorRecipe, got int"),
+        ({"step": 0.5}, InputError, r"step: expected a number in \(0, 0.4\], got 0.5"),
+        ({"tolerance": 0.03}, InputError, "tolerance: expected a number in"),
+        ({"stop_at": 1}, InputError, r"stop_at: expected a share in \[0, 1\), got 1"),
+        ({"seed": -1}, InputError, "seed: expected a whole number >= 0"),
+        ({"n_jobs": 0}, InputError, "n_jobs: expected a number of processes, or -1"),
+        ({"device": "abacus"}, InputError, "device: expected 'auto', 'cpu' or 'cuda', got 'abacus'"),
+    ],
+)
+def test_bad_input_is_refused(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    given: dict[str, Any] = {"images": images(N), "labels": labels(N), "n_annotators": 6, "recipe": SMALL, **change}
+    with pytest.raises(error, match=message):
+        fabric_annotators(given.pop("images"), given.pop("labels"), given.pop("n_annotators"), **given)
+
+
+def test_a_pool_that_cannot_be_filled_says_what_to_change() -> None:
+    with pytest.raises(NotEnoughData, match=r"images: 2 fabrics left .* 50 are wanted of at most 2 fabrics.*too fast"):
+        made(50, most_fabrics=2)
+    slow = replace(SMALL, rate=(1e-6, 1e-6), epochs=1)
+    with pytest.raises(NotEnoughData, match=rf"{FEWEST} fabrics left 0 states.*learn too slowly.*epochs=2\)"):
+        made(1, recipe=slow, most_fabrics=FEWEST)
+
+
+def test_recipes() -> None:
+    print_sizes = annotator_recipe("print")
+    assert (print_sizes.layers, print_sizes.channels) == ((4, 16), (8, 16, 32, 64, 128))
+    assert (print_sizes.milestones, print_sizes.first_epoch, print_sizes.every) == ((50, 80), 10, None)
+    assert print_sizes.draw(rng_for(0, "x"))["rate"] == pytest.approx(0.1)
+    draws = [annotator_recipe().draw(rng_for(0, "recipe", one)) for one in range(200)]
+    assert {one["layers"] for one in draws} == {2, 3, 4, 5, 6}
+    assert {one["channels"] for one in draws} == {8, 16, 32}
+    assert all(0 <= one["pruned"] < 0.9 and 0.02 <= one["rate"] <= 0.1 for one in draws)
+    assert annotator_recipe("print").rate_in(50, 0.1) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layers": (1, 3)}, r"layers: expected \(low, high\), both from 2, got \(1, 3\)"),
+        ({"layers": (4, 3)}, "layers: expected the lower end first"),
+        ({"pruned": (0.0, 1.0)}, r"pruned: expected \(low, high\), both in \[0, 1\)"),
+        ({"rate": 0.1}, r"rate: expected \(low, high\), both above 0, got 0.1"),
+        ({"channels": ()}, "channels: expected a tuple"),
+        ({"epochs": 0}, "channels, epochs and every: expected a whole number >= 1"),
+        ({"first_epoch": 12}, "first_epoch: expected fewer than the 12 epochs, got 12"),
+    ],
+)
+def test_recipes_that_make_no_sense_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        replace(SMALL, **change)
+
+
+def test_looks_at_the_end_of_epochs() -> None:
+    """As in print: every epoch from the first that is looked at, and nothing before."""
+    late: AnnotatorRecipe = replace(SMALL, every=None, first_epoch=4)
+    found = made(2, recipe=late, tolerance=0.02)
+    assert all(one.epoch >= 4 and one.steps == 5 * one.epoch for one in found.annotators)
