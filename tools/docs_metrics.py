@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from demele.core.bibliography import Entry, referenced
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.metric import Metric
 from demele.metrics.options import as_binning
@@ -67,6 +68,7 @@ def entry(spec: Metric) -> str:
         ("needs", needs(spec)),
         ("seed", "changes the number: use `repeats`" if spec.stochastic else "does not change the number"),
         ("source", spec.source),
+        *(("reference", reference(entry)) for entry in referenced(spec.references)),
         ("in Python", f"[`demele.{function}`][demele.{function}]"),
     ]
     if spec.aliases:
@@ -74,6 +76,13 @@ def entry(spec: Metric) -> str:
     listed = "\n".join(f"- {name}: {value}" for name, value in facts)
     title = f"### {spec.title} {{#{spec.name}}}"
     return f"{title}\n\n`{spec.name}`: {escaped(spec.definition)}.\n\n{listed}\n\n{options(spec)}\n"
+
+
+def reference(entry: Entry) -> str:
+    """Return a work of the bibliography as a line, with its key, and a link where there is one."""
+    text = escaped(entry.text.removesuffix(f" {entry.link}"))
+    found = f" [{entry.link.removeprefix('https://')}]({entry.link})" if entry.link else ""
+    return f"{text}{found} (`{entry.key}`)"
 
 
 def options(spec: Metric) -> str:
@@ -118,6 +127,7 @@ def protocols() -> str:
             f"### {item.name}{default} {{#protocol-{item.name}}}\n\n{item.summary[0].upper()}{item.summary[1:]}.\n"
         )
         parts.append(f"Source: {item.source}.\n")
+        parts.append("".join(f"- {reference(entry)}\n" for entry in referenced(item.references)))
         parts.append(settings(item.options) if item.options else "All settings are the defaults.\n")
     return "\n".join(parts)
 

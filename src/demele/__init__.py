@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse_results import SparseEvaluation
     from demele.outofcore.tables import scan_parquet
+    from demele.report.citations import cite
     from demele.scoring.evaluate import evaluate
     from demele.scoring.replay import replay
     from demele.scoring.sparse import evaluate_sparse
@@ -82,6 +83,7 @@ _HOMES = {
     "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
     "demele.metrics.catalogue": "describe metric_names register",
     "demele.metrics.metric": "Guards Metric MetricSpec Native",
+    "demele.report.citations": "cite",
     "demele.scoring.evaluate": "evaluate",
     "demele.scoring.replay": "replay",
     "demele.metrics.information.dcimig": "dcimig",
@@ -158,6 +160,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "bench",
+    "cite",
     "counted_metrics",
     "data",
     "dci",

@@ -34,7 +34,7 @@ ALLOWED = {
     "models": {"core", "runtime", "data"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation"},
     "studies": {"core", "runtime", "estimation", "data", "metrics", "scoring", "models", "bench"},
-    "report": {"core", "metrics"},
+    "report": {"core", "metrics", "evaluation"},
     "files": {"core", "noise", "labels"},
 }
 #: These may reach every room, and the front door.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import demele
+from demele.core.bibliography import referenced
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
@@ -117,6 +118,8 @@ def test_metrics_page_holds_definition_source_and_defaults(name: str) -> None:
     page, spec = docs_metrics.metrics_page(), CATALOGUE[name]
     entry = page.partition(f"{{#{name}}}")[2].partition("\n### ")[0]
     assert spec.source in entry
+    for work in referenced(spec.references):
+        assert docs_metrics.reference(work) in entry
     assert docs_metrics.escaped(spec.definition) in entry
     for parameter in inspect.signature(demele.describe(name).call).parameters.values():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
@@ -127,6 +130,7 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
     page = docs_metrics.metrics_page()
     for item in PROTOCOLS.values():
         entry = page.partition(f"{{#protocol-{item.name}}}")[2].partition("\n### ")[0]
+        assert all(docs_metrics.reference(work) in entry for work in referenced(item.references))
         for own in item.options.values():
             for option, value in own.items():
                 assert f"| `{option}` | `{docs_metrics.shown(option, value)}` |" in entry
@@ -134,7 +138,7 @@ def test_metrics_page_holds_every_setting_of_every_protocol() -> None:
 
 def test_command_line_page_holds_the_help_of_every_command() -> None:
     page = docs_metrics.command_line_page()
-    commands = ("score", "metrics", "assess", "compare", "audit", "noise", "bench", "data")
+    commands = ("score", "metrics", "cite", "assess", "compare", "audit", "noise", "bench", "data")
     for text in (*(f"## demele {name}" for name in commands), "--bootstrap", "--replay", "--noise-rate", "--ask"):
         assert text in page
     actions = ("noise add", "noise estimate", "noise clean", "bench metrics", "bench show", "bench comparisons")

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from demele.cli import assess, audit, bench, catalogue, compare, data, noise, score, study, vae
+from demele.cli import assess, audit, bench, catalogue, cite, compare, data, noise, score, study, vae
 from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
 from demele.cli.output import naming_stdout
 from demele.core.errors import DemeleError, InputError, short_words
@@ -77,6 +77,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     score.add_command(commands)
     catalogue.add_command(commands)
+    cite.add_command(commands)
     assess.add_command(commands)
     compare.add_command(commands)
     audit.add_command(commands)
@@ -85,7 +86,7 @@ def _parser() -> Parser:
     data.add_command(commands)
     vae.add_command(commands)
     study.add_command(commands)
-    add_reading(parser, but=("metrics",))
+    add_reading(parser, but=("metrics", "cite"))
     return parser
 
 

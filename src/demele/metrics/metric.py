@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.bibliography import bibtex_of, referenced
 from demele.core.errors import InputTypeError, NotEnoughData
 from demele.core.fingerprint import fingerprint
 from demele.core.results import Note
@@ -179,6 +180,8 @@ class Metric:
         Fewest codes and (not constant) factors for which it is defined.
     source, definition : str
         Paper and equation; one line.
+    references : tuple of str
+        What to cite: keys of the bibliography of demele, or whole BibTeX entries.
     readings : tuple of Reading
         Ways to the number, preferred first; unless given, ``call`` on two plain arrays.
     guards : Guards
@@ -219,6 +222,7 @@ class Metric:
     needs_codes: int = 1
     needs_factors: int = 1
     source: str = ""
+    references: tuple[str, ...] = ()
     definition: str = ""
     readings: tuple[Reading, ...] = ()
     side: tuple[str, ...] = ()
@@ -289,6 +293,11 @@ class Metric:
         return f"{fingerprint(*map(_bare, functions))}/py{sys.version_info.major}.{sys.version_info.minor}"
 
     @property
+    def bibtex(self) -> str:
+        """What to cite, as BibTeX reads it; empty for a metric that names nothing."""
+        return bibtex_of(self.references)
+
+    @property
     def provenance(self) -> Mapping[str, str]:
         """What a signature says of a metric that is not of demele: its code, and the package that it is from."""
         if self.is_ours:
@@ -298,7 +307,7 @@ class Metric:
     def facts(self) -> dict[str, Any]:
         """Return what a page says of the metric, as plain values."""
         names = (
-            "name title family properties native range source definition group best stochastic discretises "
+            "name title family properties native range source references definition group best stochastic discretises "
             "needs_codes needs_factors needs_codes_std options aliases"
         )
         return {name: getattr(self, name) for name in names.split()}
@@ -332,6 +341,7 @@ class Metric:
         InputTypeError
         """
         self.check_call()
+        referenced(self.references)
         known = {*self.option_table, *(item.rstrip("?") for item in self.side), *GIVEN}
         for reading in self.readings:
             if reading.state == "arrays":

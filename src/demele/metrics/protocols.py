@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from demele.core.bibliography import bibtex_of
 from demele.core.errors import UnknownNameError
 from demele.core.names import suggestion
 from demele.estimation.discretise import EqualFrequency
@@ -20,12 +21,18 @@ class Protocol:
     name: str
     summary: str
     source: str
+    references: tuple[str, ...]
     options: Mapping[str, Mapping[str, Any]]
 
+    @property
+    def bibtex(self) -> str:
+        """What to cite, as BibTeX reads it."""
+        return bibtex_of(self.references)
 
-def _protocol(name: str, summary: str, source: str, options: dict[str, dict[str, Any]]) -> Protocol:
+
+def _protocol(name: str, summary: str, source: str, references: str, options: dict[str, dict[str, Any]]) -> Protocol:
     frozen = MappingProxyType({group: MappingProxyType(own) for group, own in options.items()})
-    return Protocol(name=name, summary=summary, source=source, options=frozen)
+    return Protocol(name=name, summary=summary, source=source, references=tuple(references.split()), options=frozen)
 
 
 DEFAULT_PROTOCOL = "review2022"
@@ -38,7 +45,8 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
             _protocol(
                 "review2022",
                 "10 equal-width bins (3 for Z-max variance), plug-in information, forests of 10 trees, groups of 200",
-                "Carbonneau, Zaidi, Boilard & Gagnon 2022; Boilard's review",
+                "Carbonneau et al. 2022; Boilard 2022",
+                "carbonneau2022measuring boilard2022interpretation",
                 {},
             ),
             _protocol(
@@ -46,6 +54,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "disentanglement_lib's code under the large study's settings: 20 equal-width bins, boosted trees, raw "
                 "units, unscaled accuracies",
                 "Locatello et al. 2019, settings of disentanglement_lib",
+                "locatello2019challenging",
                 {
                     "information": {"bins": 20},
                     "dci_boosting": {
@@ -100,6 +109,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "latte",
                 "nearest-neighbour information as scikit-learn computes it, SAP of raw codes on the training rows",
                 "Watcharasupat & Lerch 2021; Watcharasupat et al. 2022 (Latte)",
+                "watcharasupat2021evaluation watcharasupat2022latte",
                 {
                     "information": {"estimator": "knn"},
                     "sap": {"units": "raw", "penalty": 1.0, "score_on": "training"},
@@ -109,6 +119,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "robust",
                 "exact nearest neighbours on ranks, ties respected, quantiles for extremes: what we would defend",
                 "Ross 2014; Kraskov et al. 2004; Linfoot 1957",
+                "ross2014mutual kraskov2004estimating linfoot1957informational",
                 {
                     "information": {"estimator": "robust"},
                     # these compare informations on different factors, which have no common unit otherwise

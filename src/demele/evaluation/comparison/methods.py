@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
@@ -31,10 +32,16 @@ class MethodSpec:
     where: str
     promise: str
     source: str
+    references: tuple[str, ...]
     needs: tuple[Need, ...] = ()
     measures: tuple[str, ...] = _ALL
     targets: tuple[str, ...] = ("population",)
     p_values: bool = False
+
+    @property
+    def bibtex(self) -> str:
+        """What to cite, as BibTeX reads it."""
+        return bibtex_of(self.references)
 
     def __call__(self, question: Question) -> Outcomes:
         """Decide every pair of a question."""
@@ -54,14 +61,16 @@ METHODS: dict[str, MethodSpec] = {
             title="Overlap of intervals",
             where="demele.evaluation.comparison.classic:classic",
             promise="Errs as often as the labels mislead: only right labels keep its level.",
-            source="Benjelloun, section 6.5.4",
+            source="Benjelloun 2021, section 6.5.4",
+            references=("benjelloun2021impact",),
         ),
         MethodSpec(
             name="reference",
             title="Overlap of intervals on true labels",
             where="demele.evaluation.comparison.classic:reference",
             promise="What the classic comparison would say without label noise.",
-            source="Benjelloun, section 6.5.4",
+            source="Benjelloun 2021, section 6.5.4",
+            references=("benjelloun2021impact",),
             needs=("true_labels",),
         ),
         MethodSpec(
@@ -70,7 +79,8 @@ METHODS: dict[str, MethodSpec] = {
             where="demele.evaluation.comparison.prudent:prudent_v1",
             promise="Chooses the candidate only if it wins under the worst bias of both; safe if the noise is not "
             "larger than supplied.",
-            source="Benjelloun, section 6.5.4",
+            source="Benjelloun 2021, section 6.5.4",
+            references=("benjelloun2021impact",),
             needs=("noise",),
         ),
         MethodSpec(
@@ -78,14 +88,16 @@ METHODS: dict[str, MethodSpec] = {
             title="Prudent, disagreements given to the established",
             where="demele.evaluation.comparison.prudent:prudent_v2",
             promise="Safe if every wrong label is among the share of instances that is given away.",
-            source="Benjelloun, section 6.5.4",
+            source="Benjelloun 2021, section 6.5.4",
+            references=("benjelloun2021impact",),
         ),
         MethodSpec(
             name="cleaned",
             title="Overlap of intervals after cleaning",
             where="demele.evaluation.comparison.cleaned:cleaned",
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
-            source="Benjelloun, section 6.5.4",
+            source="Benjelloun 2021, section 6.5.4",
+            references=("benjelloun2021impact",),
             needs=("cleaning",),
         ),
         MethodSpec(
@@ -93,7 +105,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Agreement with a reference classifier",
             where="demele.evaluation.comparison.label_free:label_free",
             promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
-            source="Raj, Singh and Baker 2011",
+            source="Raj et al. 2011",
+            references=("raj2011paired",),
             needs=("reference",),
             measures=("accuracy",),
             p_values=True,
@@ -103,7 +116,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Paired worst case",
             where="demele.evaluation.comparison.bounded:bounded",
             promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
-            source="exact worst case over the disagreements, McNemar's exact test",
+            source="exact worst case over the disagreements; McNemar 1947",
+            references=("mcnemar1947note",),
             needs=("noise",),
             measures=("accuracy",),
             targets=("population", "sample", "overlap"),
@@ -115,7 +129,8 @@ METHODS: dict[str, MethodSpec] = {
             where="demele.evaluation.comparison.audited:audited",
             promise="Errs at most at its level, as measured where it is weakest, if the audit is a random sample; with "
             "exact=True, for accuracy, by a theorem.",
-            source="design-based, prediction-powered inference",
+            source="design-based, prediction-powered inference: Angelopoulos et al. 2023",
+            references=("angelopoulos2023prediction",),
             needs=("audit",),
             targets=("population", "sample", "overlap"),
             p_values=True,
@@ -125,7 +140,8 @@ METHODS: dict[str, MethodSpec] = {
             title="Expert labels one at a time",
             where="demele.evaluation.comparison.sequential_audit:sequential",
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
-            source="testing by betting, without replacement",
+            source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
+            references=("waudbysmith2020confidence", "waudbysmith2024estimating"),
             needs=("audit",),
             measures=("accuracy",),
             targets=("population", "sample", "overlap"),

@@ -1,4 +1,4 @@
-"""DCIMIG, or 3CharM (Sepliarskaia et al. 2020)."""
+"""DCIMIG, or 3CharM (Sepliarskaia et al. 2019)."""
 
 from typing import Unpack
 
@@ -59,7 +59,7 @@ def dcimig(
 
     Notes
     -----
-    Sepliarskaia et al. 2020.
+    Sepliarskaia et al. 2019.
 
     Examples
     --------
@@ -80,7 +80,8 @@ METRIC = Metric(
     properties=("modularity", "compactness", "explicitness"),
     native="per factor",
     range=(0.0, 1.0),
-    source="Sepliarskaia et al. 2020 (3CharM)",
+    source="Sepliarskaia et al. 2019 (3CharM)",
+    references=("sepliarskaia2019evaluating",),
     definition="largest gap of a code for its best factor, summed over factors, over the sum of their entropies",
     aliases=("DCIMIG",),
     readings=(of_table(held_share),),

@@ -92,6 +92,7 @@ METRIC = Metric(
     native="per factor",
     range=(float("-inf"), float("inf")),
     source="Watcharasupat 2021",
+    references=("watcharasupat2021controllable",),
     definition="[I(v_i; z) - I(v_k; z)] / H(v_i | v_k) for the factor's code z, v_k being the best other factor",
     needs_factors=2,
     aliases=("DLIG", "DependencyAwareLatentInformationGap"),

@@ -96,6 +96,7 @@ METRIC = Metric(
     native="per factor",
     range=(float("-inf"), float("inf")),
     source="Watcharasupat & Lerch 2021, eq. 2",
+    references=("watcharasupat2021evaluation",),
     definition="[I(v_i; z_j) - I(v_i; z_k)] / H(v_i | v_l), v_l being the factor of the best other code",
     aliases=("DMIG", "DependencyAwareMutualInformationGap"),
     readings=(of_table(gap, pairs=True),),

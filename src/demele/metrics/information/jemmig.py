@@ -91,6 +91,7 @@ METRIC = Metric(
     native="per factor",
     range=(0.0, 1.0),
     source="Do & Tran 2020, section 4; recalibrated as in Carbonneau et al. 2022",
+    references=("do2020theory", "carbonneau2022measuring"),
     definition="1 - [H(v_i, z_*) - I(v_i; z_*) + I(v_i; z_o)] / [H(v_i) + log B_z]",
     aliases=("JEMMIG",),
     readings=(of_table(joint_gap),),

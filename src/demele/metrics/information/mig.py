@@ -130,6 +130,7 @@ METRIC = Metric(
     native="per factor",
     range=(0.0, 1.0),
     source="Chen et al. 2018, eq. 6",
+    references=("chen2018isolating",),
     definition="[I(v_i; z_*) - I(v_i; z_o)] / H(v_i): the gap between the two codes that inform most on a factor",
     aliases=("MIG", "discrete_mig", "MutualInformationGap"),
     readings=(of_table(gap),),

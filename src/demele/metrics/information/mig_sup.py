@@ -76,6 +76,7 @@ METRIC = Metric(
     native="per code",
     range=(0.0, 1.0),
     source="Li et al. 2020, eq. 3",
+    references=("li2020progressive",),
     definition="gap between the two factors on which a code informs most, each relative to its entropy",
     aliases=("MIG-sup", "MIG_sup"),
     readings=(of_table(gap),),

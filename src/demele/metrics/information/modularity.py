@@ -115,6 +115,7 @@ METRIC = Metric(
     native="per code",
     range=(0.0, 1.0),
     source="Ridgeway & Mozer 2018, section 3",
+    references=("ridgeway2018learning",),
     definition="1 - sum of squared informations on other factors / [(M - 1) x squared largest one]",
     needs_factors=2,
     aliases=("Modularity", "modularity_score"),

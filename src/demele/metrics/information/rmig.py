@@ -68,6 +68,7 @@ METRIC = Metric(
     native="per factor",
     range=(0.0, 1.0),
     source="Do & Tran 2020, section 4",
+    references=("do2020theory",),
     definition="MIG with each sample spread over the bins by its q(z|x), from the codes' standard deviations",
     aliases=("RMIG",),
     readings=(of_table(spread_gap, soft=True),),

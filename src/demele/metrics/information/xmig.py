@@ -88,6 +88,7 @@ METRIC = Metric(
     native="per factor",
     range=(-1.0, 1.0),
     source="Watcharasupat & Lerch 2021",
+    references=("watcharasupat2021evaluation",),
     definition="[I(v_i; z_j) - max over codes that regularise no factor of I(v_i; z_k)] / H(v_i)",
     needs_codes=2,
     aliases=("XMIG", "DependencyBlindMutualInformationGap"),

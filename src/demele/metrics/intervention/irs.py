@@ -149,6 +149,7 @@ METRIC = Metric(
     native="per code",
     range=(-1.0, 1.0),
     source="Suter et al. 2019, section 5",
+    references=("suter2019robustly",),
     definition="1 - largest deviation of a code at a fixed value of its best factor, over its largest deviation",
     aliases=("IRS",),
     readings=(

@@ -111,6 +111,7 @@ METRIC = Metric(
     native="whole",
     range=(-1.0, 1.0),
     source="Higgins et al. 2017, section 3 (beta-VAE metric)",
+    references=("higgins2017beta",),
     definition="accuracy above chance of telling which factor two samples share from their mean code difference",
     stochastic=True,
     needs_factors=2,

@@ -132,6 +132,7 @@ METRIC = Metric(
     native="whole",
     range=(-1.0, 1.0),
     source="Kim et al. 2019 (RF-VAE metric)",
+    references=("kim2019relevance",),
     definition="accuracy above chance of a majority vote from the code that varies most to the factor left free",
     stochastic=True,
     needs_factors=2,

@@ -127,6 +127,7 @@ METRIC = Metric(
     native="whole",
     range=(-1.0, 1.0),
     source="Kim & Mnih 2018, section 4 (FactorVAE metric)",
+    references=("kim2018disentangling",),
     definition="accuracy above chance of a majority vote from the code that varies least to the factor held fixed",
     stochastic=True,
     needs_factors=2,

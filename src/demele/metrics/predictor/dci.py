@@ -368,6 +368,7 @@ def _metric(
         native=native,
         range=(0.0, 1.0),
         source="Eastwood & Williams 2018, section 2",
+        references=("eastwood2018framework",),
         definition=(formula.__doc__ or "").removesuffix("."),
         stochastic=True,
         needs_codes=needs_codes,

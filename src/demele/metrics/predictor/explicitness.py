@@ -175,6 +175,7 @@ METRIC = Metric(
     native="per factor",
     range=(-1.0, 1.0),
     source="Ridgeway & Mozer 2018, section 3",
+    references=("ridgeway2018learning",),
     definition="2 AUC - 1 of one-vs-rest logistic regressions on the codes, mean over the factor's values",
     stochastic=True,
     aliases=("Explicitness", "explicitness_score"),

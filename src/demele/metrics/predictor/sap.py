@@ -255,6 +255,7 @@ METRIC = Metric(
     native="per factor",
     range=(0.0, 1.0),
     source="Kumar et al. 2018, section 3",
+    references=("kumar2018variational",),
     definition="gap between the two codes that alone predict a factor best: squared correlation, or accuracy",
     stochastic=True,
     aliases=("SAP", "SAP_score", "SeparateAttributePredictability"),

@@ -62,7 +62,7 @@ def metrics_table(specs: Sequence["Metric"]) -> str:
         for spec in (spec for spec in specs if spec.family == family):
             low, high = (f"{end:g}" if math.isfinite(end) else "any" for end in spec.range)
             span = "any" if low == high else f"{low} to {high}"
-            measures = "holistic" if len(spec.properties) > 1 else spec.properties[0]
+            measures = "holistic" if len(spec.properties) > 1 else next(iter(spec.properties), "-")
             where, _, _ = spec.source.replace(";", ",").replace(" (", ",").partition(",")
             rows.append([Styled(spec.name, "bold"), measures, spec.native.removeprefix("per "), span, where])
     sheet.table(["metric", "measures", "per", "range", "source"], rows, gap=1)

@@ -1,0 +1,97 @@
+"""What to cite: of metrics, protocols and comparison methods by their names, of anything by its key."""
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from demele.core.bibliography import Entry, bibliography, referenced, software
+from demele.core.errors import InputError, UnknownNameError
+from demele.core.names import suggestion
+from demele.evaluation.comparison.methods import METHODS
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.protocols import PROTOCOLS
+
+__all__ = ["CitationFormat", "citable_names", "cite", "entries_of"]
+
+CitationFormat = Literal["bibtex", "text"]
+#: The name, and the key, under which demele itself is cited.
+SELF = "demele"
+
+
+def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 - as pandas and the program call it
+    """Return what to cite, each work once.
+
+    Parameters
+    ----------
+    *names : str
+        Metrics (or their aliases), protocols, comparison methods of classifiers, or keys of the bibliography such as
+        those that :meth:`demele.Evaluation.methods` cites. ``"demele"``, or none: demele itself.
+    format : {"bibtex", "text"}
+        Entries for BibTeX, or one line for each work.
+
+    Returns
+    -------
+    str
+        Empty for metrics of others that say nothing of what to cite.
+
+    Raises
+    ------
+    UnknownNameError
+        If nothing is called so, with the nearest names.
+    InputError
+        If there is no such format.
+
+    Examples
+    --------
+    >>> import demele
+    >>> print(demele.cite("mig"))
+    @inproceedings{chen2018isolating,
+      author = {Chen, Ricky T. Q. and Li, Xuechen and Grosse, Roger and Duvenaud, David},
+      title = {Isolating Sources of Disentanglement in Variational Autoencoders},
+      booktitle = {Advances in Neural Information Processing Systems},
+      volume = {31},
+      year = {2018},
+      eprint = {1802.04942},
+      archiveprefix = {arXiv},
+    }
+    """
+    if format not in get_args(CitationFormat):
+        raise InputError("format", f"expected 'bibtex' or 'text', got {format!r}")
+    entries = entries_of(names or (SELF,))
+    return "\n\n".join(entry.bibtex for entry in entries) if format == "bibtex" else "\n".join(_lines(entries))
+
+
+def _lines(entries: Iterable[Entry]) -> Iterable[str]:
+    return (entry.text for entry in entries)
+
+
+def citable_names() -> list[str]:
+    """Return the names of all that can be cited: demele, metrics, protocols, comparison methods."""
+    return [SELF, *CATALOGUE, *PROTOCOLS, *METHODS]
+
+
+def entries_of(names: Iterable[str]) -> tuple[Entry, ...]:
+    """Return the works behind some names, in the order of the names, each once.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    found: dict[str, Entry] = {}
+    for name in names:
+        found |= {entry.key: entry for entry in _named(name)}
+    return tuple(found.values())
+
+
+def _named(name: str) -> tuple[Entry, ...]:
+    if name == SELF:
+        return (software(),)
+    if name in PROTOCOLS:
+        return referenced(PROTOCOLS[name].references)
+    if name in METHODS:
+        return referenced(METHODS[name].references)
+    metric = CATALOGUE.find(name)
+    if metric is not None:
+        return referenced(metric.references)
+    if name in bibliography():
+        return (bibliography()[name],)
+    raise UnknownNameError(f"nothing to cite is called {name!r}{suggestion(name, citable_names())}")

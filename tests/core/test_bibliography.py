@@ -1,0 +1,146 @@
+"""The bibliography: well formed, named by all that rests on it, and of one mind with what is said elsewhere."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import demele
+from demele.core.bibliography import Entry, bibliography, bibtex_of, parse, plain_text, referenced, software
+from demele.core.errors import FormatError, InputError
+from demele.evaluation.comparison.methods import METHODS
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.protocols import PROTOCOLS
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "src" / "demele" / "core" / "bibliography.bib"
+ENTRIES = list(bibliography().values())
+#: All that names works, with what it calls its source.
+RESTING: dict[str, Any] = {
+    **{f"metric {name}": metric for name, metric in CATALOGUE.items() if metric.is_ours},
+    **{f"protocol {name}": protocol for name, protocol in PROTOCOLS.items()},
+    **{f"method {name}": method for name, method in METHODS.items()},
+}
+#: A citation in a sentence.
+CITATION = re.compile(r"[A-Z][\w-]+(?: et al\.| & [A-Z][\w-]+)? (?:1[89]|20)\d\d")
+#: Named by sentences on intervals and corrections, not by a method.
+OF_SENTENCES = {"holm1979simple", "wilson1927probable"}
+GOOD = "@misc{me2020,\n  author = {Me, A.},\n  title = {It},\n  year = {2020},\n}"
+
+
+@pytest.mark.parametrize("named", RESTING)
+def test_all_that_rests_on_a_work_cites_it(named: str) -> None:
+    item = RESTING[named]
+    entries = referenced(item.references)
+    assert entries
+    assert item.bibtex == "\n\n".join(entry.bibtex for entry in entries)
+    assert {entry.label for entry in entries} == set(CITATION.findall(item.source))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
+def test_entries_can_be_found_and_keys_say_whose_they_are(entry: Entry) -> None:
+    families = [plain_text(name.partition(",")[0]) for name in entry.fields["author"].split(" and ")]
+    assert entry.key.startswith(families[0].lower().replace("-", "") + entry.fields["year"])
+    assert entry.link or entry.kind.endswith("thesis")
+    assert re.fullmatch(r"\w+(--\w+)?", entry.fields.get("pages", "1"))
+    assert not re.search(r"[\\{}]", entry.text)
+    assert (entry.bibtex + "\n").isascii(), "BibTeX itself reads no letters beyond ASCII"
+
+
+def test_no_work_stands_there_that_nothing_cites() -> None:
+    used = {key for item in RESTING.values() for key in item.references}
+    assert set(bibliography()) - OF_SENTENCES == used
+
+
+def test_the_file_is_what_is_written_of_it() -> None:
+    text = FILE.read_text(encoding="utf-8")
+    assert text.partition("\n\n")[2] == bibtex_of(bibliography()) + "\n"
+    assert "bibliography.bib" not in (ROOT / ".gitignore").read_text(encoding="utf-8")
+
+
+def test_no_two_entries_share_a_work() -> None:
+    for name in ("title", "doi", "eprint", "url"):
+        values = [entry.fields[name] for entry in ENTRIES if name in entry.fields]
+        assert len(set(values)) == len(values)
+
+
+@pytest.mark.parametrize("name", [name for name, metric in CATALOGUE.items() if metric.is_ours])
+def test_the_docstring_names_the_work(name: str) -> None:
+    metric = CATALOGUE[name]
+    home = __import__(metric.call.__module__, fromlist=["__doc__"])
+    told = re.sub(r"\s+", " ", f"{home.__doc__} {metric.call.__doc__}").replace(" and ", " & ")
+    assert referenced(metric.references)[0].label in told.replace(" (2", " 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (GOOD + "\n\n" + GOOD, "twice"),
+        (GOOD.replace("  title = {It},\n", ""), "has no title"),
+        (GOOD.replace("{It}", "{It}}"), "is no field"),
+        (GOOD.replace("{It}", "{I}t}"), "is no field"),
+        (GOOD.replace("{It}", "}It{"), "is no field"),
+        (GOOD.replace("{It},\n", "{It},\n  title = {That},\n"), "is no field"),
+        (GOOD.replace("@misc", "@manual"), "is no entry"),
+        (GOOD.removesuffix("}"), "is no entry"),
+        (GOOD.replace("2020},", "2020},\n  doi = {doi.org/10.1/x},"), "is no doi"),
+        (GOOD.replace("2020},", "2020},\n  eprint = {arXiv:1802.04942},"), "is no eprint"),
+        (GOOD.replace("2020},", "2020},\n  eprint = {1802.04942},"), "no archiveprefix"),
+        ("", "expected entries"),
+    ],
+)
+def test_what_is_no_entry_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(FormatError, match=problem):
+        parse(text)
+
+
+def test_a_metric_of_your_own_brings_its_entry() -> None:
+    def spread(codes: object, factors: object) -> float:
+        return 1.0
+
+    guards = demele.Guards(outliers="leave it", bins=False, fewest_rows=1)
+    metric = demele.Metric("mine_cited", spread, guards=guards, references=(GOOD, "chen2018isolating"))
+    metric.check()
+    assert metric.bibtex.startswith(GOOD + "\n\n@inproceedings{chen2018isolating,")
+    for wrong, error in (("chen2019", InputError), ("@misc{me, title = me}", FormatError)):
+        with pytest.raises(error):
+            demele.Metric("mine_cited", spread, guards=guards, references=(wrong,)).check()
+
+
+def test_demele_is_cited_as_its_citation_file_says() -> None:
+    told = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    fields = software().fields
+    assert f'title: "{fields["title"]}"\n' in told
+    assert f"- name: {plain_text(fields['author'])}\n" in told
+    assert f"version: {fields['note'].removeprefix('Version ')}\n" in told
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        (r"Miladinovi{\'c}, Sch{\"o}lkopf", "Miladinović, Schölkopf"),
+        (r"Za{\"\i}di {\c{c}}a \v{S}", "Zaïdi ça Š"),
+        (r"{F}-Statistic \& 1--2", "F-Statistic & 1–2"),
+    ],
+)
+def test_marks_of_latex_become_letters(marked: str, plain: str) -> None:
+    assert plain_text(marked) == plain
+
+
+def test_cite_gives_each_work_once_in_order() -> None:
+    text = demele.cite("dmig", "latte", "MIG", "bounded", "demele", "mig")
+    keys = re.findall(r"@\w+\{([\w-]+),", text)
+    assert keys == [
+        "watcharasupat2021evaluation",
+        "watcharasupat2022latte",
+        "chen2018isolating",
+        "mcnemar1947note",
+        "demele",
+    ]
+    assert demele.cite() == software().bibtex
+    assert demele.cite("holm1979simple", format="text") == bibliography()["holm1979simple"].text
+    with pytest.raises(demele.UnknownNameError, match=r"did you mean .*'mig'"):
+        demele.cite("migg")
+    with pytest.raises(InputError, match="format"):
+        demele.cite("mig", format="apa")  # type: ignore[arg-type]
