@@ -41,11 +41,18 @@ ALLOWED = {
 TOP = ("cli", "__main__")
 #: Parts of rooms that must not reach others of the same room: a part and what stands above it.
 PARTS = {
-    "demele.evaluation.measures": ("demele.evaluation.comparison",),
+    "demele.evaluation.measures": ("demele.evaluation.comparison", "demele.evaluation.explanations"),
+    "demele.evaluation.explanations": ("demele.evaluation.comparison",),
     "demele.noise": ("demele.labels",),
 }
 #: A room's own files, which its parts stand on: only its front door reaches the parts.
-GROUND = {"demele.evaluation": ("demele.evaluation.measures", "demele.evaluation.comparison")}
+GROUND = {
+    "demele.evaluation": (
+        "demele.evaluation.measures",
+        "demele.evaluation.explanations",
+        "demele.evaluation.comparison",
+    )
+}
 
 #: Arrows that point up today, or close a circle of files, and why they still stand. This list only gets shorter.
 STILL_UP: dict[tuple[str, str], str] = {}

@@ -22,7 +22,7 @@ TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="u
 #: These, and everything that they would bring, are imported where they are used.
 HEAVY = {
     *("scipy", "sklearn", "pandas", "polars", "narwhals", "matplotlib", "rich", "joblib"),
-    *("cleanlab", "torch", "keras", "dask", "h5py", "PIL"),
+    *("cleanlab", "torch", "captum", "keras", "dask", "h5py", "PIL"),
 }
 
 

@@ -11,6 +11,7 @@ _EXTRA_OF = {
     "matplotlib": "pictures",
     "keras": "keras",
     "torch": "torch",
+    "captum": "explain",
     "torchmetrics": "torch",
     "lightning": "lightning",
     "pytorch_lightning": "lightning",

@@ -17,6 +17,7 @@ PAGES = {
     "ranking": "demele.report.ranking:write_ranking",
     "characterisation": "demele.report.bench:write_bench_report",
     "methods": "demele.report.comparisons:write_comparisons",
+    "perturbation test": "demele.report.explanations:write_perturbation_test",
     "score curve": "demele.report.score_curve:write_score_curve",
     "examination": "demele.report.examination:write_examination",
     "model": "demele.studies.examine:model_page",

@@ -12,6 +12,8 @@ from demele.evaluation.comparison.methods import method_names
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.ranking import Ranking
 from demele.evaluation.comparison.sequential import SequentialComparison
+from demele.evaluation.explanations.perturbation import perturbation_test
+from demele.evaluation.explanations.result import PerturbationTest
 from demele.evaluation.intervals import exact_interval, overlap_level, overlap_quantile, score_interval
 from demele.evaluation.measures.assess import assess
 from demele.evaluation.measures.assessment import Assessment
@@ -32,6 +34,7 @@ __all__ = [
     "Decision",
     "Estimate",
     "ExpertBreakdown",
+    "PerturbationTest",
     "PseudoEvaluation",
     "Ranking",
     "ResampledScores",
@@ -50,6 +53,7 @@ __all__ = [
     "method_names",
     "overlap_level",
     "overlap_quantile",
+    "perturbation_test",
     "pseudo_supervised",
     "rank",
     "repeated_scores",

@@ -4,6 +4,7 @@ PyTorch is imported where networks are made: :func:`demele.models.encode` needs 
 """
 
 from demele.models.encode import encode
+from demele.models.explained import importance_maps, predictor
 from demele.models.fabric.annotator_pool import FabricAnnotator, FabricAnnotators
 from demele.models.fabric.annotators import fabric_annotators
 from demele.models.fabric.benchmark import benchmark
@@ -38,6 +39,8 @@ __all__ = [
     "fabric_annotators",
     "fabric_preset",
     "fit_pruned",
+    "importance_maps",
     "load",
+    "predictor",
     "preset",
 ]

@@ -101,7 +101,7 @@ def encode(
     known = checked_output(output)
     size = checked_count(batch, "batch", 1)
     axes = _checked_layout(layout) or default_layout(model)
-    low, high = _checked_range(value_range)
+    low, high = checked_range(value_range)
     wanted = np.arange(len(images)) if rows is None else np.asarray(rows)
 
     def pixels(part: NDArray[Any]) -> NDArray[np.float32]:
@@ -242,7 +242,13 @@ def _checked_layout(layout: Any) -> str | None:
     return None if layout is None else str(layout)
 
 
-def _checked_range(value_range: Any) -> tuple[float, float]:
+def checked_range(value_range: Any) -> tuple[float, float]:
+    """Return what black and white are to a model.
+
+    Raises
+    ------
+    InputTypeError
+    """
     ends = tuple(value_range) if isinstance(value_range, tuple | list) else ()
     if len(ends) != 2 or not all(is_number(end) and np.isfinite(end) for end in ends) or ends[0] == ends[1]:
         raise InputTypeError("value_range", f"expected (black, white), such as (0, 1), got {quoted(value_range)}")

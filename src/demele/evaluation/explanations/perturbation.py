@@ -1,0 +1,239 @@
+"""The perturbation test of importance maps: what they call important is destroyed, and predictions watched."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.checked_numbers import checked_count
+from demele.core.seeds import checked_seed
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.evaluation.explanations.areas import KnownNoise
+from demele.evaluation.explanations.courses import Course, Measured, Setting, course
+from demele.evaluation.explanations.destroying import (
+    Filling,
+    Images,
+    Order,
+    checked_filling,
+    region_importance,
+    regions,
+)
+from demele.evaluation.explanations.given import Asked, checked, checked_region, checked_steps, checked_targets
+from demele.evaluation.explanations.judged import Courses, Judged
+from demele.evaluation.explanations.predicting import Classifier
+from demele.evaluation.explanations.result import PerturbationTest
+from demele.noise.transition import TransitionCounts, TransitionMatrix
+from demele.runtime.progress import Report, reporting
+
+Floats = NDArray[np.float64]
+
+
+def perturbation_test(
+    predict: Callable[[Any], Any],
+    images: ArrayLike,
+    maps: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    labels: object = None,
+    measure: Measured | None = None,
+    targets: ArrayLike | None = None,
+    region: int | tuple[int, int] | None = None,
+    steps: int | None = None,
+    destroy: Filling | float = "uniform",
+    repeats: int = 10,
+    noise: float | TransitionMatrix | TransitionCounts | None = None,
+    classes: Sequence[object] | None = None,
+    level: float = 0.95,
+    worst: int = 12,
+    batch: int = 256,
+    seed: int = 0,
+    progress: bool | Report = False,
+) -> PerturbationTest:
+    """Test whether importance maps hold: whether what they call important matters to the classifier.
+
+    The regions of each image are destroyed one after the other, the most important first, in random order, and the
+    least important first. If a map holds, predictions fall faster in the first order than in random ones.
+
+    Parameters
+    ----------
+    predict : callable
+        Takes a batch of images as they were given, (b, height, width, channels), and returns probabilities or scores
+        (b, n_classes), or classes (b,). :func:`demele.models.predictor` makes one of a module of PyTorch.
+    images : array-like of shape (n, height, width) or (n, height, width, channels)
+        Whole numbers from 0 to 255, or real numbers.
+    maps : array-like of shape (n, height, width), or mapping of name to one
+        How important each pixel is, more being more; or (n, height, width, channels), which is summed over channels.
+    labels : array-like of shape (n,), optional
+        Classes. Numbers are columns of what ``predict`` returns, unless ``classes`` says otherwise.
+    measure : {"score", "accuracy"}, optional
+        What is to fall: the output for the class predicted of the whole image (needs no labels), or the accuracy. By
+        default the accuracy if labels are given.
+    targets : array-like of int of shape (n,), optional
+        Columns whose output is followed, in place of those predicted of the whole images.
+    region : int or (int, int), optional
+        Side, or height and width, of a region in pixels; by default a sixteenth of the longer side.
+    steps : int, optional
+        Regions that are destroyed, one at each step; by default all, and 100 at most.
+    destroy : {"uniform", "mean", "blur"} or float, default "uniform"
+        What is put in the place of a region: values drawn anew for each image and repeat, between 0 and 255, or
+        between the extremes of the images if they are real numbers; the mean colour of the image; the image, blurred;
+        or one value.
+    repeats : int, default 10
+        Random orders of each image, and draws of what is put in the place of regions.
+    noise : float, TransitionMatrix or TransitionCounts, optional
+        What is known of wrong labels, as for :func:`demele.evaluation.assess`; for the accuracy. Its curves, areas and
+        differences then have corrected intervals, and verdicts rest on these.
+    classes : sequence, optional
+        All classes, in the order of the columns of what ``predict`` returns.
+    level : float in (0, 1)
+        Nominal coverage. The differences to random order share the error 1 - level (Bonferroni), and so do the pairs
+        of maps; areas and points of curves have it each.
+    worst : int, default 12
+        Images that are kept of each map, those for which it does worst.
+    batch : int, default 256
+        Images that ``predict`` is given at once, which bounds the memory beside the set and the answers.
+    seed : int, default 0
+    progress : bool or callable(done, total, label), default False
+        True shows a bar on terminals.
+
+    Returns
+    -------
+    PerturbationTest
+        ``sentence``, ``to_frame()``, ``curves_frame()``, ``to_html(path)``; ``found[name].images`` has every image.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError, NotEnoughData
+        For shapes that differ, values that are not finite, answers of ``predict`` that cannot be used or differ
+        between two calls, fewer than 2 images.
+
+    Notes
+    -----
+    Source: Samek, Binder, Montavon, Lapuschkin and Müller 2017, which Benjelloun, section 5.3.1, names as the way to
+    evaluate explanations. The area over the curve (AOPC, eq. 12) of an image is 1 / (L + 1) times the sum over
+    k = 0 ... L of f(x_0) - f(x_k), with k regions destroyed; the whole image is among the terms, so that it is at most
+    L / (L + 1) of a probability. Benjelloun prints that the map with the *smallest* fall is the best; the first of
+    his three points, and his source, say the contrary, which is what is computed here.
+
+    Beside the paper: regions of equal importance go in random order, not in that of reading; orders are
+    compared image by image on the same draws, since the null hypothesis, that the map is as good as a random order,
+    makes the mean difference 0 exactly; intervals are Student's over images. The mean of a few very unlike images is
+    far from normal, and its interval then covers less.
+
+    The measure ``"score"`` rests on no label. The accuracy does, and a wrong label moves it (Benjelloun): with at most
+    m wrong labels, each area is bounded by those m labels that would move it most, whatever the classifier does, and
+    Student's interval joined over all these. Points of curves are corrected as :func:`demele.evaluation.assess` does.
+    If labels are wrong at random, whatever the image, with any other of K classes alike, all areas shrink by the same
+    factor 1 - rate K / (K - 1), and no order of maps changes.
+
+    A destroyed image is unlike those that the classifier has learned from, and what it then says may be due to that
+    (Hooker et al. 2019): random order meets the same images, and another ``destroy`` should give the same verdict.
+
+    Cost: at most (2 maps + 1) repeats steps n predictions; with a ``destroy`` that draws nothing,
+    (2 maps + repeats) steps n.
+
+    Examples
+    --------
+    A classifier that looks at one pixel, the map that says so, and one that points elsewhere:
+
+    >>> rng = np.random.default_rng(0)
+    >>> images = rng.random((40, 4, 4))
+    >>> def predict(batch):
+    ...     shade = batch[:, 1, 2, 0]
+    ...     return np.stack([1 - shade, shade], axis=1)
+    >>> right, wrong = np.zeros((40, 4, 4)), np.zeros((40, 4, 4))
+    >>> right[:, 1, 2], wrong[:, 3, 3] = 1, 1
+    >>> found = perturbation_test(predict, images, {"right": right, "wrong": wrong}, destroy=0.5)
+    >>> [one.verdict for one in found]
+    ['holds', 'misleads']
+    >>> found.pairs[0].better
+    'right'
+    """
+    asked = checked(images, maps, labels, noise, measure, classes, level)
+    sides = checked_region(region, asked.images.shape[1:3])
+    where = regions(asked.images.shape[1], asked.images.shape[2], sides)
+    count, size = int(where.max()) + 1, checked_count(batch, "batch", 1)
+    filling, length, kept = checked_filling(destroy), checked_steps(steps, count), checked_count(worst, "worst", 0)
+    runs, seed = checked_count(repeats, "repeats", 1), checked_seed(seed)
+    classifier = Classifier(predict, asked.images, asked.labels, asked.words, size, closed=asked.noise is not None)
+    coded = None if asked.labels is None else classifier.words.encode(asked.labels, "labels")
+    followed = Setting(
+        where=where,
+        steps=length,
+        filling=filling,
+        ends=asked.ends,
+        repeats=runs,
+        seed=seed,
+        measured=asked.measured,
+        targets=classifier.whole.classes
+        if targets is None
+        else checked_targets(targets, asked.n, len(classifier.words)),
+        labels=coded,
+    )
+    known = None
+    if asked.noise is not None and coded is not None:
+        own = asked.noise if isinstance(asked.noise, float) else asked.noise.ordered(classifier.words.classes)
+        known = KnownNoise.of(own, coded, len(classifier.words), asked.level)
+    importance = {name: region_importance(one, where) for name, one in asked.maps.items()}
+    courses = _courses(classifier, asked.images, importance, followed, size, progress)
+    judged = Judged(asked, classifier, followed, courses, importance, known, kept)
+    return PerturbationTest(
+        maps=judged.maps(),
+        pairs=judged.pairs(),
+        n=asked.n,
+        regions=count,
+        region=sides,
+        steps=length,
+        repeats=runs,
+        measured=judged.measured,
+        destroy=filling,
+        level=asked.level,
+        ends=asked.ends,
+        assumptions=judged.assumptions(),
+        notes=judged.notes(),
+        signature=_signature(asked, followed, sides, own_targets=targets is not None),
+    )
+
+
+def _courses(
+    classifier: Classifier,
+    images: Images,
+    importance: Mapping[str, Floats],
+    setting: Setting,
+    batch: int,
+    progress: bool | Report,
+) -> Courses:
+    """Destroy the regions of all images in every order; random orders serve all maps."""
+    asked: list[tuple[str, Order]] = [(name, order) for name in importance for order in ("most", "least")]
+    passes = setting.runs("random") + sum(setting.runs(order) for _, order in asked)
+    total, done = passes * setting.steps * len(images), 0
+    found: dict[tuple[str, Order], Course] = {}
+    with reporting(progress) as report:
+
+        def told(more: int) -> None:
+            nonlocal done
+            done += more
+            if report is not None:
+                report(done, total, f"{done:,} of {total:,} destroyed images looked at")
+
+        def run(name: str, order: Order) -> Course:
+            return course(classifier, images, importance[name], order, setting, batch=batch, told=told)
+
+        chance = run(next(iter(importance)), "random")
+        for name, order in asked:
+            found[name, order] = run(name, order)
+            found[name, "random"] = chance
+    return found
+
+
+def _signature(asked: Asked, setting: Setting, sides: tuple[int, int], *, own_targets: bool) -> Signature:
+    arguments: dict[str, object] = {"measure": asked.measured, "region": sides, "steps": setting.steps}
+    arguments |= {"destroy": setting.filling, "repeats": setting.repeats}
+    if asked.noise is not None:
+        arguments["noise"] = asked.noise
+    arguments |= {"level": asked.level, "seed": setting.seed}
+    context = {"n": str(asked.n), "maps": str(len(asked.maps)), "demele": __version__}
+    if own_targets:
+        context["targets"] = "given"
+    return Signature("perturbation_test", arguments, context)

@@ -1,0 +1,341 @@
+"""Importance maps of networks, and their predictions as functions of arrays: what a perturbation test takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from demele.core.checked_numbers import checked_count, checked_number, checked_whole
+from demele.core.errors import InputError, InputTypeError
+from demele.core.extras import require
+from demele.core.sentences import arg
+from demele.models.callers import telling_of_shapes
+from demele.models.encode import LAYOUTS, checked_range
+from demele.models.fabric.model import Fabric
+from demele.models.given import choice
+from demele.runtime.progress import Report, reporting
+
+if TYPE_CHECKING:
+    import torch
+
+Floats = NDArray[np.float64]
+Method = Literal["gradient", "gradient_x_input", "integrated_gradients", "occlusion"]
+METHODS: tuple[str, ...] = get_args(Method)
+Outputs = Literal["probabilities", "scores"]
+
+
+def importance_maps(
+    model: Any,
+    images: ArrayLike,
+    targets: ArrayLike | None = None,
+    *,
+    method: Method = "gradient",
+    layout: str = "NCHW",
+    value_range: tuple[float, float] = (0.0, 1.0),
+    baseline: float = 0.0,
+    window: int | None = None,
+    steps: int = 50,
+    batch: int = 64,
+    progress: bool | Report = False,
+    threads: int | None = 1,
+) -> Floats:
+    """Say how important each pixel is to a network, by one of four methods of captum.
+
+    Parameters
+    ----------
+    model : torch.nn.Module or Fabric
+        Returns one output per class: (b, n_classes).
+    images : array-like of shape (n, height, width) or (n, height, width, channels)
+        Whole numbers from 0 to 255, or real numbers, which are given to the network as they are.
+    targets : array-like of int of shape (n,), optional
+        The class whose output is explained; by default the one that is predicted.
+    method : {"gradient", "gradient_x_input", "integrated_gradients", "occlusion"}
+        See the notes.
+    layout : {"NCHW", "NHWC"}, default "NCHW"
+        Axes of what the network takes; a fabric has its own.
+    value_range : (float, float), default (0, 1)
+        What 0 and 255 are to the network; a fabric has its own.
+    baseline : float, default 0
+        Of integrated gradients and occlusion: the pixel that tells nothing, as the network sees it.
+    window : int, optional
+        Of occlusion: side of the square that is covered, moved by half of it; by default an eighth of the longer side.
+    steps : int, default 50
+        Of integrated gradients: points between baseline and image.
+    batch : int, default 64
+        Images that the network is given at once.
+    progress : bool or callable(done, total, label), default False
+        True shows a bar on terminals.
+    threads : int or None, default 1
+        Of PyTorch on the CPU, restored afterwards; None leaves them as they are.
+
+    Returns
+    -------
+    array of float64 of shape (n, height, width)
+        More is more important; all but ``"gradient"`` may be negative, where a pixel speaks against the class.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        For images, targets or options that cannot be used, or that the network does not take.
+    MissingExtraError
+        Without captum (``demele[explain]``).
+
+    Notes
+    -----
+    With f the output of the class, x the image as the network sees it and b the baseline:
+
+    * ``"gradient"``: the norm over channels of df / dx (Simonyan et al. 2014; Benjelloun, eq. 5.4): how sensitive the
+      output is, which is not what the pixel adds to it.
+    * ``"gradient_x_input"``: x df / dx, summed over channels (Shrikumar et al. 2016). It depends on where 0 is.
+    * ``"integrated_gradients"``: (x - b) times the mean gradient between b and x, summed over channels; all pixels
+      together make f(x) - f(b) (Sundararajan et al. 2017).
+    * ``"occlusion"``: by how much f falls on average when a square around the pixel is covered with b (Zeiler and
+      Fergus 2014). It needs no gradient.
+
+    The network is put into evaluation mode and restored; its weights keep the gradients that they have. Whether a map
+    holds is what :func:`demele.evaluation.perturbation_test` asks.
+
+    Examples
+    --------
+    >>> import torch
+    >>> net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16, 2, bias=False))
+    >>> with torch.no_grad():
+    ...     _ = net[1].weight.zero_()
+    ...     net[1].weight[1, 5] = 2.0
+    >>> images = np.full((3, 4, 4), 255, dtype=np.uint8)
+    >>> importance_maps(net, images, [1, 1, 1], method="gradient_x_input")[0].tolist()
+    [[0.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+    """
+    attr = require("captum.attr", purpose="importance_maps")
+    network = _network_of(model, layout, value_range, threads)
+    shown = _checked_images(images)
+    chosen = choice(method, "method", METHODS)
+    size = checked_count(batch, "batch", 1)
+    ground = checked_number(baseline, "baseline", "a finite number", inside=lambda one: bool(np.isfinite(one)))
+    side, count = _checked_window(window, shown.shape[1:3]), checked_count(steps, "steps", 1)
+    with network.evaluating(), telling_of_shapes("model", network.shape(shown), _REMEDY):
+        wanted = _checked_targets(targets, network, shown, size)
+        explain = _explainer(attr, chosen, network, ground, side, count, size)
+        found = []
+        with reporting(progress) as report:
+            for start in range(0, len(shown), size):
+                part = network.tensor(shown[start : start + size])
+                found.append(_by_pixel(explain(part, wanted[start : start + size]), chosen, network))
+                if report is not None:
+                    done = start + len(part)
+                    report(done, len(shown), f"{done:,} of {len(shown):,} images explained")
+    maps = np.concatenate(found)
+    wrong = np.flatnonzero(~np.isfinite(maps).all(axis=(1, 2)))
+    if wrong.size:
+        raise InputError("model", f"maps of {wrong.size} of {len(maps)} images are not finite, first at row {wrong[0]}")
+    return maps
+
+
+def predictor(
+    model: Any,
+    *,
+    outputs: Outputs = "probabilities",
+    layout: str = "NCHW",
+    value_range: tuple[float, float] = (0.0, 1.0),
+) -> Callable[[NDArray[Any]], Floats]:
+    """Make a function of arrays of a network, such as a perturbation test asks.
+
+    Parameters
+    ----------
+    model : torch.nn.Module or Fabric
+        Returns one output per class: (b, n_classes).
+    outputs : {"probabilities", "scores"}, default "probabilities"
+        Probabilities are the softmax of what it returns, scores what it returns.
+    layout, value_range
+        As for :func:`importance_maps`.
+
+    Returns
+    -------
+    callable
+        Takes images of shape (n, height, width) or (n, height, width, channels), returns an array of float64 of shape
+        (n, n_classes). The network is in evaluation mode meanwhile, and no gradient is kept.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+        If it is no network, or the options are not known.
+    MissingExtraError
+        Without PyTorch (``demele[torch]``).
+
+    Notes
+    -----
+    It computes with the threads that PyTorch has. A perturbation test asks often, and for little at a time: one thread,
+    ``torch.set_num_threads(1)``, is faster for small networks, by far on a busy machine.
+
+    Examples
+    --------
+    >>> import torch
+    >>> predict = predictor(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16, 3)))
+    >>> predict(np.zeros((2, 4, 4), dtype=np.uint8)).sum(axis=1).round(6).tolist()
+    [1.0, 1.0]
+    """
+    torch = require("torch", purpose="a network")
+    network = _network_of(model, layout, value_range, None)
+    softmax = choice(outputs, "outputs", get_args(Outputs)) == "probabilities"
+
+    def predict(images: NDArray[Any]) -> Floats:
+        shown = _checked_images(images)
+        with network.evaluating(), torch.no_grad(), telling_of_shapes("model", network.shape(shown), _REMEDY):
+            found = network.outputs(network.tensor(shown)).double()
+        numbers: Floats = (found.softmax(dim=1) if softmax else found).cpu().numpy()
+        return numbers
+
+    return predict
+
+
+_REMEDY = f"{arg('layout')} says where channels are; a network may also take another size of images"
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """A module of PyTorch, and how it sees images."""
+
+    module: Any
+    channels_first: bool
+    seen: Callable[[torch.Tensor], torch.Tensor]
+    threads: int | None
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Put it into evaluation mode, with gradients whatever the caller's mode is; restore both."""
+        torch = require("torch", purpose="a network")
+        modes, before = [(one, one.training) for one in self.module.modules()], torch.get_num_threads()
+        self.module.eval()
+        try:
+            if self.threads is not None:
+                torch.set_num_threads(self.threads)
+            with torch.inference_mode(False), torch.enable_grad():
+                yield
+        finally:
+            if self.threads is not None:
+                torch.set_num_threads(before)
+            for one, training in modes:
+                one.training = training
+
+    def shape(self, images: NDArray[Any]) -> tuple[int, ...]:
+        """Return the shape of the first batch, for a message."""
+        n, height, width, channels = images.shape
+        return (n, channels, height, width) if self.channels_first else images.shape
+
+    def tensor(self, images: NDArray[Any]) -> torch.Tensor:
+        """Return images as the network sees them."""
+        made = require("torch", purpose="a network")
+        weight = next((one for one in self.module.parameters() if one.is_floating_point()), made.empty(0))
+        axes = images.transpose(0, 3, 1, 2) if self.channels_first else images
+        whole: torch.Tensor = made.from_numpy(np.ascontiguousarray(axes)).to(weight.device)
+        return (self.seen(whole) if images.dtype.kind in "ui" else whole).to(weight.dtype)
+
+    def outputs(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Return what it says, one output per class."""
+        found = self.module(pixels)
+        shape = tuple(getattr(found, "shape", ()))
+        if len(shape) != 2 or shape[0] != len(pixels) or shape[1] < 2:
+            got = f"shape {shape}" if shape else type(found).__name__
+            raise InputError("model", f"expected one output per class, shape ({len(pixels)}, n_classes), got {got}")
+        outputs: torch.Tensor = found
+        return outputs
+
+
+def _network_of(model: Any, layout: Any, value_range: Any, threads: Any) -> _Network:
+    torch = require("torch", purpose="a network")
+    some = None if threads is None else checked_count(threads, "threads", 1)
+    if isinstance(model, Fabric):
+        from demele.models.fabric.network import seen
+
+        return _Network(model.network, True, seen, some)
+    if not isinstance(model, torch.nn.Module):
+        raise InputTypeError("model", f"expected a module of PyTorch or a fabric, got {type(model).__name__}")
+    low, high = checked_range(value_range)
+    first = choice(layout, "layout", LAYOUTS) == "NCHW"
+    return _Network(model, first, lambda pixels: pixels.float() * ((high - low) / 255) + low, some)
+
+
+def _checked_images(images: Any) -> NDArray[Any]:
+    found = np.asarray(images)
+    if found.dtype.kind not in "fiu":
+        hint = "; draw them: images.images(range(len(images)))" if hasattr(images, "images") else ""
+        raise InputTypeError("images", f"expected an array of numbers, got values of type {found.dtype}{hint}")
+    found = found[..., None] if found.ndim == 3 else found
+    if found.ndim != 4 or 0 in found.shape:
+        raise InputError(
+            "images", f"expected shape (n, height, width) or (n, height, width, channels), got shape {np.shape(images)}"
+        )
+    return found
+
+
+def _checked_window(window: Any, shape: tuple[int, ...]) -> int:
+    if window is None:
+        return max(1, max(shape) // 8)
+    expected = f"a side from 1 to {min(shape)} pixels"
+    return checked_whole(window, "window", expected, inside=lambda side: 1 <= side <= min(shape))
+
+
+def _checked_targets(targets: Any, network: _Network, images: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Return the class that is explained of each image."""
+    torch = require("torch", purpose="a network")
+    with torch.no_grad():
+        parts = [network.outputs(network.tensor(images[k : k + size])) for k in range(0, len(images), size)]
+    said = torch.cat(parts)
+    if targets is None:
+        predicted: NDArray[np.int64] = said.argmax(dim=1).cpu().numpy()
+        return predicted
+    found = np.asarray(targets)
+    if found.shape != (len(images),) or found.dtype.kind not in "iu":
+        raise InputError("targets", f"expected a class number for each of {len(images)} images, got {found.shape}")
+    if found.min() < 0 or found.max() >= said.shape[1]:
+        raise InputError(
+            "targets", f"expected classes from 0 to {said.shape[1] - 1}, got {found.min()} to {found.max()}"
+        )
+    return found.astype(np.int64)
+
+
+def _explainer(
+    attr: Any, method: str, network: _Network, baseline: float, window: int, steps: int, batch: int
+) -> Callable[[torch.Tensor, NDArray[np.int64]], torch.Tensor]:
+    """Return what gives the importance of every number that the network sees."""
+    as_tensor = require("torch", purpose="a network").from_numpy
+
+    def explain(pixels: torch.Tensor, wanted: NDArray[np.int64]) -> torch.Tensor:
+        target = as_tensor(wanted).to(pixels.device)
+        given = pixels.detach().requires_grad_(method != "occlusion")
+        if method == "gradient":
+            found = attr.Saliency(network.outputs).attribute(given, target=target, abs=False)
+        elif method == "gradient_x_input":
+            found = attr.InputXGradient(network.outputs).attribute(given, target=target)
+        elif method == "integrated_gradients":
+            ways = attr.IntegratedGradients(network.outputs)
+            options = {"n_steps": steps, "internal_batch_size": max(batch, len(given))}
+            found = ways.attribute(given, baselines=baseline, target=target, **options)
+        else:
+            stride, channels = max(1, window // 2), given.shape[1 if network.channels_first else 3]
+            shape = (channels, window, window) if network.channels_first else (window, window, channels)
+            moves = (channels, stride, stride) if network.channels_first else (stride, stride, channels)
+            ways = attr.Occlusion(network.outputs)
+            windows = {"sliding_window_shapes": shape, "strides": moves}
+            found = ways.attribute(given, **windows, baselines=baseline, target=target)
+        whole: torch.Tensor = found.detach()
+        return whole
+
+    return explain
+
+
+def _by_pixel(found: torch.Tensor, method: str, network: _Network) -> Floats:
+    """Gather what is said of the channels of each pixel."""
+    axis = 1 if network.channels_first else 3
+    whole = found.double()
+    if method == "gradient":
+        gathered = whole.square().sum(dim=axis).sqrt()
+    else:  # occlusion covers all channels at once, and says the same of each
+        gathered = whole.mean(dim=axis) if method == "occlusion" else whole.sum(dim=axis)
+    numbers: Floats = gathered.cpu().numpy()
+    return numbers
