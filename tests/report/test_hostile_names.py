@@ -13,6 +13,7 @@ from demele.report.bench import write_bench_report
 from demele.report.comparisons import write_comparisons
 from demele.report.decision import write_decision
 from demele.report.examination import write_examination
+from demele.report.explanations import write_perturbation_test
 from demele.report.page import h
 from demele.report.ranking import write_ranking
 from demele.report.scores import write_report
@@ -24,6 +25,7 @@ from tests.report.sample_comparisons import content
 from tests.report.sample_evaluation import SPECS, sample_evaluations
 from tests.report.sample_examination import picture_content
 from tests.report.sample_labels import assessment, decision, ranking
+from tests.report.test_explanations_html import sample as sample_perturbations
 from tests.report.test_html import Page
 
 NAMES = (
@@ -76,6 +78,11 @@ PAGES: dict[str, tuple[Callable[..., Path], Callable[[], Any], Callable[[Any], l
     ),
     "ranking": (write_ranking, lambda: ranking(6), lambda data: [model["name"] for model in data["models"]]),
     "examination": (write_examination, picture_content, lambda data: [*data["code_names"], *data["factor_names"]]),
+    "explanations": (
+        write_perturbation_test,
+        lambda: sample_perturbations().to_content(),
+        lambda data: [one["name"] for one in data["maps"]],
+    ),
     "assessment": (write_assessment, lambda: assessment(6), lambda data: [str(name) for name in data["classes"]]),
 }
 
