@@ -127,6 +127,9 @@ def perturbation_test(
     If labels are wrong at random, whatever the image, with any other of K classes alike, all areas shrink by the same
     factor 1 - rate K / (K - 1), and no order of maps changes.
 
+    Quantus (``RegionPerturbation``) gives the falls at k = 1 ... L, whose sum divided by L + 1 is the area here, to the
+    rounding of single precision; its "black" is the least value of the image, not 0.
+
     A destroyed image is unlike those that the classifier has learned from, and what it then says may be due to that
     (Hooker et al. 2019): random order meets the same images, and another ``destroy`` should give the same verdict.
 
