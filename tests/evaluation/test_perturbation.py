@@ -101,6 +101,8 @@ def test_the_map_of_a_known_model_holds_its_reverse_misleads_and_noise_is_undeci
     found = perturbation_test(predict, images, {"own": maps, "reverse": -maps, "noise": noise}, destroy=0.0, seed=3)
     assert [one.verdict for one in found] == ["holds", "misleads", "undecided"]
     assert [pair.better for pair in found.pairs] == ["own", "own", "noise"]
+    shared = [one.difference.interval for one in found]
+    assert_close([one.level for one in shared if one is not None], [1 - 0.05 / 3] * 3, ROUNDING)  # three maps share 5 %
     assert found["own"].worse_than_random == 0
     assert found["reverse"].worse_than_random == 1
     assert "own (+" in found.sentence
@@ -177,6 +179,7 @@ def test_what_replaces_a_region_has_the_type_of_the_image(filling: Any) -> None:
             assert_close(filled, images, ROUNDING)
         elif filling == "uniform":
             assert ends[0] <= filled.min() < filled.max() <= ends[1]
+            assert (filled[0] != filled[1]).mean() > 0.9  # each image has draws of its own
         else:
             assert (filled == 7).all()
 

@@ -102,6 +102,19 @@ def test_wrong_labels_move_the_accuracy_and_the_corrected_interval_holds_the_tru
     assert seen.verdict == true.verdict == "holds"
 
 
+def test_without_wrong_labels_the_corrected_interval_is_the_apparent_one() -> None:
+    images, labels = some(60, 0)
+    maps = {"own": images * [[1, 1, 1, 0], [0, 0, 0, 0]], "other": images[:, ::-1] * 1.0}
+    found = perturbation_test(predict, images, maps, labels=labels, noise=0.0)
+    for estimate in [*(one.difference for one in found), *(pair.estimate for pair in found.pairs)]:
+        assert estimate.corrected is not None
+        assert estimate.interval is not None
+        assert estimate.corrected.level == estimate.interval.level
+        assert_close(
+            [estimate.corrected.low, estimate.corrected.high], [estimate.interval.low, estimate.interval.high], ROUNDING
+        )
+
+
 def test_a_verdict_that_rests_on_few_labels_becomes_undecided() -> None:
     images, labels = some(60, 0)
     maps = images * [[1, 1, 1, 0], [0, 0, 0, 0]]
