@@ -5,7 +5,17 @@ from typing import Any
 
 from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
 from demele.cli.options import command, given, option, told_by
-from demele.cli.output import as_text, emit, format_of, say_written, tell_notes, warned, warnings_in_one_line
+from demele.cli.output import (
+    FORMATS_FOR_PAPERS,
+    as_text,
+    emit,
+    format_of,
+    say_written,
+    tell_notes,
+    warned,
+    warnings_in_one_line,
+    write_methods,
+)
 from demele.cli.targets import check_targets
 from demele.files.label_files import column, in_one_vocabulary, name_of, suggesting_classes
 
@@ -44,7 +54,9 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("labels", metavar="LABELS", help="the given label of each row")
     add_knowledge(parser)
     option(parser, "--level")
-    option(parser.add_argument_group("output"), "--format", "--output", "--report", "--force", "--quiet")
+    out = parser.add_argument_group("output")
+    option(out, "--format", choices=FORMATS_FOR_PAPERS)
+    option(out, "--output", "--report", "--methods", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -53,7 +65,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.report.terminal.labels import assessment_table
 
     files = [getattr(arguments, name) for name in ("predictions", "labels", "transition", "audit", "true_labels")]
-    check_targets(arguments, ("report", "output"), files=files)
+    check_targets(arguments, ("report", "output", "methods"), files=files)
     check_knowledge(arguments)
     warn, words = warned(arguments.quiet), told_by(arguments)
     if arguments.predictions in (arguments.labels, arguments.true_labels):
@@ -63,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> None:
     known = read_knowledge(arguments, read_labels(columns["labels"], "labels"), warn)
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
         assessment = evaluation.assess(**columns, **known)
-    kind = format_of(arguments.format, arguments.output)
+    kind = format_of(arguments.format, arguments.output, papers=True)
     if kind == "csv":
         tell_notes(assessment.notes, warn, words)
     name = name_of(arguments.predictions)
@@ -75,5 +87,6 @@ def _run(arguments: argparse.Namespace) -> None:
     )
     if arguments.report is not None:
         assessment.to_html(arguments.report)
+    write_methods(arguments.methods, assessment.to_dict)
     emit(text, arguments.output)
-    say_written(arguments, report="report written to")
+    say_written(arguments, report="report written to", methods="methods written to")

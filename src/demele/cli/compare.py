@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any
 from demele.cli.ask import add_ask, asked_labels, check_ask
 from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
 from demele.cli.options import command, flag_of, given, option, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, tell_notes, warned, warnings_in_one_line
+from demele.cli.output import (
+    FORMATS_FOR_PAPERS,
+    as_text,
+    emit,
+    format_of,
+    log,
+    say_written,
+    tell_notes,
+    warned,
+    warnings_in_one_line,
+    write_methods,
+)
 from demele.cli.targets import check_targets, check_writable
 from demele.core.errors import InputError
 from demele.core.sentences import marked
@@ -136,7 +147,8 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
     out = parser.add_argument_group("output")
     option(out, "--names", metavar="A,B", help="what to call the two (default: their columns or files)")
-    option(out, "--format", "--output", "--report", "--force", "--quiet")
+    option(out, "--format", choices=FORMATS_FOR_PAPERS)
+    option(out, "--output", "--report", "--methods", "--force", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -151,7 +163,7 @@ def _run(arguments: argparse.Namespace) -> None:
             result = _asked(arguments)
         else:
             result = _compared(arguments)
-    kind = format_of(arguments.format, arguments.output)
+    kind = format_of(arguments.format, arguments.output, papers=True)
     text = as_text(
         kind,
         table=lambda: _table(arguments, result),
@@ -162,8 +174,9 @@ def _run(arguments: argparse.Namespace) -> None:
         tell_notes(result.notes, warned(arguments.quiet), words)
     if arguments.report is not None:
         result.to_html(arguments.report)
+    write_methods(arguments.methods, result.to_dict)
     emit(text, arguments.output)
-    say_written(arguments, report="report written to")
+    say_written(arguments, report="report written to", methods="methods written to")
 
 
 def _table(arguments: argparse.Namespace, result: "Decision | Ranking") -> str:
@@ -207,7 +220,9 @@ def _check(arguments: argparse.Namespace) -> None:
     read = [*files, *(getattr(arguments, name) for name in _FROM_FILES)]
     if arguments.ask is not None:  # its answers are kept
         check_writable(arguments.ask, force=True, inputs=[split_name(text)[0] for text in read if text is not None])
-    check_targets(arguments, ("report", "output"), [] if arguments.ask is None else [arguments.ask], files=read)
+    check_targets(
+        arguments, ("report", "output", "methods"), [] if arguments.ask is None else [arguments.ask], files=read
+    )
 
 
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:

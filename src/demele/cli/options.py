@@ -61,6 +61,11 @@ def _is(help: str = "", **settings: Any) -> dict[str, Any]:  # noqa: A002 - argp
 _SHARED: Mapping[str, dict[str, Any]] = {
     "--format": _is("of the results (default: table on a terminal, json otherwise)", choices=FORMATS),
     "--output": _is("write the results here, not to stdout", type=Path, metavar="FILE"),
+    "--methods": _is(
+        "write how it was made, for a paper: .tex and .md cite by keys, see demele cite; .txt by authors",
+        type=Path,
+        metavar="FILE",
+    ),
     "--report": _is("write an interactive HTML page", type=Path, metavar="FILE"),
     "--store": _is("keep what is finished, and go on from there", type=Path, metavar="FILE"),
     "--force": _is("replace files that exist", action="store_true"),

@@ -4,13 +4,14 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from demele.core.errors import DemeleWarning, OutputError, short_words
 from demele.core.outputs import write_whole
+from demele.core.publish import for_paper
 from demele.core.results import Note
 from demele.files.sheets import csv_text
 from demele.files.table_files import Warn
@@ -19,15 +20,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("table", "json", "csv")
+#: Formats of results that have a table for papers.
+FORMATS_FOR_PAPERS = (*FORMATS, "latex", "markdown")
 _BY_SUFFIX = {".json": "json", ".csv": "csv", ".txt": "table"}
+_BY_SUFFIX_FOR_PAPERS = {**_BY_SUFFIX, ".tex": "latex", ".md": "markdown"}
 
 
-def format_of(asked: str | None, output: Path | None) -> str:
-    """Return the format asked for; else the one of the file's name; else table for a terminal, JSON for a program."""
+def format_of(asked: str | None, output: Path | None, *, papers: bool = False) -> str:
+    """Return the format asked for; else the one of the file's name; else table for a terminal, JSON for a program.
+
+    ``papers``: whether there is a table for papers.
+    """
     if asked is not None:
         return asked
     if output is not None:
-        return _BY_SUFFIX.get(output.suffix.lower(), "json")
+        known = _BY_SUFFIX_FOR_PAPERS if papers else _BY_SUFFIX
+        return known.get(output.suffix.lower(), "json")
     return "table" if sys.stdout.isatty() else "json"
 
 
@@ -65,10 +73,26 @@ def log(message: str, *, stream: TextIO | None = None) -> None:
 def as_text(
     kind: str, *, table: Callable[[], str], data: Callable[[], object], frame: "Callable[[], pd.DataFrame]"
 ) -> str:
-    """Write a result in one of the formats; only what that needs is made."""
+    """Write a result in one of the formats; only what that needs is made. Tables for papers are made of ``data``."""
     if kind == "table":
         return table()
+    if kind in FORMATS_FOR_PAPERS and kind not in FORMATS:
+        return for_paper(kind, _contents(data()))
     return csv_text(frame()) if kind == "csv" else json.dumps(data(), indent=1, allow_nan=False)
+
+
+def _contents(data: object) -> list[Mapping[str, Any]]:
+    """Return the results that the JSON of a command holds: one, or several evaluations."""
+    held = cast("Mapping[str, Any]", data)
+    return list(held.get("evaluations", (held,)))
+
+
+def write_methods(path: Path | None, data: Callable[[], object]) -> None:
+    """Write the paragraph on methods, if a file for it is named; citations as its name asks for."""
+    if path is not None:
+        forms = {".tex": "latex", ".md": "markdown", ".txt": "text"}
+        text = for_paper("methods", _contents(data()), format=forms.get(path.suffix.lower(), "latex"))
+        write_whole(path, text.encode("utf-8"))
 
 
 def say_written(arguments: argparse.Namespace, **names: str) -> None:

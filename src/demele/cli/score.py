@@ -12,7 +12,16 @@ from demele.cli import score_sparse
 from demele.cli.catalogue import specs
 from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
 from demele.cli.options import command, given, option, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
+from demele.cli.output import (
+    FORMATS_FOR_PAPERS,
+    as_text,
+    emit,
+    format_of,
+    log,
+    say_written,
+    warnings_in_one_line,
+    write_methods,
+)
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
@@ -135,9 +144,9 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
     out = parser.add_argument_group("output")
     option(out, "--name", metavar="N", help="what to call the representation (default: the CODES file)")
-    option(out, "--format")
+    option(out, "--format", choices=FORMATS_FOR_PAPERS)
     option(out, "--details", action="store_true", help="per-factor and per-code values in the table too")
-    option(out, "--output", "--report", "--force", "--jobs", "--quiet")
+    option(out, "--output", "--report", "--methods", "--force", "--jobs", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -159,7 +168,7 @@ def _score(arguments: argparse.Namespace) -> None:
         return
     if arguments.code_names is not None and split_name(arguments.codes)[0].exists():
         raise InputError("--code-names: is for sparse codes; those of CODES are named by its columns; leave it out")
-    kind = format_of(arguments.format, arguments.output)
+    kind = format_of(arguments.format, arguments.output, papers=True)
     if arguments.details and kind != "table":
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
     if arguments.replay is not None:
@@ -173,7 +182,7 @@ def _score(arguments: argparse.Namespace) -> None:
         dictionaries = [item.to_dict() for item in evaluations]
         write_report(dictionaries, arguments.report, title=title, specs=_specs(arguments))
     _write_evaluations(evaluations, kind, arguments)
-    say_written(arguments, report="report written to")
+    say_written(arguments, report="report written to", methods="methods written to")
 
 
 # Before any computing --------------------------------------------------------------------------------------------
@@ -219,7 +228,7 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
     if arguments.replay is not None:
         refuse(arguments, ("report",), "needs whole evaluations; leave it out with --replay")
         refuse(arguments, _IN_SIGNATURE, "with --replay, the signature decides; leave it out")
-    check_targets(arguments, ("report", "output"), files, files=tables)
+    check_targets(arguments, ("report", "output", "methods"), files, files=tables)
     if arguments.protocol is not None:
         from demele.metrics.protocols import protocol
 
@@ -362,10 +371,15 @@ def _write_evaluations(evaluations: list["Evaluation"], kind: str, arguments: ar
     import pandas as pd
 
     dictionaries = [item.to_dict() for item in evaluations]
+
+    def data() -> dict[str, Any]:
+        return dictionaries[0] if len(dictionaries) == 1 else {"evaluations": dictionaries}
+
+    write_methods(arguments.methods, data)
     text = as_text(
         kind,
         table=lambda: _table(dictionaries, arguments),
-        data=lambda: dictionaries[0] if len(dictionaries) == 1 else {"evaluations": dictionaries},
+        data=data,
         frame=lambda: pd.concat([item.to_frame() for item in evaluations]),
     )
     emit(text, arguments.output)
@@ -374,6 +388,7 @@ def _write_evaluations(evaluations: list["Evaluation"], kind: str, arguments: ar
 def _write_score(score: "Score", kind: str, arguments: argparse.Namespace) -> None:
     import pandas as pd
 
+    write_methods(arguments.methods, score.to_dict)
     evaluation = {
         "name": split_name(arguments.codes)[0].stem,
         "protocol": score.protocol,

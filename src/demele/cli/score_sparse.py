@@ -8,7 +8,7 @@ import numpy as np
 
 from demele.cli.catalogue import specs
 from demele.cli.options import given, refuse, told_by
-from demele.cli.output import as_text, emit, format_of, warned, warnings_in_one_line
+from demele.cli.output import FORMATS, as_text, emit, format_of, warned, warnings_in_one_line
 from demele.core.errors import FormatError, InputError
 from demele.files.named import read_sparse, read_table, split_name
 from demele.files.table_files import Warn, text_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode
 
 #: Options that only dense codes have.
-_DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "rows")
+_DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "methods", "rows")
 _ASKED = ("bins", "seed", "missing", "kinds")
 #: Files of names that are read as tables; any other is one name per line.
 _TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
@@ -29,6 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     refuse(arguments, _DENSE, "is for dense codes, CODES holds sparse ones; leave it out")
     kind = format_of(arguments.format, arguments.output)
+    if kind not in FORMATS:
+        raise InputError(f"--format {kind}: is for dense codes, CODES holds sparse ones; take table, csv or json")
     if arguments.details and kind != "table":
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
     warn, words = warned(arguments.quiet), told_by(arguments)

@@ -5,7 +5,7 @@ into memory, which stand on the metrics.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,20 @@ def publish(page: str, content: Any, path: str | Path, **options: Any) -> Any:
     Nothing else in demele reaches a room above its own: a test says so.
     """
     return _found(PAGES[page])(content, Path(path), **options)
+
+
+#: What writes results for a paper: its argument is a list of what their ``to_dict()`` returns.
+FOR_PAPERS = {
+    "latex": "demele.report.paper:latex",
+    "markdown": "demele.report.paper:markdown",
+    "methods": "demele.report.methods:methods_paragraph",
+}
+
+
+def for_paper(what: str, contents: Sequence[Mapping[str, Any]], **options: Any) -> str:
+    """Return the text for a paper, one of :data:`FOR_PAPERS`, of one result or of several evaluations."""
+    text: str = _found(FOR_PAPERS[what])(contents, **options)
+    return text
 
 
 #: What scores data that are read a piece at a time.

@@ -13,7 +13,7 @@ from demele.core.errors import UnknownNameError
 from demele.core.publish import publish
 from demele.core.sentences import sentence
 from demele.core.signature import Signature
-from demele.core.written import Written, plain
+from demele.core.written import ForPapers, Written, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Score:
+class Score(ForPapers):
     """One metric of one representation, with everything that is known about the number.
 
     Attributes
@@ -346,7 +346,7 @@ class ScoresByName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation(Written, ScoresByName):
+class Evaluation(Written, ForPapers, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number

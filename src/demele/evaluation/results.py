@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
-from demele.core.written import Published, plain
+from demele.core.written import ForPapers, Published, plain
 
 Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
 Verdict = Literal["established", "candidate", "undecided"]
@@ -106,7 +106,7 @@ class ExpertBreakdown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Decision(Published):
+class Decision(Published, ForPapers):
     """What a comparison says, and on what it rests.
 
     Attributes

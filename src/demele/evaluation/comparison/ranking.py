@@ -10,7 +10,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import shown
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.core.written import Published, plain
+from demele.core.written import ForPapers, Published, plain
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.question import Outcomes, Question
@@ -71,7 +71,7 @@ def _single(outcomes: Outcomes, pair: int) -> Outcomes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ranking(Published):
+class Ranking(Published, ForPapers):
     """Several classifiers in the order of their estimates, and what of that order is shown.
 
     Attributes

@@ -7,7 +7,7 @@ from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.results import Note
 from demele.core.signature import Signature
-from demele.core.written import Published, plain
+from demele.core.written import ForPapers, Published, plain
 from demele.evaluation.measures.confusion import ConfusionCounts
 from demele.evaluation.results import Estimate
 
@@ -20,7 +20,7 @@ MAX_REPORTED_CLASSES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Assessment(Published):
+class Assessment(Published, ForPapers):
     """Every measure of one classifier, with its interval, the bias that wrong labels may cause, and what follows.
 
     ``assessment["accuracy"]`` and ``assessment["precision", "cat"]`` are single estimates; averages are asked for as

@@ -1,0 +1,290 @@
+"""How results were made, as a paragraph for the section on methods: each sentence follows from the result."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from demele.core.bibliography import bibliography, referenced, software
+from demele.core.errors import InputError
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.evaluation.comparison.methods import METHODS
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.options import RunOptions, restored
+from demele.metrics.protocols import PROTOCOLS
+from demele.report.paper import as_evaluations, kind_of
+from demele.report.paper_latex import escaped as in_latex
+from demele.report.paper_markdown import escaped as in_markdown
+from demele.report.sentences import METHOD_WORDS
+from demele.report.words import count, joined, level_text, of_sentence
+
+__all__ = ["methods_paragraph"]
+
+Content = Mapping[str, Any]
+MethodsFormat = Literal["latex", "markdown", "text"]
+#: Citations within the text, before they are written: keys between signs that no text has.
+_OPEN, _CLOSE = "\ue010", "\ue011"
+_CITED = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
+_BINS = {"EqualWidth": "{} equal-width bins", "EqualFrequency": "{} bins of equal frequency"}
+#: What "better" means, by the target of a comparison.
+_TARGETS = {
+    "population": "on new instances",
+    "sample": "on these instances with right labels",
+    "overlap": "by more than the overlap of the intervals on right labels",
+}
+_CORRECTIONS = {
+    "holm": "The comparisons share the error by Holm's procedure",
+    "bonferroni": "The comparisons share the error equally (Bonferroni)",
+    "none": "No correction was made for the number of comparisons",
+}
+
+
+def methods_paragraph(contents: Sequence[Content], *, format: MethodsFormat = "latex") -> str:  # noqa: A002
+    """Write how one result, or several evaluations, were made; a paragraph for evaluations made alike.
+
+    Raises
+    ------
+    InputError
+        If there is no such format.
+    """
+    if format not in get_args(MethodsFormat):
+        raise InputError("format", f"expected 'latex', 'markdown' or 'text', got {format!r}")
+    made = {"decision": _decision, "ranking": _ranking, "assessment": _assessment}
+    kind = kind_of(contents)
+    alike = kind == "evaluation"
+    paragraphs = _evaluations(as_evaluations(contents)) if alike else [made[kind](contents[0])]
+    return "\n\n".join(_rendered(" ".join(sentences), format) for sentences in paragraphs) + "\n"
+
+
+# Citations ------------------------------------------------------------------------------------------------------------
+
+
+def _cite(keys: Iterable[str]) -> str:
+    """Return a citation of works, after what it is for."""
+    listed = [key for key in keys if key]
+    return f" {_OPEN}{','.join(listed)}{_CLOSE}" if listed else ""
+
+
+def _keys(references: Iterable[str]) -> list[str]:
+    return [entry.key for entry in referenced(references)]
+
+
+def _rendered(text: str, format: MethodsFormat) -> str:  # noqa: A002
+    ways: Mapping[str, Callable[[str], str]] = {"latex": in_latex, "markdown": in_markdown}
+    escape = ways.get(format, str)
+    parts = _CITED.split(text)  # text, keys, text, keys, ..., text
+    shown = []
+    for index, part in enumerate(parts):
+        if index % 2:
+            shown.append(_citation(part.split(","), format))
+        elif part:
+            core = part.strip(" ")
+            lead = " " if part.startswith(" ") else ""
+            trail = " " if part.endswith(" ") and core else ""
+            shown.append(f"{lead}{escape(core)}{trail}")
+    return re.sub(r" (?=~?\\cite)", "~", "".join(shown)) if format == "latex" else "".join(shown)
+
+
+def _citation(keys: Sequence[str], format: MethodsFormat) -> str:  # noqa: A002
+    if format == "latex":
+        return rf"\cite{{{','.join(keys)}}}"
+    if format == "markdown":
+        return f"[{'; '.join(f'@{key}' for key in keys)}]"
+    known = {**bibliography(), "demele": software()}
+    return f"({'; '.join(known[key].label if key in known else key for key in keys)})"
+
+
+def _tool(version: object) -> str:
+    return f"demele {version or __version__}{_cite(['demele'])}"
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def _evaluations(evaluations: Sequence[Content]) -> list[list[str]]:
+    """Return the sentences of each group of evaluations that were made alike."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for item in evaluations:
+        alike.setdefault(tuple(_of_evaluation(item)), []).append(str(item["name"]))
+    return [[sentence.replace("\ue012", str(joined(names))) for sentence in key] for key, names in alike.items()]
+
+
+def _of_evaluation(item: Content) -> list[str]:
+    scores, protocol = item["scores"], PROTOCOLS.get(str(item["protocol"]))
+    calls = {score["metric"]: Signature.parse(score["signature"]) for score in scores}
+    said = f": {protocol.summary}" if protocol else ""
+    cited = _cite(_keys(protocol.references)) if protocol else ""
+    counts = f"{count(len(item['codes']), 'code')} of {count(item['n'], 'row')}"
+    sentences = [
+        f"The representation \ue012, {counts}, was scored against {_factors(item['factors'])} with "
+        f"{_tool(item.get('demele'))}, under the protocol {item['protocol']}{cited}{said}.",
+        f"The metrics are {joined(_title(name, cite=True) for name in calls)}." if calls else "",
+        *_settings(calls),
+        *_uncertainty(scores),
+        *_drawn(calls),
+    ]
+    sentences += [of_sentence(f"{_title(gap['metric'])} is left out: {gap['reason']}") for gap in item["left_out"]]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _factors(factors: Sequence[Content]) -> str:
+    if not all(factors):
+        return count(len(factors), "factor")
+    classes = [f"{one['name']} ({one['n_levels']} classes)" for one in factors if one["kind"] == "categorical"]
+    numbers = [str(one["name"]) for one in factors if one["kind"] != "categorical"]
+    kinds = [f"categorical: {', '.join(classes)}"] * bool(classes)
+    kinds += [f"continuous: {', '.join(numbers)}"] * bool(numbers)
+    fewer = [
+        f"{one['name']} is annotated in {count(one['n_annotated'], 'row')}"
+        for one in factors
+        if _is_partly(one, factors)
+    ]
+    return f"{count(len(factors), 'factor')} ({'; '.join([*kinds, *fewer])})"
+
+
+def _is_partly(one: Content, factors: Sequence[Content]) -> bool:
+    return bool(one["n_annotated"] < max(other["n_annotated"] for other in factors))
+
+
+def _title(name: str, *, cite: bool = False) -> str:
+    metric = CATALOGUE.find(name)
+    if metric is None:
+        return name
+    return metric.title + (_cite(_keys(metric.references)) if cite else "")
+
+
+def _settings(calls: Mapping[str, Signature]) -> list[str]:
+    """Say how columns were cut, and every other option that is not the metric's default."""
+    bins: dict[str, list[str]] = {}
+    changed: dict[str, list[str]] = {}
+    for name, call in calls.items():
+        metric = CATALOGUE.find(name)
+        for option, value in call.arguments.items():
+            if option == "bins":
+                bins.setdefault(_bins(value), []).append(_title(name))
+            elif option not in RunOptions.__annotations__ and not _is_default(metric, option, value):
+                changed.setdefault(f"{option} = {value!r}", []).append(_title(name))
+    sentences = []
+    if bins:
+        cut = "; ".join(f"into {rule} for {joined(names)}" for rule, names in bins.items())
+        sentences.append(f"Continuous columns were cut {cut}.")
+    if changed:
+        told = "; ".join(f"{option} for {joined(names)}" for option, names in changed.items())
+        sentences.append(f"Settings other than the defaults of the metrics: {told}.")
+    return sentences
+
+
+def _is_default(metric: Any, option: str, value: object) -> bool:
+    table = {} if metric is None else metric.option_table
+    return option in table and repr(table[option].default) == repr(restored(value))
+
+
+def _bins(value: object) -> str:
+    found = re.fullmatch(r"(\w+)\(bins=(\d+)\)", repr(value))
+    return _BINS[found[1]].format(found[2]) if found and found[1] in _BINS else f"bins by {value!r}"
+
+
+def _uncertainty(scores: Sequence[Content]) -> list[str]:
+    """Say how intervals, spreads and chance levels were made."""
+    intervals: dict[str, list[str]] = {}
+    seeds: dict[int, list[str]] = {}
+    chance: dict[int, list[str]] = {}
+    for score in scores:
+        title, interval = _title(score["metric"]), score["interval"]
+        if interval:
+            intervals.setdefault(f"{level_text(interval['level'])}, {interval['method']}", []).append(title)
+        if score["spread"]:
+            seeds.setdefault(len(score["spread"]["values"]), []).append(title)
+        if score["chance"]:
+            chance.setdefault(len(score["chance"]["values"]), []).append(title)
+    sentences = []
+    if intervals:
+        told = "; ".join(f"{how} for {joined(names)}" for how, names in intervals.items())
+        sentences.append(f"Intervals say what other rows of the same source would have given: {told}.")
+    for runs, names in seeds.items():
+        sentences.append(f"Values of {joined(names)} are means over {count(runs, 'seed')}.")
+    for runs, names in chance.items():
+        shuffles = count(runs, "permutation")
+        sentences.append(
+            f"Chance levels of {joined(names)} are mean scores over {shuffles} of the rows of the factors."
+        )
+    return sentences
+
+
+def _drawn(calls: Mapping[str, Signature]) -> list[str]:
+    """Say what random numbers came from, and what was left out of the rows."""
+    seeds = sorted({str(call.arguments["seed"]) for call in calls.values() if "seed" in call.arguments})
+    sentences = [f"Random numbers come from seed {' and '.join(seeds)}."] if seeds else []
+    if any(call.arguments.get("missing") == "omit" for call in calls.values()):
+        sentences.append("Rows without an annotation were left out factor by factor.")
+    if any("kinds" in call.arguments for call in calls.values()):
+        sentences.append("Kinds of factors were given by hand.")
+    return sentences
+
+
+# Classifiers ----------------------------------------------------------------------------------------------------------
+
+
+def _decision(data: Content) -> list[str]:
+    roles = ("established", "candidate")
+    told = [f"{name} ({role})" if name != role else role for name, role in zip(data["names"], roles, strict=True)]
+    return [
+        f"The classifiers {joined(told)} were compared on {count(data['n'], 'row')} by "
+        f"{_measure(data)} with {_tool(data.get('demele'))}.",
+        *_how(data),
+        f"At level {level_text(data['level'])}, each of the claims that one of them is better is wrong with a "
+        f"probability of at most {level_text((1 - data['level']) / 2)}.",
+        f"Interval of the difference: {data['interval']['method']}.",
+        *_rests_on(data),
+    ]
+
+
+def _ranking(data: Content) -> list[str]:
+    names = joined(str(model["name"]) for model in data["models"])
+    correction = _CORRECTIONS[data["correction"]] + (_cite(["holm1979simple"]) if data["correction"] == "holm" else "")
+    which = "for each pair" if data["correction"] == "none" else "for all"
+    return [
+        f"{count(len(data['models']), 'classifier')} ({names}) were compared pair by pair on "
+        f"{count(data['n'], 'row')} by {_measure(data)} with {_tool(data.get('demele'))}.",
+        *_how(data),
+        f"{correction}; level {level_text(data['level'])} {which}.",
+        *_rests_on(data),
+    ]
+
+
+def _assessment(data: Content) -> list[str]:
+    methods = {item["interval"]["method"] for item in data["estimates"] if item["interval"]}
+    wilson = _cite(["wilson1927probable"]) if "score" in methods else ""
+    return [
+        f"A classifier was measured on {count(data['n'], 'row')} of {len(data['classes'])} classes with "
+        f"{_tool(data.get('demele'))}.",
+        f"Intervals have level {level_text(data['level'])}, each by itself ({', '.join(sorted(methods))}{wilson}).",
+        *_rests_on(data),
+    ]
+
+
+def _measure(data: Content) -> str:
+    word = "F1" if data["measure"] == "f1" else str(data["measure"])
+    return word if data["of"] is None else f"{word} of {data['of']}"
+
+
+def _how(data: Content) -> list[str]:
+    name = str(data["method"])
+    words, spec = METHOD_WORDS.get(name), METHODS.get(name)
+    cited = _cite(_keys(spec.references)) if spec else ""
+    title = f" ({words.title[0].lower()}{words.title[1:]})" if words else ""
+    target = Signature.parse(data["signature"]).arguments.get("target")
+    better = f" Better means better {_TARGETS[str(target)]}." if target in _TARGETS else ""
+    return [f"The method is {name}{title}{cited}. {words.rule if words else ''}{better}".strip()]
+
+
+def _rests_on(data: Content) -> list[str]:
+    """Say what is known of the noise, what was given otherwise, and what the result assumes."""
+    said = {"method", "measure", "of", "level", "target", "correction"}
+    call = Signature.parse(data["signature"])
+    given = [f"{name} = {value!r}" for name, value in call.arguments.items() if name not in said]
+    sentences = [f"Given: {'; '.join(given)}."] if given else []
+    if data.get("details", {}).get("audited"):
+        sentences.append(f"An expert labelled {count(data['details']['audited'], 'row')}.")
+    assumed = "; ".join(str(item).rstrip(".") for item in data["assumptions"])
+    return [*sentences, *([f"Assumed: {assumed}."] if assumed else [])]

@@ -1,0 +1,301 @@
+"""Tables and paragraphs for papers: what LaTeX and Markdown need, and nothing that the result does not say."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.core.bibliography import bibliography
+from demele.core.results import Evaluation
+from demele.evaluation import assess, compare, rank
+from demele.metrics.protocols import PROTOCOLS
+from demele.report.paper import latex, markdown, paper_table
+from demele.report.paper_latex import escaped
+from demele.report.paper_table import Footnotes, PaperRow, PaperTable, padded
+
+NASTY = ["a_b & c%", "[x]*{}", "β−1 \\~^", '<i>|`"$#--', "中 x\ny"]
+
+
+def evaluated(name: str = "codes", **options: Any) -> Evaluation:
+    rng = np.random.default_rng(0)
+    factors = pd.DataFrame(rng.integers(0, 3, (120, 2)), columns=["shape", "size"])
+    codes = factors.to_numpy() + 0.3 * rng.normal(size=(120, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        return demele.evaluate(codes, factors, options.pop("metrics", ["mig", "irs"]), name=name, **options)
+
+
+@pytest.fixture(scope="module")
+def small() -> Evaluation:
+    return evaluated(bootstrap=3, chance=2, options={"mig": {"correction": "miller-madow"}})
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 300)
+    models = {
+        name: np.where(rng.random(300) < p, labels, (labels + 1) % 3)
+        for name, p in zip("pqr", (0.6, 0.9, 0.8), strict=True)
+    }
+    models = {NASTY[place]: predictions for place, predictions in enumerate(models.values())}
+    first, second, _ = models
+    return {
+        "decision": compare(models[first], models[second], labels, noise=0.02, names=(first, second)),
+        "ranking": rank(models, labels, noise=0.02),
+        "assessment": assess(models[first], labels, noise=0.02),
+    }
+
+
+def checked_latex(text: str) -> list[list[str]]:
+    """Return the cells of a table of LaTeX, or fail where LaTeX would."""
+    lines = [line for line in text.splitlines() if not line.startswith("%")]
+    body = "\n".join(lines)
+    assert "%" not in re.sub(r"\\%", "", body)
+    open_ones: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", body):
+        if kind == "begin":
+            open_ones.append(name)
+        else:
+            assert open_ones.pop() == name
+    assert not open_ones
+    bare = re.sub(r"\\[\\{}$&#_%]", " ", body)
+    depth = 0
+    for sign in bare:
+        depth += (sign == "{") - (sign == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert bare.count("$") % 2 == 0
+    outside = re.sub(r"\$[^$]*\$", "", bare)
+    assert not set('#_^~<>|"*') & set(outside.replace("}~", "").replace("{*}", ""))
+    commands = set(re.findall(r"\\([a-zA-Z]+)", body))
+    assert commands <= {
+        *("begin", "end", "centering", "caption", "label", "toprule", "midrule", "bottomrule", "addlinespace"),
+        *("multicolumn", "emph", "textsuperscript", "par", "smallskip", "linewidth", "footnotesize", "phantom"),
+        *("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar", "beta"),
+    }
+    alignment = re.search(r"\\begin\{tabular\}\{(l[lr]+)\}", body)
+    assert alignment is not None
+    inside = body.partition(alignment[0])[2].partition(r"\end{tabular}")[0]
+    rows = []
+    for row in inside.split(r"\\" + "\n"):
+        cells = re.split(r"(?<!\\)&", re.sub(r"\\(toprule|midrule|bottomrule|addlinespace)", "", row))
+        if cells == [cells[0]] and (not cells[0].strip() or r"\multicolumn" in cells[0]):
+            continue
+        assert len(cells) == len(alignment[1]), row
+        assert not re.match(r"\s*[\[*]", cells[0]), "LaTeX would read it as an option of the line break before"
+        rows.append([cell.strip() for cell in cells])
+    return rows
+
+
+def checked_markdown(text: str) -> list[list[str]]:
+    """Return the cells of a table of Markdown; footnotes must be there once each, and all be used."""
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+    assert len({len(row) for row in rows}) == 1
+    assert all(re.fullmatch(r"-{2,}[-:]", cell) for cell in rows[1])
+    shown = text.partition("-->")[2]
+    assert "-->" not in shown
+    defined = re.findall(r"(?m)^(\[\^[\w-]+\]):", shown)
+    assert len(set(defined)) == len(defined)
+    assert set(re.findall(r"\[\^[\w-]+\](?!:)", shown)) == set(defined)
+    return rows
+
+
+@pytest.mark.parametrize("kind", ["decision", "ranking", "assessment"])
+def test_verdicts_become_tables_whatever_the_names(kind: str, judged: dict[str, Any]) -> None:
+    result = judged[kind]
+    rows = checked_latex(result.to_latex())
+    assert checked_markdown(result.to_markdown())[0][0] in ("Classifier", "Model", "Measure")
+    text = result.to_latex()
+    assert f"% {' '.join(str(result.signature).split())}" in text
+    for assumed in result.assumptions:
+        assert text.count(escaped(assumed)[1:]) == 1
+    if kind == "decision":
+        assert [row[0] for row in rows[1:]] == [escaped(NASTY[0]), escaped(NASTY[1]), "Difference"]
+        assert rows[1][1].startswith(f"{100 * result.established.value:.1f} [")
+    if kind == "ranking":
+        assert {row[0] for row in rows[1:]} == {escaped(name) for name in NASTY[:3]}
+        assert rows[1][1] == "1"
+
+
+def test_scores_become_a_table(small: Evaluation) -> None:
+    text = small.to_latex()
+    rows = checked_latex(text)
+    assert rows[0] == ["Metric", "Score {[}95\\% interval{]}", "Chance"]
+    for (head, value, chance), name in zip(rows[1:], ("irs", "mig"), strict=True):
+        score = small[name]
+        assert score.interval is not None
+        assert score.chance is not None
+        assert head.startswith(demele.describe(name).title)
+        assert value == f"{score.value:.3f} {score.interval}"
+        assert chance == f"{score.chance.mean:.3f}".replace("-", "$-$")
+    for score in small:
+        assert f"% {str(score.signature).replace('  #', ' #')}" in text
+        for note in score.notes:
+            assert text.count(escaped(note.message)[1:].rstrip(".")) == (note.severity != "info"), note
+    marks = re.findall(r"(?m)^    \\textsuperscript\{(\w+)\}~", text)
+    assert marks == ["a", "b", "c", "d"][: len(marks)]
+    assert marks
+
+
+def test_markdown_says_the_same(small: Evaluation) -> None:
+    rows = checked_markdown(small.to_markdown())
+    score = small["mig"]
+    row = next(row for row in rows if row[0].startswith("MIG"))
+    assert row[1] == f"{score.value:.3f} {score.interval}"
+
+
+def test_names_cannot_break_anything() -> None:
+    results = [evaluated(name) for name in NASTY]
+    contents = [result.to_dict() for result in results]
+    for content in contents:
+        content["notes"] = [{"code": "x", "message": f"of {content['name']}", "subject": [], "severity": "warning"}]
+    rows = checked_latex(latex(contents))
+    assert rows[0][1:] == [escaped(name) for name in NASTY]
+    assert "Holds signs that pdfLaTeX does not know without more packages: 中" in latex(contents)
+    assert len(checked_markdown(markdown(contents))[0]) == 1 + len(NASTY)
+    for result in results:
+        checked_latex(result.to_latex())
+        checked_markdown(result.to_markdown())
+
+
+def test_one_score_and_files(small: Evaluation, tmp_path: Any) -> None:
+    text = small["mig"].to_latex(tmp_path / "one.tex")
+    assert (tmp_path / "one.tex").read_text(encoding="utf-8") == text
+    assert [row[0].partition("\\")[0] for row in checked_latex(text)] == ["Metric", "MIG"]
+    assert "120 rows, 2 codes, 2 factors" in text
+    assert (tmp_path / "m.tex").write_text("old") == 3
+    assert small.methods(tmp_path / "m.tex") == (tmp_path / "m.tex").read_text(encoding="utf-8")
+
+
+def test_what_has_no_number_is_a_dash_with_its_reason(small: Evaluation) -> None:
+    content = small.to_dict()
+    content["scores"][0] |= {"value": None, "interval": None, "notes": [_note("not defined here", "info")]}
+    other = small.to_dict() | {"name": "other", "scores": small.to_dict()["scores"][1:]}
+    other["left_out"] = [{"metric": "mig", "reason": "it was too slow"}]
+    row = next(row for _, rows in paper_table([content, other]).groups for row in rows if row.head == "MIG")
+    assert row.cells == ("–", "–")
+    notes = dict(paper_table([content, other]).notes)
+    assert {notes[mark] for mark in row.marks} >= {"Codes: not defined here.", "Other: it was too slow."}
+    alone = small.to_dict() | {"left_out": [{"metric": "rmig", "reason": "no codes_std"}]}
+    assert "% rmig is left out: no codes_std" in latex([alone])
+
+
+def _note(message: str, severity: str) -> dict[str, Any]:
+    return {"code": "x", "message": message, "subject": [], "severity": severity}
+
+
+def test_only_one_result_or_evaluations_become_a_table(judged: dict[str, Any], small: Evaluation) -> None:
+    wrong: list[list[dict[str, Any]]] = [
+        [],
+        [{}],
+        [judged["decision"].to_dict()] * 2,
+        [small.to_dict(), judged["ranking"].to_dict()],
+    ]
+    for contents in wrong:
+        with pytest.raises(demele.InputError, match="expected evaluations"):
+            latex(contents)
+
+
+def test_digits_stand_below_each_other() -> None:
+    cells = ["0.5 [−0.1, 10.0]", "10.25 [0.0, 2.0]", "–", ""]
+    assert padded(cells, "s", "d") == ["d0.5 [d−0.1, 10.0]".replace("[d", "["), "10.25 [s0.0, d2.0]", "–", ""]
+    table = PaperTable(
+        name="x", caption="c", heads=("a", "b"), groups=(("", (PaperRow("r", ("−1",)), PaperRow("s", ("20",)))),)
+    )
+    assert table.is_numeric(0)
+    assert not table.shows_groups
+
+
+def test_footnotes_are_lettered_once_each() -> None:
+    notes = Footnotes()
+    marks = [notes.add(f"note {place}") for place in range(28)]
+    assert marks[:2] + marks[25:] == ["a", "b", "z", "aa", "ab"]
+    assert notes.add("note  1.") == "b"
+    assert notes.add("of all", marked=False) == ""
+    assert notes.all[-1] == ("", "Of all.")
+    assert len(notes.all) == 29
+
+
+# Methods -------------------------------------------------------------------------------------------------------------
+
+
+def test_methods_of_a_small_evaluation(small: Evaluation) -> None:
+    summary = PROTOCOLS["review2022"].summary
+    assert small.methods(format="markdown") == (
+        "The representation codes, 2 codes of 120 rows, was scored against 2 factors (categorical: shape (3 classes), "
+        f"size (3 classes)) with demele {demele.__version__} [@demele], under the protocol review2022 "
+        f"[@carbonneau2022measuring; @boilard2022interpretation]: {summary}. The metrics are MIG [@chen2018isolating] "
+        "and IRS [@suter2019robustly]. Continuous columns were cut into 10 equal-width bins for MIG and IRS. Settings "
+        "other than the defaults of the metrics: correction = 'miller-madow' for MIG. Intervals say what other rows "
+        "of the same source would have given: 95%, bootstrap percentile, 3 resamples for MIG; 95%, half-sample "
+        "percentile, 3 resamples for IRS. Chance levels of MIG and IRS are mean scores over 2 permutations of the rows "
+        "of the factors. Random numbers come from seed 0.\n"
+    )
+
+
+def changed_options(protocol: str) -> Iterator[tuple[str, object]]:
+    for group, options in PROTOCOLS[protocol].options.items():
+        if group in ("information", "irs", "z_diff", "sap"):
+            table = demele.describe({"information": "mig"}.get(group, group)).option_table
+            for name, value in options.items():
+                if name != "bins" and value != table[name].default:
+                    yield name, value
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_methods_name_the_protocol_and_every_setting_that_is_no_default(protocol: str) -> None:
+    made = evaluated(protocol=protocol, seed=7, metrics=["mig", "irs", "z_diff", "sap"])
+    text = made.methods(format="text")
+    assert f"protocol {protocol} (" in text
+    said = set(re.findall(r"(\w+) = ", text))
+    assert said == {name for name, _ in changed_options(protocol)}
+    for name, value in changed_options(protocol):
+        assert f"{name} = {value!r} for " in text
+    assert "seed 7" in text
+    assert "permutation" not in text
+    assert "Intervals" not in text
+
+
+@pytest.mark.parametrize("format", ["latex", "markdown"])
+def test_methods_cite_keys_that_are_known(format: str, small: Evaluation, judged: dict[str, Any]) -> None:  # noqa: A002
+    for result in (small, *judged.values()):
+        text = result.methods(format=format)
+        pattern = r"\\cite\{([^}]*)\}" if format == "latex" else r"\[(@[^\]]*)\]"
+        keys = [key.strip("@ ") for group in re.findall(pattern, text) for key in re.split("[,;]", group)]
+        assert "demele" in keys
+        assert set(keys) <= {*bibliography(), "demele"}
+        assert demele.cite(*keys)
+
+
+def test_methods_of_verdicts(judged: dict[str, Any]) -> None:
+    decision, ranking, assessment = (judged[kind].methods(format="text") for kind in judged)
+    for text in (decision, ranking, assessment):
+        assert "300 rows" in text
+        assert "noise = 0.02" in text
+        assert "95%" in text
+        assert "at most 6 of the 300 labels are wrong" in text.lower()
+    assert "method is bounded (paired worst case) (McNemar 1947)" in decision
+    assert f"{NASTY[0]} (established)" in decision
+    assert "Better means better on new instances" in decision
+    assert "Holm's procedure (Holm 1979)" in ranking
+    assert "Wilson 1927" in assessment
+
+
+def test_methods_of_evaluations_made_alike_are_one_paragraph(small: Evaluation) -> None:
+    from demele.report.methods import methods_paragraph
+
+    other = small.to_dict() | {"name": "other"}
+    text = methods_paragraph([small.to_dict(), other], format="text")
+    assert text.startswith("The representation codes and other, 2 codes")
+    assert text.count("\n\n") == 0
+    longer = small.to_dict() | {"name": "longer", "n": 121}
+    assert methods_paragraph([small.to_dict(), other, longer], format="text").count("\n\n") == 1
+    with pytest.raises(demele.InputError, match="format"):
+        small.methods(format="html")
