@@ -182,7 +182,7 @@ def test_what_has_no_number_is_a_dash_with_its_reason(small: Evaluation) -> None
     row = next(row for _, rows in paper_table([content, other]).groups for row in rows if row.head == "MIG")
     assert row.cells == ("–", "–")
     notes = dict(paper_table([content, other]).notes)
-    assert {notes[mark] for mark in row.marks} >= {"Codes: not defined here.", "Other: it was too slow."}
+    assert {notes[mark] for mark in row.marks} >= {"codes: Not defined here.", "other: It was too slow."}
     alone = small.to_dict() | {"left_out": [{"metric": "rmig", "reason": "no codes_std"}]}
     assert "% rmig is left out: no codes_std" in latex([alone])
 

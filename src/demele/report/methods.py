@@ -16,7 +16,7 @@ from demele.report.paper import as_evaluations, kind_of
 from demele.report.paper_latex import escaped as in_latex
 from demele.report.paper_markdown import escaped as in_markdown
 from demele.report.sentences import METHOD_WORDS
-from demele.report.words import count, joined, level_text, of_sentence
+from demele.report.words import count, joined, level_text
 
 __all__ = ["methods_paragraph"]
 
@@ -123,7 +123,7 @@ def _of_evaluation(item: Content) -> list[str]:
         *_uncertainty(scores),
         *_drawn(calls),
     ]
-    sentences += [of_sentence(f"{_title(gap['metric'])} is left out: {gap['reason']}") for gap in item["left_out"]]
+    sentences += [f"{_title(gap['metric'])} is left out: {str(gap['reason']).rstrip('.')}." for gap in item["left_out"]]
     return [sentence for sentence in sentences if sentence]
 
 

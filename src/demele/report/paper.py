@@ -85,7 +85,7 @@ def _scores(evaluations: list[dict[str, Any]]) -> PaperTable:
         groups.append((PROPERTIES[key][0], tuple(_row(view, metric, columns, notes) for metric in metrics)))
     for index, item in enumerate(evaluations):
         for note in item["notes"]:
-            notes.add(_of(view, [index], note["message"]), marked=False)
+            notes.add(note["message"], about=_of(view, [index]), marked=False)
     level = _level(evaluations)
     value = f"Score [{level} interval]" if level and not view.several else "Score"
     names = [str(item["name"]) for item in evaluations]
@@ -117,7 +117,7 @@ def _row(view: View, metric: str, columns: Mapping[str, str], notes: Footnotes) 
     for index, score in enumerate(scores):
         for message in _messages(view.evaluations[index], score, metric):
             told.setdefault(message, []).append(index)
-    marks = {notes.add(_of(view, about, message)) for message, about in told.items()}
+    marks = {notes.add(message, about=_of(view, about)) for message, about in told.items()}
     return PaperRow(
         view.catalogue.title(metric), tuple(cells), tuple(sorted(marks, key=lambda mark: (len(mark), mark)))
     )
@@ -131,10 +131,11 @@ def _messages(evaluation: Content, score: Content | None, metric: str) -> list[s
     return [str(note["message"]) for note in score["notes"] if every or note["severity"] != "info"]
 
 
-def _of(view: View, about: Sequence[int], message: str) -> str:
+def _of(view: View, about: Sequence[int]) -> str:
+    """Return the representations that a note is of; none for all of them."""
     if len(about) == len(view.evaluations):
-        return message
-    return f"{joined(str(view.evaluations[index]['name']) for index in about)}: {message}"
+        return ""
+    return joined(str(view.evaluations[index]["name"]) for index in about)
 
 
 def _level(evaluations: Iterable[Content]) -> str:

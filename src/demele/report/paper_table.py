@@ -63,9 +63,13 @@ class Footnotes:
 
     _marks: dict[str, str] = field(default_factory=dict)
 
-    def add(self, message: str, *, marked: bool = True) -> str:
-        """Return the mark of a message: a, b, ..., z, aa, ...; none for one that is of the whole table."""
-        told = of_sentence(" ".join(message.split()))
+    def add(self, message: str, *, about: str = "", marked: bool = True) -> str:
+        """Return the mark of a message: a, b, ..., z, aa, ...; none for one that is of the whole table.
+
+        ``about`` names what it is of, as it is written.
+        """
+        sentence = of_sentence(" ".join(message.split()))
+        told = f"{about}: {sentence}" if about else sentence
         if told not in self._marks:
             place = sum(mark != "" for mark in self._marks.values())
             self._marks[told] = _letters(place) if marked else ""
