@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from demele.cli import assess, audit, bench, catalogue, cite, compare, data, noise, score, study, vae
+from demele.cli import assess, audit, bench, catalogue, cite, compare, data, fabric, noise, score, study, vae
 from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
 from demele.cli.output import naming_stdout
 from demele.core.errors import DemeleError, InputError, short_words
@@ -85,6 +85,7 @@ def _parser() -> Parser:
     bench.add_command(commands)
     data.add_command(commands)
     vae.add_command(commands)
+    fabric.add_command(commands)
     study.add_command(commands)
     add_reading(parser, but=("metrics", "cite"))
     return parser

@@ -47,9 +47,11 @@ def _points(values: Sequence[float], ends: tuple[float, float]) -> list[str]:
     return [f"{100 * place / wide:.2f},{58 - 56 * (value - low) / tall:.2f}" for place, value in enumerate(values)]
 
 
-def history_figure(history: Mapping[str, Sequence[float | None]], key: str, title: str) -> Html:
-    """Draw one quantity of a training against its steps."""
-    steps, values = history["step"], history[key]
+def history_figure(
+    history: Mapping[str, Sequence[float | None]], key: str, title: str, *, along: str = "step", digits: int = 2
+) -> Html:
+    """Draw one quantity of a training against its steps, or epochs."""
+    steps, values = history[along], history[key]
     known = [(float(step), value) for step, value in zip(steps, values, strict=True) if value is not None and step]
     if len(known) < 2:
         return h("")
@@ -60,13 +62,15 @@ def history_figure(history: Mapping[str, Sequence[float | None]], key: str, titl
     points = [
         f"{100 * step / last:.2f},{58 - 56 * (min(max(value, low), high) - low) / tall:.2f}" for step, value in known
     ]
+    first = number(known[0][1], digits)
     picture = h(
         "svg",
         h("polyline", class_="mean", points=" ".join(points)),
         viewBox="0 0 100 60",
         preserveAspectRatio="none",
         role="img",
-        aria_label=f"{title}, from {number(known[0][1], 2)} to {number(known[-1][1], 2)} after {last:,.0f} steps",
+        aria_label=f"{title}, from {first} to {number(known[-1][1], digits)} after {last:,.0f} {along}s",
     )
-    told = h("span", f"{number(low, 2)} to {number(high, 2)}; last {number(known[-1][1], 2)}", class_="meaning")
+    ends = f"{number(low, digits)} to {number(high, digits)}; last {number(known[-1][1], digits)}"
+    told = h("span", ends, class_="meaning")
     return h("figure", h("figcaption", title, " ", told), picture, class_="response wide")

@@ -16,13 +16,19 @@ _STYLE = (
     ".fabric{color:#1f2937;background:#fff}.fabric .live{stroke:currentColor}"
     ".fabric .gone{stroke:#d1d5db;stroke-dasharray:3 4}.fabric .gone-node{fill:none;stroke:#d1d5db}"
     ".fabric .node{fill:#fff;stroke:currentColor;stroke-width:1.5}"
-    ".fabric text{font:11px sans-serif;fill:currentColor;text-anchor:middle}"
+    ".fabric text{font:11px sans-serif;fill:currentColor;text-anchor:middle}.fabric .width{font-size:10px}"
     "@media(prefers-color-scheme:dark){.fabric{color:#e5e7eb;background:#111827}.fabric .node{fill:#111827}"
     ".fabric .gone,.fabric .gone-node{stroke:#4b5563}}"
 )
 
 
-def structure_svg(lattice: Lattice, scores: Mapping[Link, float] | None = None, *, title: str = "A fabric") -> str:
+def structure_svg(
+    lattice: Lattice,
+    scores: Mapping[Link, float] | None = None,
+    *,
+    widths: Mapping[Node, int] | None = None,
+    title: str = "A fabric",
+) -> str:
     """Return the picture of a lattice as SVG.
 
     Parameters
@@ -31,6 +37,8 @@ def structure_svg(lattice: Lattice, scores: Mapping[Link, float] | None = None, 
         Links that pruning removed are drawn pale and dashed.
     scores : mapping of Link to float, optional
         The wider a link, the higher its score, from the lowest of all to the highest; by default all are as wide.
+    widths : mapping of Node to int, optional
+        Channels, which are then written into the nodes.
     title : str
         What a screen reader reads out.
 
@@ -40,15 +48,16 @@ def structure_svg(lattice: Lattice, scores: Mapping[Link, float] | None = None, 
     """
     width = 2 * _MARGIN + _STEP * (lattice.layers - 1)
     height = 2 * _MARGIN + _STEP * (lattice.scales - 1)
-    widths = _widths(lattice, scores)
+    strokes = _strokes(lattice, scores)
     whole = Lattice.whole(lattice.layers, lattice.scales)
-    gone = [_arrow(link, 1.0, "gone") for link in whole.links if link not in widths]
-    live = [_arrow(link, widths[link], "live", _told(link, scores)) for link in lattice.links]
+    gone = [_arrow(link, 1.0, "gone") for link in whole.links if link not in strokes]
+    live = [_arrow(link, strokes[link], "live", _told(link, scores)) for link in lattice.links]
     nodes = [
         _circle(Node(layer, scale), "node" if Node(layer, scale) in lattice.nodes else "gone-node")
         for layer in range(lattice.layers)
         for scale in range(lattice.scales)
     ]
+    numbers = [_number(node, width) for node, width in (widths or {}).items()]
     ends = [_text(lattice.start, "in", -1), _text(lattice.end, "out", 1)]
     told = (
         f"{title}: {len(lattice.links)} of {len(whole.links)} links, {lattice.layers} layers, {lattice.scales} scales"
@@ -61,11 +70,20 @@ def structure_svg(lattice: Lattice, scores: Mapping[Link, float] | None = None, 
         '<defs><marker id="fabric-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>'
     )
-    parts = [head, f"<title>{_escaped(told)}</title><style>{_STYLE}</style>", marker, *gone, *live, *nodes, *ends]
+    parts = [
+        head,
+        f"<title>{_escaped(told)}</title><style>{_STYLE}</style>",
+        marker,
+        *gone,
+        *live,
+        *nodes,
+        *numbers,
+        *ends,
+    ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _widths(lattice: Lattice, scores: Mapping[Link, float] | None) -> dict[Link, float]:
+def _strokes(lattice: Lattice, scores: Mapping[Link, float] | None) -> dict[Link, float]:
     """Widths of the links in the picture; a score that is not finite is drawn thinnest."""
     if scores is None:
         return dict.fromkeys(lattice.links, 2.0)
@@ -103,6 +121,11 @@ def _told(link: Link, scores: Mapping[Link, float] | None) -> str:
 def _circle(node: Node, kind: str) -> str:
     x, y = _place(node)
     return f'<circle class="{kind}" cx="{x}" cy="{y}" r="{_RADIUS}"/>'
+
+
+def _number(node: Node, width: int) -> str:
+    x, y = _place(node)
+    return f'<text class="width" x="{x}" y="{y + 4}">{width}</text>'
 
 
 def _text(node: Node, text: str, side: int) -> str:

@@ -14,7 +14,7 @@ from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.models.fabric.counts import FabricCounts, counted
 from demele.models.fabric.drawing import structure_svg
-from demele.models.fabric.lattice import Lattice, Link
+from demele.models.fabric.lattice import Lattice, Link, Node
 from demele.models.fabric.run import FabricRun, run_of
 from demele.models.fabric.spec import FabricSpec
 
@@ -63,6 +63,13 @@ class HeldFabric:
         """What was removed, in order, as plain values."""
         return tuple(self._past["prunings"])
 
+    @property
+    def trained_on(self) -> dict[str, Any] | None:
+        """What the weights were trained on last, also before a pruning: names, digests and number of the images."""
+        before = [self._past["training"], *(one.get("trained_on") for one in reversed(self._past["prunings"]))]
+        known = next((one for one in before if one is not None), None)
+        return None if known is None else {name: known[name] for name in ("images", "digest", "labels", "n")}
+
     def counts(self) -> FabricCounts:
         """Return how many links, weights, multiplications and paths there are."""
         network = self._network
@@ -72,6 +79,8 @@ class HeldFabric:
         self, path: str | Path | None = None, *, scores: Mapping[str, float] | pd.Series[float] | None = None
     ) -> str:
         """Return the structure as a picture: a grid of nodes, links that live, and where others were.
+
+        Where channels were removed, nodes hold the number that is left.
 
         Parameters
         ----------
@@ -86,10 +95,16 @@ class HeldFabric:
             If a link has no score.
         OutputError
         """
-        drawn = structure_svg(self.lattice, None if scores is None else self._by_link(scores))
+        by_link = None if scores is None else self._by_link(scores)
+        drawn = structure_svg(self.lattice, by_link, widths=self._odd_widths())
         if path is not None:
             write_whole(path, drawn)
         return drawn
+
+    def _odd_widths(self) -> dict[Node, int] | None:
+        """Channels of the nodes, where some have lost any."""
+        widths = self._network.widths
+        return widths if any(width < self.spec.channels for width in widths.values()) else None
 
     def _by_link(self, scores: Any) -> dict[Link, float]:
         """Return scores that a user gave, by name or in order, by link."""

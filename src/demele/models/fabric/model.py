@@ -13,9 +13,9 @@ from demele.core.checked_numbers import checked_count, checked_whole
 from demele.core.extras import require
 from demele.core.seeds import checked_seed, rng_for
 from demele.data.images import ImageSet
-from demele.models.fabric.prunable import PrunableFabric
 from demele.models.fabric.run import FabricRun
 from demele.models.fabric.spec import ACTIVATIONS, MOST_SCALES, NORMALISATIONS, FabricSpec, TrainingSpec
+from demele.models.fabric.written import WrittenFabric
 from demele.models.given import choice
 from demele.runtime.progress import Report
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from demele.models.fabric.network import FabricNetwork
 
 
-class Fabric(PrunableFabric):
+class Fabric(WrittenFabric):
     """A convolutional neural fabric: a lattice of small convolutions that holds many networks at once.
 
     Nodes (l, s) have the same number of channels and the resolution of the image divided by 2 to the power of s, down

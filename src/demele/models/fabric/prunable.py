@@ -247,7 +247,8 @@ class PrunableFabric(HeldFabric):
     def _become(self, network: FabricNetwork, pruning: dict[str, Any]) -> None:
         """Take over a smaller network; an optimiser of other weights is of no use to it."""
         self._network = network.eval()
-        prunings = [*self._past["prunings"], {**pruning, "epoch": self._past["epoch"]}]
+        then = {"epoch": self._past["epoch"], "trained_on": self.trained_on}
+        prunings = [*self._past["prunings"], {**pruning, **then}]
         own = {"optimiser": None, "training": None, "prunings": prunings}
         self._past = {**self._past, **own}
 

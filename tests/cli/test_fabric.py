@@ -1,0 +1,309 @@
+"""``demele fabric``: trained, stopped, gone on with, pruned, shown; and what is refused, with nothing lost."""
+
+import functools
+import json
+import signal
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demele.data import clutter, clutter_labels
+from demele.models import Fabric
+from demele.models.fabric.fitting import FabricFitting
+from tests.cli.conftest import Program
+from tests.models.test_fabric_training import assert_same
+
+DATA = ("--size", 4, "--difficulty", 0, "--images", 60, "--held-out", 40, "--judged-on", 20)
+SMALL = (
+    "fabric",
+    "train",
+    *DATA,
+    "--layers",
+    2,
+    "--channels",
+    4,
+    "--batch",
+    20,
+    "--preset",
+    "ci",
+    "--checkpoint",
+    "run",
+)
+PRUNE = ("fabric", "prune", "run", "--batch", 20, "--held-out", 40, "--judged-on", 20, "--output", "pruned")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@functools.cache
+def trained() -> bytes:
+    """The file of a fabric that was trained for two epochs, as by SMALL."""
+    fabric = Fabric(2, 3, 4, image_channels=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        own = {"epochs": 2, "batch": 20, "milestones": (3, 4), "checkpoint": path}
+        fabric.fit(images(), images().positions()[:, 0], **own)
+        return path.read_bytes()
+
+
+@pytest.fixture
+def run() -> bytes:
+    """That file, as ``run``; its bytes."""
+    Path("run").write_bytes(trained())
+    return trained()
+
+
+def images(n: int = 60, first: int = 0) -> Any:
+    return clutter(n, level=0, first=first).resized(4)
+
+
+# Training -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_fabric_is_trained_as_in_python(demele: Program) -> None:
+    found = demele(*SMALL, "--epochs", 2, "--milestones", 1)
+    assert found.status == 0
+    assert found.err == (
+        "demele: fabric kept in run; demele fabric prune run --level links --fraction 0.5 --output pruned\n"
+    )
+    told = json.loads(found.out)
+    assert (told["run"]["status"], told["run"]["epochs"], told["spec"]["scales"]) == ("done", 2, 3)
+    same = Fabric(2, 3, 4, image_channels=1)
+    same.fit(images(), images().positions()[:, 0], epochs=2, batch=20, milestones=(1,))
+    assert_same(Fabric.load("run"), same)
+    held = images(40, first=2**41)
+    assert told["errors"] == [{"stage": "held out", "error": same.error(held, held.positions()[:, 0])}]
+    assert told["held_out"] == 40
+
+
+@pytest.mark.parametrize("kind", ["uniform", "visibility"])
+def test_labels_are_made_wrong_of_the_training_alone(kind: Any, demele: Program) -> None:
+    demele(*SMALL, "--epochs", 1, "--noise", f"{kind}:0.3")
+    noisy = Fabric(2, 3, 4, image_channels=1)
+    given = clutter_labels(clutter(60, level=0), 0.3, kind)
+    assert (given != images().positions()[:, 0]).sum() == 10
+    noisy.fit(images(), given, epochs=1, batch=20, milestones=(3, 4))
+    assert_same(Fabric.load("run"), noisy)
+
+
+def test_the_same_command_goes_on_and_more_epochs_are_added(demele: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    epoch = FabricFitting._epoch
+
+    def interrupted(self: FabricFitting, number: int, stop: Any) -> Any:
+        if number == 1:
+            signal.raise_signal(signal.SIGINT)
+        return epoch(self, number, stop)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FabricFitting, "_epoch", interrupted)
+        found = demele(*SMALL, "--epochs", 2)
+    assert (found.status, found.out) == (130, "")
+    assert "what was finished is in run; the same command goes on where it stopped" in found.err
+    assert Fabric.load("run").run.status == "interrupted"
+    assert json.loads(demele(*SMALL, "--epochs", 2).out)["run"]["status"] == "done"
+    assert json.loads(demele(*SMALL, "--epochs", 3).out)["run"]["history"]["epoch"] == [1, 2, 3]
+    whole = Fabric(2, 3, 4, image_channels=1)
+    whole.fit(images(), images().positions()[:, 0], epochs=3, batch=20, milestones=(3, 4))
+    assert_same(Fabric.load("run"), whole)
+
+
+def test_images_of_ones_own_keep_their_parts_apart(demele: Program, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (80, 8, 8)).astype(np.uint8)
+    np.savez("mine.npz", images=pixels, kind=np.arange(80) % 4)
+    np.save("classes.npy", np.array(["cat", "dog"])[np.arange(80) % 2])
+    train = ("fabric", "train", "--data", "mine.npz", "--layers", 2, "--channels", 4, "--batch", 20, "--epochs", 1)
+    told = json.loads(demele(*train, "--checkpoint", "a").out)
+    assert (told["spec"]["classes"], told["training"]["n"], told["held_out"]) == (4, 64, 8)
+    told = json.loads(demele(*train, "--labels", "classes.npy", "--checkpoint", "b", "--held-out", 30).out)
+    assert (told["spec"]["classes"], told["training"]["n"], told["held_out"]) == (2, 42, 30)
+    refused = demele("fabric", "prune", "b", "--level", "links", "--fraction", 0.3, "--output", "c", "--fine-tune", 1)
+    assert "--fine-tune: which images to train on is not known; --data names them" in refused.err
+    unseen = demele("fabric", "prune", "b", "--level", "links", "--fraction", 0.3, "--output", "c", "--min-links", 5)
+    assert (unseen.status, json.loads(unseen.out)["errors"]) == (0, [])
+    assert "no images are known" in unseen.err
+
+
+# Pruning --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pruning_tells_asked_achieved_and_the_errors_on_the_way(demele: Program, run: bytes) -> None:
+    found = demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--criterion", "gate", "--fine-tune", 1)
+    assert found.status == 0, found.err
+    assert Path("run").read_bytes() == run
+    told = json.loads(found.out)
+    before, after = Fabric.load("run"), Fabric.load("pruned")
+    assert told["pruning"]["requested"] == round(0.3 * len(before.links))
+    assert told["pruning"]["removed"] == len(before.links) - len(after.links) > 0
+    assert told["before"]["links"] == len(before.links)
+    assert told["counts"] == after.counts().to_dict()
+    assert [item["stage"] for item in told["errors"]] == ["before", "raw", "recalibrated", "fine-tuned"]
+    held = images(40, first=2**41)
+    ends = {"before": before, "fine-tuned": after}
+    for stage, fabric in ends.items():
+        error = next(item["error"] for item in told["errors"] if item["stage"] == stage)
+        assert error == fabric.error(held, held.positions()[:, 0])
+    same = before.copy()
+    judged = images(20, first=2**40)
+    same.prune("links", 0.3, "gate", judged, judged.positions()[:, 0], batch=20)
+    same.recalibrate(images(), batch=20)
+    same.fit(images(), images().positions()[:, 0], epochs=3, rate=0.01, batch=20, milestones=())
+    assert_same(after, same)
+
+
+def test_why_less_goes_than_was_asked_for_is_told(demele: Program, run: bytes) -> None:
+    found = demele(*PRUNE, "--level", "channels", "--fraction", 0.75, "--round-to", 2, "--format", "table")
+    words = " ".join(found.out.split())
+    assert "12 of 24 channels removed" not in words  # it is the library's sentence, in the order of asked and gone
+    assert (
+        "18 of 24 channels asked for (75.0%), 12 removed (50.0%): nodes keep multiples of 2 channels, and at" in words
+    )
+    assert "error on 40 held-out images" in words
+    table = demele("fabric", "show", "pruned", "--format", "table").out
+    assert "after epoch 2, by magnitude: 18 of 24 channels asked for (75.0%)" in " ".join(table.split())
+
+
+def test_labels_of_another_training_are_told(demele: Program, run: bytes) -> None:
+    found = demele(*PRUNE, "--level", "links", "--fraction", 0.2, "--fine-tune", 1, "--noise", "uniform:0.3")
+    assert found.status == 0
+    assert "these images were trained on with other labels; --noise or --labels gives them" in found.err
+
+
+def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run: bytes) -> None:
+    demele(*PRUNE, "--level", "links", "--fraction", 0.2)
+    again = (
+        "fabric",
+        "prune",
+        "pruned",
+        "--level",
+        "weights",
+        "--fraction",
+        0.5,
+        "--fine-tune",
+        1,
+        "--output",
+        "twice",
+    )
+    found = demele(*again, "--batch", 20, "--held-out", 40)
+    assert found.err == "demele: pruned fabric written to twice\n"
+    told = json.loads(found.out)
+    assert [item["level"] for item in told["prunings"]] == ["links", "weights"]
+    assert (told["training"]["digest"], told["training"]["n"]) == (images().digest, 60)
+    assert [item["stage"] for item in told["errors"]] == ["before", "raw", "recalibrated", "fine-tuned"]
+
+
+def test_times_are_measured_beside_those_before(demele: Program, run: bytes) -> None:
+    pruned = demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--benchmark", "--format", "table")
+    assert "ms of a batch forward exported training" in " ".join(pruned.out.split())
+    shown = json.loads(demele("fabric", "show", "pruned", "--benchmark", "--batch", 4).out)
+    assert [item["name"] for item in shown["benchmark"]] == ["whole", "this"]
+    assert shown["benchmark"][0]["forward_gain"] == 1.0
+
+
+def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, run: bytes) -> None:
+    demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--report", "pruning.html")
+    assert Path("pruning.html").stat().st_size > 1000
+    found = demele("fabric", "show", "pruned", "--report", "page.html", "--picture", "structure.svg")
+    assert found.err == "demele: page written to page.html\ndemele: picture written to structure.svg\n"
+    assert json.loads(found.out)["whole"]["links"] == 11
+    assert 'class="gone"' in Path("structure.svg").read_text()
+    assert "What is left of pruned?" in Path("page.html").read_text()
+    assert demele("fabric", "show", "run", "--format", "csv").out.splitlines()[0].startswith("epoch,rate,loss,error")
+    assert "parameters" in demele("fabric", "show", "run", "--format", "table").out
+
+
+# Mistakes -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--data", "sprites"), "--difficulty: is for --data clutter"),
+        (("--preset", "cl"), "--preset: no preset is called 'cl'; did you mean 'ci'?"),
+        (
+            ("--size", 12),
+            "--size: fabrics take square images of 2, 4, 8, 16, ... pixels a side, got 12 x 12; --size 16",
+        ),
+        (("--noise", "feature:0.2"), "expected uniform:SHARE or visibility:SHARE, got 'feature:0.2'"),
+        (("--noise", "uniform:0.9"), "--noise: expected a share of the labels from 0 to 0.5, got 0.9"),
+        (("--noise", "uniform:x"), "expected a share of the labels, such as uniform:0.2, got 'uniform:x'"),
+        (("--batch", 200), "--batch: expected images from 2 to 60, all there are, got 200"),
+        (("--layers", 0), "--layers: expected a whole number >= 1, got 0"),
+        (("--labels", "lab.csv", "--factor", "glyph"), "--factor: --labels gives the classes; leave one of them out"),
+        (("--images", 1), "--images: expected a whole number >= 2, got 1"),
+        (("--milestones", "a"), "expected epochs, such as 6,8, got 'a'"),
+        (("--device", "tpu"), "--device: expected 'auto', 'cpu' or 'cuda', got 'tpu'"),
+    ],
+)
+def test_mistakes_in_a_training_are_one_line(words: Any, message: str, demele: Program, folder: Path) -> None:
+    found = demele(*SMALL, "--epochs", 1, *words)
+    assert (found.status, found.out) == (2, "")
+    assert message in found.err
+    assert found.err.count("\n") == 1
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--fraction", "1.5"), "expected a share between 0 and 1, such as 0.5, got '1.5'"),
+        (("--level", "filters"), "argument --level: invalid choice: 'filters'"),
+        (("--criterion", "magnitud"), "--criterion: no criterion is called 'magnitud'; did you mean 'magnitude'?"),
+        (("--criterion", "gate", "--level", "channels"), "--criterion: 'gate' scores links, and neither weights nor"),
+        (("--criterion", "gate", "--judged-on", 0), "--data: criterion 'gate' looks at images"),
+        (("--fine-tune", 0), "--fine-tune: expected a whole number of epochs >= 1, got 0"),
+        (("--min-links", 99), "--min-links: expected 'longest', 'shortest' or a number of links from 1 to 11, got 99"),
+        (("--cap", 0), "--cap: expected a share in (0, 1], or None, got 0"),
+        (("--output", "run"), "run: it is read by the same command; write to another file"),
+        (("--data", "clutter", "--size", 8), "takes images of 4 x 4 x 1, got 8 x 8 x 1"),
+        (("--data", "more.npz", "--held-out", 5), "more.npz: 12 classes, and run knows 10"),
+        (("--report", "page.txt"), "--report: writes an HTML page; call it page.html, not page.txt"),
+    ],
+)
+def test_mistakes_in_a_pruning_lose_nothing(
+    words: Any, message: str, demele: Program, run: bytes, folder: Path
+) -> None:
+    np.savez("more.npz", images=np.zeros((60, 4, 4), np.uint8), kind=np.arange(60) % 12)
+    found = demele(*PRUNE, "--level", "links", "--fraction", 0.3, *words)
+    assert (found.status, found.out) == (2, "")
+    assert message in found.err
+    assert found.err.count("\n") == 1
+    assert Path("run").read_bytes() == run  # not touched
+    assert sorted(path.name for path in folder.iterdir()) == ["more.npz", "run"]
+
+
+def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
+    train = ("fabric", "train", "--checkpoint", "run", "--data")
+    assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err
+    assert "squares: which factor is the class is not clear; --factor says which of" in demele(*train, "squares").err
+    assert "--factor: squares has none called 'glyph'" in demele(*train, "squares", "--factor", "glyph").err
+    (folder / "few.csv").write_text("label\n0\n1\n")
+    few = demele(*train, "clutter", "--labels", "few.csv::label", "--images", 60)
+    assert "few.csv::label: expected a class for each of the 60 images of --images, got 2" in few.err
+    assert "--labels: say with --images how many images" in demele(*train, "clutter", "--labels", "few.csv").err
+    assert not Path("run").exists()
+
+
+def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: bytes, folder: Path) -> None:
+    assert "run was trained with --rate = 0.1, this call has 0.2" in demele(*SMALL, "--epochs", 2, "--rate", 0.2).err
+    assert "run was trained with" in demele(*SMALL, "--epochs", 2, "--channels", 8).err
+    demele("vae", "train", "squares", "--size", 16, "--network", "mlp", "--steps", 1, "--output", "vae")
+    vae = Path("vae").read_bytes()
+    for call in (("prune", "vae", "--level", "links", "--fraction", 0.3, "--output", "new"), ("show", "vae")):
+        refused = demele("fabric", *call)
+        assert (refused.status, refused.out) == (2, "")
+        assert "not a fabric of demele" in refused.err
+    assert demele(*SMALL[:-1], "vae", "--epochs", 1).status == 2
+    assert Path("vae").read_bytes() == vae
+    Path("pruned").write_text("mine")
+    assert "pruned: exists already; --force replaces it" in demele(*PRUNE, "--level", "links", "--fraction", 0.3).err
+    assert Path("pruned").read_text() == "mine"
+    assert demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
+    assert len(Fabric.load("pruned").links) < 11
+    assert not (folder / "new").exists()
