@@ -14,6 +14,7 @@ MODULES = (
     "time_streaming",
     "time_images",
     "time_models",
+    "time_fabrics",
     "time_irs_general",
     "time_compare",
     "time_assess",

@@ -18,6 +18,7 @@ from tools import (
     docs_cleaning,
     docs_comparison_methods,
     docs_comparisons,
+    docs_fabrics,
     docs_metrics,
     docs_mmlu,
     docs_picture,
@@ -45,6 +46,7 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     docs_comparison_methods.MARK: docs_comparison_methods.reference,
     docs_annotators.MARK: docs_annotators.figures,
     docs_cleaning.MARK: docs_cleaning.figures,
+    docs_fabrics.MARK: docs_fabrics.figures,
 }
 
 
@@ -55,6 +57,7 @@ def pages(folder: Path) -> dict[str, str]:
         "reference/metrics.md": docs_metrics.metrics_page(),
         "reference/cli.md": docs_metrics.command_line_page(),
         docs_picture.PICTURE: docs_picture.information_picture(),
+        docs_fabrics.PICTURE: docs_fabrics.picture(),
         docs_results.PAGE: docs_results.page(folder),
         **docs_bench.pages(folder),
         **docs_agreement.pages(folder),

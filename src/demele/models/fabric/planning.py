@@ -125,16 +125,15 @@ def plan_links(
         chosen=tuple(chosen),
         cascaded=dragged,
         rejected=tuple(rejected),
-        limit=_limit_of_links(removed=len(gone), remove=remove, least=least),
+        limit=_limit_of_links(removed=len(gone), remove=remove, left=len(everything) - len(gone), least=least),
     )
     return (lattice.without(gone) if gone else lattice), plan
 
 
-def _limit_of_links(*, removed: int, remove: int, least: int) -> str:
+def _limit_of_links(*, removed: int, remove: int, left: int, least: int) -> str:
     if removed < remove:
-        return (
-            f"at least {max(least, 1)} links stay, on a path from input to output, and no more go than were asked for"
-        )
+        must = f"at least {max(least, 1)} links and a path must stay"
+        return must if left <= max(least, 1) else "any other would cut the last path, or drag too many along"
     return "links that then lay on no path went too" if removed > remove else ""
 
 
