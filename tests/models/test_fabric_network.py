@@ -201,3 +201,25 @@ def test_images_that_do_not_fit_are_told_what_would() -> None:
         fabric.predict(images().resized(9))
     with pytest.raises(InputError, match="make the fabric with image_channels=1"):
         small(image_channels=3).predict(images())
+
+
+@pytest.mark.parametrize(("kind", "side"), [("same", 1), ("same", 2), ("up", 1), ("up", 2), ("down", 2), ("down", 4)])
+def test_a_product_with_a_matrix_is_the_convolution(kind: Any, side: int) -> None:
+    layer = LinkLayer(kind, 3, 5, normed=False, biased=True, activated=True, activation="relu6")
+    values = torch.randn(4, 3, side, side, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = layer(values)
+        layer.make_matrix(side)
+        assert_close(layer(values), expected, SINGLE)
+        assert_close(layer(values.contiguous(memory_format=torch.channels_last)), expected, SINGLE)
+    assert (expected > 0).any()
+
+
+def test_only_small_maps_of_an_exported_fabric_are_products() -> None:
+    """Of maps of 8, 4, 2 and 1 pixels: all links but those among 8 and 4."""
+    fabric = disturbed(small())
+    exported = fabric.export()
+    large = {link for link in fabric.lattice.links if max(node.scale for node in link) <= 1}
+    assert {link for link in fabric.lattice.links if exported.layer(link).matrix is None} == large
+    assert len(large) == 2 * 4 + 2
+    assert all(fabric.network.layer(link).matrix is None for link in fabric.lattice.links)

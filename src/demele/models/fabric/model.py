@@ -254,11 +254,12 @@ class Fabric(WrittenFabric):
     def export(self) -> FabricNetwork:
         """Return a ``torch.nn.Module`` for use alone, with norms and masks inside the kernels.
 
-        It takes ``(pixels - 128) / 64`` of shape (n, channels, size, size) and gives the logits of eval mode, faster.
+        It takes ``(pixels - 128) / 64`` of shape (n, channels, size, size) and gives the logits of eval mode, faster:
+        without norms, and with one matrix product for each link from or to a map of one or two pixels a side.
         """
-        from demele.models.fabric.surgery import folded
+        from demele.models.fabric.surgery import exported
 
-        return folded(self._network)
+        return exported(self._network)
 
     def save(self, path: str | Path) -> Path:
         """Write structure, weights and history to a file, for :meth:`load`; nothing in it runs when it is read.

@@ -39,9 +39,12 @@ class LinkLayer(nn.Module):
     ----------
     mask : tensor of the shape of the kernel, or None
         0 where a weight was pruned, 1 elsewhere.
+    matrix : tensor of shape (side² inputs, side² outputs), or None
+        What upsampling and convolution do to a map of one size, for networks that learn no more.
     """
 
     mask: Tensor | None
+    matrix: Tensor | None
 
     def __init__(
         self, kind: Kind, inputs: int, outputs: int, *, normed: bool, biased: bool, activated: bool, activation: str
@@ -51,6 +54,7 @@ class LinkLayer(nn.Module):
         self.conv = nn.Conv2d(inputs, outputs, 3, stride=2 if kind == "down" else 1, padding=1, bias=biased)
         self.norm = nn.BatchNorm2d(outputs) if normed else None
         self.register_buffer("mask", None)
+        self.register_buffer("matrix", None, persistent=False)
 
     @property
     def kernel(self) -> Tensor:
@@ -59,12 +63,34 @@ class LinkLayer(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Return what the link adds to its target: (n, outputs, height, width)."""
-        if self.kind == "up":
-            values = functional.interpolate(values, scale_factor=2, mode="bilinear", align_corners=False)
-        found = functional.conv2d(values, self.kernel, self.conv.bias, self.conv.stride, self.conv.padding)
+        found = self._convolved(values, self.conv.bias) if self.matrix is None else self._multiplied(values)
         if self.norm is not None:
             found = self.norm(found)
         return found if self.activation is None else activated(found, self.activation)
+
+    def _convolved(self, values: Tensor, bias: Tensor | None) -> Tensor:
+        if self.kind == "up":
+            values = functional.interpolate(values, scale_factor=2, mode="bilinear", align_corners=False)
+        return functional.conv2d(values, self.kernel, bias, self.conv.stride, self.conv.padding)
+
+    def _multiplied(self, values: Tensor) -> Tensor:
+        """Return the same as one product: of maps of a few pixels a convolution costs mostly its call."""
+        matrix, bias = self.matrix, self.conv.bias
+        if matrix is None or bias is None:
+            raise RuntimeError("a matrix belongs to a layer with a bias")
+        channels = len(bias)
+        side = round((matrix.shape[1] // channels) ** 0.5)
+        flat = values.permute(0, 2, 3, 1).reshape(len(values), -1)
+        found = torch.addmm(bias.repeat(side * side), flat, matrix)
+        return found.view(-1, side, side, channels).permute(0, 3, 1, 2)
+
+    def make_matrix(self, side: int) -> None:
+        """Let maps of ``side`` pixels, and no others, go through one product: what is done to each of their numbers."""
+        size = side * side * self.conv.in_channels
+        device = self.conv.weight.device
+        each = torch.eye(size, device=device).view(size, side, side, -1).permute(0, 3, 1, 2)
+        with torch.no_grad():
+            self.matrix = self._convolved(each, None).permute(0, 2, 3, 1).reshape(size, -1).contiguous()
 
 
 class NodeLayer(nn.Module):

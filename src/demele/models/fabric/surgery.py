@@ -113,6 +113,20 @@ def folded(network: FabricNetwork) -> FabricNetwork:
     return found.to(device).eval().requires_grad_(requires_grad=False)
 
 
+#: The smaller of the maps that a link leads from and to, up to which one product is faster than a convolution.
+_SMALL = 2
+
+
+def exported(network: FabricNetwork) -> FabricNetwork:
+    """Return the folded fabric with links from or to maps of one or two pixels a side as products with a matrix."""
+    found, size = folded(network), network.spec.image_size
+    for link in found.lattice.links:
+        sides = [size >> node.scale for node in link]
+        if min(sides) <= _SMALL:
+            found.layer(link).make_matrix(sides[0])
+    return found
+
+
 def _norm_of(network: FabricNetwork, node: Node, layer: LinkLayer) -> nn.BatchNorm2d:
     """Return the norm that comes after a link: its own, or that of its node."""
     own: Any = layer.norm if network.spec.normalisation == "link" else network.nodes[key_of(node)].norm
