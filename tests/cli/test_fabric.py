@@ -47,7 +47,7 @@ def trained() -> bytes:
     fabric = Fabric(2, 3, 4, image_channels=1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        own = {"epochs": 2, "batch": 20, "milestones": (3, 4), "checkpoint": path}
+        own: dict[str, Any] = {"epochs": 2, "batch": 20, "milestones": (3, 4), "checkpoint": path}
         fabric.fit(images(), images().positions()[:, 0], **own)
         return path.read_bytes()
 
