@@ -23,6 +23,7 @@ from tools import (
     docs_mmlu,
     docs_picture,
     docs_protocols,
+    docs_pruning,
     docs_results,
     docs_streaming,
 )
@@ -32,6 +33,7 @@ RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 TITLES = {
     **docs_bench.TITLES,
     docs_agreement.PAGE: docs_agreement.TITLE,
+    docs_pruning.PAGE: docs_pruning.TITLE,
     docs_results.PAGE: docs_results.TITLE,
     docs_mmlu.PAGE: docs_mmlu.TITLE,
     docs_comparisons.PAGE: docs_comparisons.TITLE,
@@ -43,6 +45,7 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     **docs_protocols.MARKS,
     **docs_comparisons.MARKS,
     docs_agreement.MARK: docs_agreement.reference,
+    docs_pruning.MARK: docs_pruning.reference,
     docs_comparison_methods.MARK: docs_comparison_methods.reference,
     docs_annotators.MARK: docs_annotators.figures,
     docs_cleaning.MARK: docs_cleaning.figures,
@@ -61,6 +64,7 @@ def pages(folder: Path) -> dict[str, str]:
         docs_results.PAGE: docs_results.page(folder),
         **docs_bench.pages(folder),
         **docs_agreement.pages(folder),
+        **docs_pruning.pages(folder),
         docs_mmlu.PAGE: docs_mmlu.page(folder),
         docs_comparisons.PAGE: docs_comparisons.page(folder),
         docs_comparison_methods.PAGE: docs_comparison_methods.page(folder),

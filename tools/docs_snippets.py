@@ -36,7 +36,8 @@ import shlex, subprocess, sys
 def _console(command):
     words = shlex.split(command)
     shown = words[0] in ("score", "assess", "compare", "noise") or words[:2] in (
-        ["bench", "comparisons"], ["study", "show"], ["data", "list"], ["data", "describe"], ["data", "check"])
+        ["bench", "comparisons"], ["study", "show"], ["study", "pruning"],
+        ["data", "list"], ["data", "describe"], ["data", "check"])
     if shown and "--format" not in words:
         words += ["--format", "table"]
     call = "import sys; from demele.cli.main import main; sys.exit(main())"

@@ -21,6 +21,7 @@ from tools import (
     docs_metrics,
     docs_mmlu,
     docs_picture,
+    docs_pruning,
     docs_results,
 )
 from tools.docs_snippets import ROOT, corrected_page, pages
@@ -38,6 +39,7 @@ GENERATED = {
     docs_results.PAGE,
     *docs_bench.TITLES,
     docs_agreement.PAGE,
+    docs_pruning.PAGE,
 }
 
 

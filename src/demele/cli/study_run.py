@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.image_sets import named_images
@@ -11,7 +9,7 @@ from demele.cli.options import command, given, names_in, option, told_by
 from demele.cli.output import emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.study_show import print_study
-from demele.cli.targets import check_targets
+from demele.cli.targets import check_folder, check_targets
 from demele.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -138,7 +136,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.studies.model_family import run_plan
 
     check_targets(arguments, ("report", "output"))
-    _check_store(arguments.store)
+    check_folder(arguments.store)
     plan = _planned(arguments)
     rows = arguments.store / "rows.jsonl"
     with (
@@ -150,11 +148,6 @@ def _run(arguments: argparse.Namespace) -> None:
     print_study(study, arguments)
     if not arguments.quiet:
         log(f"demele: kept in {arguments.store}; demele study show {arguments.store} --report study.html")
-
-
-def _check_store(store: Path) -> None:
-    if not store.exists() and not (store.parent.is_dir() and os.access(store.parent, os.W_OK)):
-        raise InputError(f"--store: {store}: cannot make a folder in {store.parent}")
 
 
 def _plan(arguments: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 """Files that commands are about to write: refused before any computing if they could not, or should not, be written."""
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -75,3 +76,14 @@ def check_targets(
             raise InputError(f"--report: writes an HTML page; call it {path.stem}.html, not {path}")
         check_writable(path, force=arguments.force or name == "store", inputs=read)
     return read
+
+
+def check_folder(store: Path) -> None:
+    """Refuse the folder of a study that could not be made.
+
+    Raises
+    ------
+    InputError
+    """
+    if not store.exists() and not (store.parent.is_dir() and os.access(store.parent, os.W_OK)):
+        raise InputError(f"--store: {store}: cannot make a folder in {store.parent}")

@@ -87,9 +87,9 @@ def _tick(value: float | None, ends: tuple[float, float], kind: str) -> Html:
     return h("") if value is None else h("i", class_=kind, style=f"left:{_at(value, ends)}")
 
 
-def strip(span: Span, value: float | None, ends: tuple[float, float], kind: str) -> Html:
-    """Draw an interval, and a value on it, in a cell of a table whose numbers stand beside it."""
-    drawn = h("span", _bar(span, ends, kind), _tick(value, ends, "at"), class_="strip-of")
+def strip(span: Span, value: float | None, ends: tuple[float, float], kind: str, *, rule: float | None = None) -> Html:
+    """Draw an interval, and a value on it, in a cell of a table whose numbers stand beside it; a rule, such as at 0."""
+    drawn = h("span", _bar(span, ends, kind), _tick(rule, ends, "rule"), _tick(value, ends, "at"), class_="strip-of")
     return h("td", drawn, class_="place", aria_hidden="true")
 
 

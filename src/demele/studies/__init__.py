@@ -10,11 +10,17 @@ from demele.studies.examine import examine
 from demele.studies.files import demo, load
 from demele.studies.model_family import model_family, plan_model_family
 from demele.studies.planning import StudyPlan
+from demele.studies.pruning.configurations import PruningConfiguration
+from demele.studies.pruning.files import load_pruning, pruning_demo
+from demele.studies.pruning.run import pruning_study
+from demele.studies.pruning.study import PruningStudy
 from demele.studies.study import Study
 from demele.studies.trained import TrainedModel
 
 __all__ = [
     "Examination",
+    "PruningConfiguration",
+    "PruningStudy",
     "Reconstructions",
     "Study",
     "StudyPlan",
@@ -24,6 +30,9 @@ __all__ = [
     "demo",
     "examine",
     "load",
+    "load_pruning",
     "model_family",
     "plan_model_family",
+    "pruning_demo",
+    "pruning_study",
 ]

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import FormatError, InputError, quoted, shortened
-from demele.core.reading import check_nesting, parsing, read_whole
+from demele.core.errors import InputError
+from demele.core.reading import parsing
 from demele.core.store import Key, Store, reading_record
 from demele.core.version import __version__
 from demele.runtime.sweep import Record
 from demele.studies.jobs import Configuration, score_key, train_key
+from demele.studies.json_files import check_format, json_lines
 from demele.studies.packed import FORMAT, FORMAT_VERSION, header
 from demele.studies.planning import StudyPlan
 from demele.studies.study import Study
@@ -21,6 +22,7 @@ __all__ = ["DEMO", "FILE", "ROWS", "RUNS", "StudyFile", "demo", "load", "study_f
 
 #: In the folder of a study: what it is, its rows, and its models' files.
 FILE, ROWS, RUNS = "study.json", "rows.jsonl", "runs"
+_WHAT = "a study of demele"
 #: The rows of the embedded study that come with demele.
 DEMO = Path(__file__).with_name("embedded.jsonl")
 
@@ -69,14 +71,8 @@ class StudyFile:
         ------
         FormatError, InputError
         """
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise FormatError(f"{path}: not a study of demele")
-        if content.get("format_version") != FORMAT_VERSION:
-            raise InputError(
-                f"{path} has format version {quoted(content.get('format_version'))}, this demele reads "
-                f"{FORMAT_VERSION}; use the demele that made it ({shortened(str(content.get('demele')), 40)})"
-            )
-        with parsing(f"{path}: not a study of demele"):
+        check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
+        with parsing(f"{path}: not {_WHAT}"):
             configurations = {
                 str(one["id"]): Configuration(**{name: value for name, value in one.items() if name != "id"})
                 for one in content["configurations"]
@@ -162,26 +158,15 @@ def demo() -> Study:
 
 
 def _read_file(path: Path) -> StudyFile:
-    (first,) = _lines(path, whole=True)
+    (first,) = json_lines(path, _WHAT, whole=True)
     return StudyFile.of(first, path)
 
 
-def _lines(path: Path, *, whole: bool = False) -> list[Any]:
-    """Return what a file of JSON holds, whole or line by line."""
-    try:
-        content = read_whole(path)
-    except OSError as error:
-        raise InputError("study", f"cannot read {path}: {error.strerror or error}") from error
-    check_nesting(str(path), content)
-    with parsing(f"{path}: not a study of demele"):
-        return [json.loads(part) for part in ([content] if whole else content.splitlines())]
-
-
 def _unpacked(path: Path) -> Study:
-    lines: Sequence[Any] = _lines(path)
+    lines: Sequence[Any] = json_lines(path, _WHAT)
     about = StudyFile.of(lines[0] if lines else None, path)
     records: dict[Key, Record] = {}
-    with parsing(f"{path}: not a study of demele"):
+    with parsing(f"{path}: not {_WHAT}"):
         for line in lines[1:]:
             if line["train"] is not None:
                 records[train_key(line["id"])] = line["train"]

@@ -9,13 +9,14 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputError, InputTypeError, OutputError
+from demele.core.errors import InputTypeError
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Sweep
 from demele.studies.files import FILE, ROWS, RUNS, study_file
+from demele.studies.folders import study_folder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
 from demele.studies.scoring import worked
 from demele.studies.study import Study
@@ -193,7 +194,7 @@ def run_plan(
         if store is None:
             folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
         else:
-            folder = _made(Path(store))
+            folder = study_folder(Path(store), ROWS)
         path = None if store is None else folder / ROWS
         sweep = opened.enter_context(
             Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress)
@@ -202,22 +203,3 @@ def run_plan(
         write_whole(folder / FILE, about.text())
         sweep.run(worked, plan.tasks(folder / RUNS), what="models to train")
         return about.study({key: sweep.records[key] for key in sweep.records})
-
-
-def _made(folder: Path) -> Path:
-    """Return the folder of a study, made if it is not there.
-
-    Raises
-    ------
-    InputError
-        If something else is there.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise InputError("store", f"{folder}: expected a folder, got a file")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ROWS).exists():
-        raise InputError("store", f"{folder} holds other files; give a new folder, or that of a study")
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"store: cannot make {folder}: {error.strerror or error}") from error
-    return folder

@@ -1,0 +1,120 @@
+"""Files of a study of pruning: what it is, beside its rows; and all of it packed into one file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from demele.core.errors import InputError
+from demele.core.reading import parsing
+from demele.core.store import Key, Store
+from demele.core.version import __version__
+from demele.runtime.sweep import Record
+from demele.studies.json_files import check_format, json_lines
+from demele.studies.pruning.packed import FORMAT, FORMAT_VERSION
+from demele.studies.pruning.study import PruningStudy
+
+#: In the folder of a study: what it is, and its rows.
+FILE, ROWS = "pruning.json", "rows.jsonl"
+#: The rows of the embedded study that come with demele.
+DEMO = Path(__file__).with_name("embedded.jsonl")
+_WHAT = "a study of pruning"
+
+
+def header(settings: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+    """Return what a study is, with what its folder holds already.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    own = dict(settings)
+    if folder is not None and (folder / FILE).exists():
+        before = _checked(json_lines(folder / FILE, _WHAT, whole=True)[0], folder / FILE)["settings"]
+        for name in ("noises", "configurations"):
+            own[name] = before[name] + [one for one in own[name] if one not in before[name]]
+        own["seeds"] = max(before["seeds"], own["seeds"])
+    return {"format": FORMAT, "format_version": FORMAT_VERSION, "demele": __version__, "settings": own}
+
+
+def study_of(about: Mapping[str, Any], records: Mapping[Key, Record]) -> PruningStudy:
+    """Return the study of some rows."""
+    return PruningStudy(settings=about["settings"], records=dict(records), version=about["demele"])
+
+
+def load_pruning(path: str | Path) -> PruningStudy:
+    """Return the study of a folder, finished or not, or of a file that :meth:`PruningStudy.save` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    PruningStudy
+
+    Raises
+    ------
+    InputError, FormatError
+        If there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from demele import studies
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = studies.pruning_demo().save(Path(folder) / "study.jsonl")
+    ...     len(studies.load_pruning(kept).to_frame())
+    345
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return _unpacked(path)
+    if not (path / FILE).exists() or not (path / ROWS).exists():
+        raise InputError("study", f"{path}: expected the folder of a study of pruning, which holds {FILE} and {ROWS}")
+    about = _checked(json_lines(path / FILE, _WHAT, whole=True)[0], path / FILE)
+    _, records = Store.read(path / ROWS)
+    return study_of(about, records)
+
+
+def pruning_demo() -> PruningStudy:
+    """Return the study that comes with demele: fabrics on glyphs among clutter, pruned in 22 ways.
+
+    Returns
+    -------
+    PruningStudy
+
+    Examples
+    --------
+    >>> from demele import studies
+    >>> [noise.name for noise in studies.pruning_demo().noises]
+    ['none', 'visibility 10%', 'visibility 20%']
+    """
+    return _unpacked(DEMO)
+
+
+def _unpacked(path: Path) -> PruningStudy:
+    lines = json_lines(path, _WHAT)
+    about = _checked(lines[0] if lines else None, path)
+    records: dict[Key, Record] = {}
+    with parsing(f"{path}: not {_WHAT}"):
+        for key, record in lines[1:]:
+            records[tuple(key)] = dict(record)
+    return study_of(about, records)
+
+
+def _checked(content: Any, path: Path) -> dict[str, Any]:
+    """Return what a file says that a study is.
+
+    Raises
+    ------
+    FormatError, InputError
+    """
+    check_format(content, path, _WHAT, (FORMAT, FORMAT_VERSION))
+    with parsing(f"{path}: not {_WHAT}"):
+        for name in ("data", "structure", "training", "noises", "configurations", "seeds"):
+            content["settings"][name]
+    found: dict[str, Any] = content
+    return found

@@ -1,0 +1,179 @@
+"""The images of a study of pruning: those that are trained on, those that criteria look at, those of the test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.seeds import rng_for
+from demele.data.array_images import ArrayImages
+from demele.data.images import ImageSet
+from demele.data.procedural.clutter import Clutter, clutter, clutter_labels
+from demele.labels.made.class_noise import add_uniform_noise
+from demele.studies.pruning.configurations import LabelNoise
+
+Classes = NDArray[np.int64]
+#: Where each seed's images begin in the stream, so that no two have one in common.
+_APART = 100_000
+
+
+class Labelled(NamedTuple):
+    """Images, the labels that they are given, and their classes."""
+
+    images: ImageSet
+    given: Classes
+    true: Classes
+
+
+class Split(NamedTuple):
+    """All images of one seed under one noise."""
+
+    fit: Labelled
+    held: Labelled
+    test: Labelled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClutterSource:
+    """Glyphs among clutter: each seed is trained on images of its own; the test is common to all.
+
+    Attributes
+    ----------
+    level, size : int
+        See :func:`demele.data.clutter`.
+    n, held, test : int
+        Images of a training; how many of these are held out for criteria; images of the test.
+    """
+
+    level: int
+    size: int
+    n: int
+    held: int
+    test: int
+
+    def split(self, seed: int, noise: LabelNoise) -> Split:
+        """Return the images of one seed with their labels."""
+        fit, held = np.arange(self.n - self.held), np.arange(self.n - self.held, self.n)
+        own = _drawn(self.n, self.size, self.level, 1, _APART * seed)
+        common = _drawn(self.test, self.size, self.level, 2, 0)
+        given = _clutter_given(own.source, noise)
+        return Split(
+            Labelled(own.images.subset(fit), given[fit], own.true[fit]),
+            Labelled(own.images.subset(held), given[held], own.true[held]),
+            Labelled(common.images, _clutter_given(common.source, noise), common.true),
+        )
+
+    def about(self) -> dict[str, Any]:
+        """Return what the images are, as plain values."""
+        own = clutter(self.n, size=self.size, level=self.level)
+        return {
+            "images": "clutter",
+            "shape": list(own.shape),
+            "classes": 10,
+            "level": self.level,
+            "n": self.n,
+            "held": self.held,
+            "test": self.test,
+            "provenance": own.provenance,
+        }
+
+
+class _Drawn(NamedTuple):
+    source: Clutter
+    images: ImageSet
+    true: Classes
+
+
+@lru_cache(maxsize=3)
+def _drawn(n: int, size: int, level: int, seed: int, first: int) -> _Drawn:
+    """Return a set of clutter, drawn once for all the ways that are compared on it."""
+    source = Clutter(n, size=size, level=level, seed=seed, first=first)
+    held = ArrayImages(source.images(np.arange(n)), name=source.name, provenance=source.provenance)
+    return _Drawn(source, held, np.asarray(source.positions()[:, 0], dtype=np.int64))
+
+
+def _clutter_given(images: Clutter, noise: LabelNoise) -> Classes:
+    if noise.kind == "none":
+        return np.asarray(images.positions()[:, 0], dtype=np.int64)
+    return clutter_labels(images, noise.rate, noise.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSource:
+    """Images of a user, such as CIFAR-10: every seed is trained on all of them, and holds out others.
+
+    Attributes
+    ----------
+    train, test : ImageSet
+        Their first factor is the class.
+    held : int
+    """
+
+    train: ImageSet
+    test: ImageSet
+    held: int
+
+    def split(self, seed: int, noise: LabelNoise) -> Split:
+        """Return the images of one seed with their labels."""
+        order = rng_for(seed, "pruning study", "held out").permutation(len(self.train))
+        held, fit = np.sort(order[: self.held]), np.sort(order[self.held :])
+        true, seen = _classes(self.train), _classes(self.test)
+        given = _uniform_given(true, noise, seed)
+        return Split(
+            Labelled(self.train.subset(fit), given[fit], true[fit]),
+            Labelled(self.train.subset(held), given[held], true[held]),
+            Labelled(self.test, _uniform_given(seen, noise, 0), seen),
+        )
+
+    def about(self) -> dict[str, Any]:
+        """Return what the images are, as plain values."""
+        return {
+            "images": self.train.name,
+            "shape": list(self.train.shape),
+            "classes": int(_classes(self.train).max()) + 1,
+            "n": len(self.train),
+            "held": self.held,
+            "test": len(self.test),
+            "provenance": self.train.provenance,
+        }
+
+
+def _classes(images: ImageSet) -> Classes:
+    return np.asarray(images.positions()[:, 0], dtype=np.int64)
+
+
+def _uniform_given(true: Classes, noise: LabelNoise, seed: int) -> Classes:
+    if noise.kind == "none":
+        return true
+    return np.asarray(add_uniform_noise(true, noise.rate, seed=seed).labels, dtype=np.int64)
+
+
+Source = ClutterSource | GivenSource
+
+
+def checked_given(data: Any, held: int) -> GivenSource:
+    """Return images that a user gave: those of the training and those of the test.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    pair = tuple(data) if isinstance(data, tuple | list) else ()
+    if len(pair) != 2 or not all(isinstance(one, ImageSet) for one in pair):
+        raise InputTypeError("data", f"expected two image sets, (training, test), got {quoted(data)}")
+    train, test = pair
+    for images, which in ((train, "training"), (test, "test")):
+        if images.space is None:
+            raise InputError("data", f"expected a factor, the class, of the images of the {which}")
+    if train.shape != test.shape:
+        raise InputError("data", f"expected images of one size, got {train.shape} and {test.shape}")
+    if train.space.values[0] != test.space.values[0]:
+        raise InputError("data", "expected the same classes in training and test")
+    if not 1 <= held < len(train):
+        raise InputError("held", f"expected 1 to {len(train) - 1} images for criteria, got {held}")
+    return GivenSource(train=train, test=test, held=held)

@@ -1,0 +1,319 @@
+"""What a study of pruning found: its fabrics, what the claims of print come to, and what a noisy test decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.core.errors import InputError, quoted
+from demele.core.names import suggestion
+from demele.core.outputs import write_whole
+from demele.core.store import Key
+from demele.core.version import __version__
+from demele.core.written import Published, plain
+from demele.models.fabric.lattice import Lattice
+from demele.runtime.sweep import Record
+from demele.studies.pruning.claims import CLAIMS, Difference, differences
+from demele.studies.pruning.configurations import WHOLE, LabelNoise, PruningConfiguration
+from demele.studies.pruning.decisions import METHODS, TRUE
+from demele.studies.pruning.packed import packed
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+#: What is told of a fabric, beside what it is.
+FIGURES = (
+    *("error", "given_error", "raw", "recalibrated", "wrong_again_test", "right_again_test"),
+    *("wrong_again_training", "right_again_training", "links", "parameters", "kept_weights"),
+    *("multiply_adds", "training_work", "seconds"),
+)
+#: Levels whose structure is drawn: weights alone leave all links.
+_DRAWN = ("links", "links then weights")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PruningStudy(Published):
+    """Fabrics pruned in many ways, each beginning with the whole one of its seed and label noise.
+
+    Attributes
+    ----------
+    settings : mapping
+        Images, structure, training, noises, ways and seeds.
+    records : mapping of key to record
+        Of ``("fabric", noise, configuration, seed)``: what came of it. Of ``("decisions", noise, seed, fabrics)``: what
+        comparisons on the test set decide, its labels being as wrong as those of the training.
+    version : str
+        The demele that trained.
+
+    Examples
+    --------
+    >>> from demele import studies
+    >>> found = studies.pruning_demo()
+    >>> found
+    PruningStudy(345 of 345 fabrics: 22 configurations and the whole one, 3 noises, 5 seeds)
+    >>> frame = found.to_frame()
+    >>> bool(frame[frame.configuration == "whole"].groupby("noise").error.mean().is_monotonic_increasing)
+    True
+    """
+
+    _page = "pruning study"
+
+    settings: Mapping[str, Any]
+    records: Mapping[Key, Record]
+    version: str = __version__
+
+    def __repr__(self) -> str:
+        wanted = len(self.noises) * self.seeds * (len(self.configurations) + 1)
+        there = sum(self._record(*place) is not None for place in self._places())
+        counts = [
+            _count(len(self.configurations), "configuration") + " and the whole one",
+            _count(len(self.noises), "noise"),
+            _count(self.seeds, "seed"),
+        ]
+        return f"PruningStudy({there} of {wanted} fabrics: {', '.join(counts)})"
+
+    @property
+    def noises(self) -> tuple[LabelNoise, ...]:
+        """The label noises, in the order in which they were asked for."""
+        return tuple(LabelNoise(**one) for one in self.settings["noises"])
+
+    @property
+    def configurations(self) -> tuple[PruningConfiguration, ...]:
+        """The ways to prune, without the whole fabric."""
+        return tuple(PruningConfiguration(**one) for one in self.settings["configurations"])
+
+    @property
+    def seeds(self) -> int:
+        """How many there are."""
+        return int(self.settings["seeds"])
+
+    def _places(self) -> list[tuple[str, str, int]]:
+        names = [WHOLE.name, *(one.name for one in self.configurations)]
+        return [(noise.name, name, seed) for seed in range(self.seeds) for noise in self.noises for name in names]
+
+    def _record(self, noise: str, configuration: str, seed: int) -> Record | None:
+        return self.records.get(("fabric", noise, configuration, seed))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each fabric.
+
+        Returns
+        -------
+        DataFrame
+            ``noise``, ``configuration``, its ``strategy``, ``level``, ``criterion`` and ``fraction``, ``seed``,
+            ``status`` and ``reason``; ``error`` on true labels of the test, ``given_error`` on its given ones; ``raw``
+            and ``recalibrated``, the errors right after the last pruning, and once norms are averaged anew;
+            ``wrong_again_*`` and ``right_again_*``, the shares of wrong and of right labels that the fabric gives again
+            (F_n and F_c in print), on images of the test and of the training; ``links``, ``requested`` (links that
+            should go in all), ``parameters``, ``kept_weights`` (of links, not masked), ``multiply_adds`` for one image;
+            ``training_work``, the multiplications of all epochs for each image, ``training_share``, that of the
+            training of the whole fabric; ``seconds``, which depend on what else the machine did.
+        """
+        import pandas as pd
+
+        known = {one.name: one for one in (WHOLE, *self.configurations)}
+        whole = len(self._lattice().links)
+        asked = {name: whole - round((1 - one.shares().get("links", 0.0)) * whole) for name, one in known.items()}
+        rows = []
+        for noise, name, seed in self._places():
+            record = self._record(noise, name, seed) or {"status": "missing"}
+            own = {name: math.nan if record.get(name) is None else record[name] for name in FIGURES}
+            about = {"noise": noise, "configuration": name, **known[name].to_dict(), "seed": seed}
+            ended = {"status": record["status"], "reason": record.get("reason") or "", "requested": asked[name]}
+            rows.append({**about, **ended, **own})
+        found = pd.DataFrame(rows)
+        cost = self.settings["training"]["epochs"] * found[found.configuration == WHOLE.name].multiply_adds.max()
+        found["training_share"] = found.training_work / cost
+        return found
+
+    def differences(self) -> tuple[Difference, ...]:
+        """Return what the claims of print come to on these rows, paired by seed, under each noise and all together."""
+        frame = self.to_frame()
+        keys = list(zip(frame.noise, frame.configuration, frame.seed, strict=True))
+        measures = {claim.measure for claim in CLAIMS}
+        values = {measure: dict(zip(keys, frame[measure].tolist(), strict=True)) for measure in measures}
+        return differences(values, [one.name for one in self.noises], range(self.seeds))
+
+    def differences_frame(self) -> pd.DataFrame:
+        """Return one row for each of :meth:`differences`, with the words of its claim."""
+        import pandas as pd
+
+        words = {claim.name: claim for claim in CLAIMS}
+        rows = [
+            {**one.to_dict(), "title": words[one.claim].title, "says": words[one.claim].says}
+            for one in self.differences()
+        ]
+        return pd.DataFrame(rows)
+
+    def decisions_frame(self) -> pd.DataFrame:
+        """Return how comparisons decide, on a test set whose labels are as wrong as those of the training.
+
+        Returns
+        -------
+        DataFrame
+            One row for each claim about errors, noise and method: ``second_better`` (of the pairs of all seeds, how
+            often the second is shown to be better), ``first_better``, ``undecided``; ``contradicts``, how often it
+            shows what the true labels show to be the other way round.
+        """
+        import pandas as pd
+
+        rows = []
+        for claim in CLAIMS:
+            if claim.measure != "error" or claim.beside:
+                continue
+            names = {f"{first} | {second}" for first, second in claim.pairs}
+            for noise in self.noises:
+                told = [
+                    verdicts
+                    for record in self._decisions(noise.name).values()
+                    for pair, verdicts in record["pairs"].items()
+                    if pair in names
+                ]
+                rows += [{"claim": claim.name, "noise": noise.name, **_counted(told, name)} for name in METHODS if told]
+        return pd.DataFrame(rows)
+
+    def ranks_frame(self) -> pd.DataFrame:
+        """Return between which ranks each fabric lies by a method, all seeds one by one.
+
+        Returns
+        -------
+        DataFrame
+            ``noise``, ``seed``, ``method``, ``configuration``, ``best`` and ``worst`` rank.
+        """
+        import pandas as pd
+
+        rows = [
+            {"noise": noise.name, "seed": seed, "method": method, "configuration": name, "best": best, "worst": worst}
+            for noise in self.noises
+            for seed, record in self._decisions(noise.name).items()
+            for method, ranks in record["ranks"].items()
+            for name, (best, worst) in ranks.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def _decisions(self, noise: str) -> dict[int, Record]:
+        """Return the decisions about a noise by seed: those about most fabrics, where there are several."""
+        own = sorted(key for key in self.records if key[0] == "decisions" and key[1] == noise)
+        return {int(key[2]): self.records[key] for key in own}
+
+    def links(self, configuration: str, noise: str) -> pd.Series[float]:
+        """Return in what share of the seeds each link lives on.
+
+        Parameters
+        ----------
+        configuration, noise : str
+            Their names.
+
+        Returns
+        -------
+        Series of float of shape (links of the whole fabric,)
+
+        Raises
+        ------
+        InputError
+            If there is no such fabric.
+
+        Examples
+        --------
+        >>> from demele import studies
+        >>> kept = studies.pruning_demo().links("late links 75% magnitude", "none")
+        >>> len(kept), bool(kept.max() == 1)
+        (47, True)
+        """
+        import numpy as np
+        import pandas as pd
+
+        names = {one[1] for one in self._places()}
+        if configuration not in names:
+            near = suggestion(str(configuration), sorted(names))
+            raise InputError("configuration", f"none is called {quoted(configuration)}{near}")
+        alive = self._alive(configuration, noise)
+        if not alive:
+            raise InputError("noise", f"no fabric {quoted(configuration)} ended under labels {quoted(noise)}")
+        whole = self._lattice()
+        shares: NDArray[np.float64] = np.array(alive, dtype=np.float64).mean(axis=0)
+        return pd.Series(shares, [link.name for link in whole.links], name=configuration)
+
+    def _lattice(self) -> Lattice:
+        """Return the whole structure."""
+        structure = self.settings["structure"]
+        return Lattice.whole(structure["layers"], structure["scales"])
+
+    def _alive(self, configuration: str, noise: str) -> list[list[int]]:
+        """Return of each seed which links of the whole fabric live on."""
+        records = [self._record(noise, configuration, seed) for seed in range(self.seeds)]
+        return [[int(one) for one in record["alive"]] for record in records if record and record.get("alive")]
+
+    def save(self, path: str | Path) -> Path:
+        """Write settings, fabrics and decisions compactly; :func:`demele.studies.load_pruning` reads it.
+
+        Raises
+        ------
+        OutputError
+        """
+        return write_whole(path, packed(self.settings, self.records, self.version))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that a page shows, as plain values that JSON can hold (NaN becomes None)."""
+        decisions, ranks = self.decisions_frame(), self.ranks_frame()
+        content: dict[str, Any] = plain(
+            {
+                "kind": "pruning study",
+                "demele": self.version,
+                "settings": dict(self.settings),
+                "noises": [one.name for one in self.noises],
+                "fabrics": self.to_frame().to_dict(orient="records"),
+                "claims": [
+                    {"name": one.name, "title": one.title, "says": one.says, "expected": one.expected}
+                    | {"measure": one.measure, "beside": one.beside, "pairs": [list(pair) for pair in one.pairs]}
+                    for one in CLAIMS
+                ],
+                "differences": [one.to_dict() for one in self.differences()],
+                "decisions": decisions.to_dict(orient="records"),
+                "ranks": ranks.to_dict(orient="records"),
+                "structures": self._structures(),
+            }
+        )
+        return content
+
+    def _structures(self) -> list[dict[str, Any]]:
+        """Return pictures of how often each link lives on: of the criteria in print, where most links go."""
+        from demele.models.fabric.drawing import structure_svg
+
+        most = max((one.fraction for one in self.configurations if one.level != "weights"), default=0.0)
+        structure, found = self.settings["structure"], []
+        for one in self.configurations:
+            if one.level not in _DRAWN or one.fraction < most or one.strategy == "early":
+                continue
+            for noise in self.noises:
+                if not self._alive(one.name, noise.name):
+                    continue
+                kept = {str(name): part for name, part in self.links(one.name, noise.name).items() if part > 0}
+                lattice = Lattice.named(structure["layers"], structure["scales"], list(kept), "a study of pruning")
+                shares = {link: float(kept[link.name]) for link in lattice.links}
+                svg = structure_svg(lattice, shares, title=f"{one.name}, labels {noise.name}")
+                found.append({"noise": noise.name, "configuration": one.name, "svg": svg})
+        return found
+
+
+def _counted(told: list[Mapping[str, str]], method: str) -> dict[str, Any]:
+    """Return how often a method decides for either, and how often the true labels show the opposite."""
+    verdicts = [one[method] for one in told]
+    opposite = {("candidate", "established"), ("established", "candidate")}
+    return {
+        "method": method,
+        "pairs": len(verdicts),
+        "second_better": verdicts.count("candidate"),
+        "first_better": verdicts.count("established"),
+        "undecided": verdicts.count("undecided"),
+        "contradicts": sum((one[method], one[TRUE]) in opposite for one in told),
+    }
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,231 @@
+"""What one worker does for a study of pruning: train a whole fabric, or prune one, and return what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import DemeleError, NotEnoughData, OutputError
+from demele.core.outputs import write_whole
+from demele.core.reading import read_whole
+from demele.core.written import plain
+from demele.models.fabric.model import Fabric
+from demele.runtime.sweep import Record
+from demele.studies.pruning.configurations import LabelNoise, PruningConfiguration, Times
+from demele.studies.pruning.pictures import Labelled, Source, Split
+
+Classes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruningJob:
+    """One fabric of a study.
+
+    Attributes
+    ----------
+    configuration : PruningConfiguration
+    noise : LabelNoise
+    seed : int
+    source : Source
+        Of the images.
+    structure, training : mapping
+        Arguments of :class:`demele.models.Fabric`, and of its ``fit``.
+    times : Times
+    folder : Path
+        Of all fabrics of this seed under this noise.
+    """
+
+    configuration: PruningConfiguration
+    noise: LabelNoise
+    seed: int
+    source: Source
+    structure: Mapping[str, Any]
+    training: Mapping[str, Any]
+    times: Times
+    folder: Path
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """After which epochs the whole fabric is kept: where pruning begins, and the end."""
+        last = self.training["epochs"]
+        return tuple(sorted({one for one in (self.times.early, self.times.late) if one < last} | {last}))
+
+    def kept(self, epoch: int) -> Path:
+        """Return where the whole fabric after an epoch is."""
+        return self.folder / f"whole-{epoch}.pt"
+
+    @property
+    def predictions(self) -> Path:
+        """Where the predictions on the images of the test are."""
+        return self.folder / f"{self.configuration.name.replace(' ', '-').replace('%', '')}.predictions"
+
+
+def trained_or_pruned(jobs: tuple[PruningJob, ...]) -> list[Record]:
+    """Return a record for each fabric; a training that fails leaves its reason, so that the study goes on."""
+    return [_one(job) for job in jobs]
+
+
+def _one(job: PruningJob) -> Record:
+    from demele.models.threads import checked_device, computing
+
+    try:
+        with computing(threads=1, device=checked_device("auto"), gradients=True):
+            return _whole(job) if job.configuration.strategy == "whole" else _pruned(job)
+    except OutputError:  # the disk is full: no fault of the fabric
+        raise
+    except (DemeleError, ArithmeticError, RuntimeError, ValueError) as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+
+
+def _fit(fabric: Fabric, job: PruningJob, images: Labelled, epochs: int, checkpoint: Path | None = None) -> bool:
+    """Train up to an epoch; return whether the loss stayed finite."""
+    options = {**job.training, "epochs": epochs, "seed": job.seed}
+    run = fabric.fit(images.images, images.given, **options, checkpoint=checkpoint)
+    return run.status != "diverged"
+
+
+# The whole fabric -----------------------------------------------------------------------------------------------------
+
+
+def _whole(job: PruningJob) -> Record:
+    """Train a whole fabric from stage to stage, and go on with what a kill left.
+
+    The fabric after a stage is kept before the next begins, so that a file that is beyond a stage without one lost it,
+    and the training begins anew.
+    """
+    job.folder.mkdir(parents=True, exist_ok=True)
+    split = job.source.split(job.seed, job.noise)
+    found = _staged(job, split.fit)
+    if found is None:
+        (job.folder / "checkpoint.pt").unlink()
+        found = _staged(job, split.fit)
+    if found is None:
+        raise NotEnoughData(f"{job.folder / 'checkpoint.pt'} is beyond its stages, and was not replaced")
+    if found.run.status == "diverged":
+        return {"status": "diverged", "reason": found.run.problem}
+    work = job.training["epochs"] * found.counts().multiply_adds
+    return _judged(job, found, split, work=work, before={})
+
+
+def _staged(job: PruningJob, images: Labelled) -> Fabric | None:
+    fabric = Fabric(**job.structure, seed=job.seed)
+    for epoch in job.stages:
+        if job.kept(epoch).exists():
+            continue
+        if not _fit(fabric, job, images, epoch, job.folder / "checkpoint.pt"):
+            return fabric
+        if fabric.run.epochs != epoch:
+            return None
+        fabric.save(job.kept(epoch))
+    return Fabric.load(job.kept(job.stages[-1]))
+
+
+# A pruned fabric ------------------------------------------------------------------------------------------------------
+
+
+def _pruned(job: PruningJob) -> Record:
+    """Go on from the whole fabric where pruning begins: prune, average the norms anew, train to the end."""
+    steps = job.times.steps(job.configuration.strategy)
+    fabric = Fabric.load(job.kept(steps[0][0]))
+    split = job.source.split(job.seed, job.noise)
+    before: dict[str, Any] = {}
+    work = reached = 0
+    for epoch, part in steps:
+        work, reached = work + (epoch - reached) * fabric.counts().multiply_adds, epoch
+        if not _fit(fabric, job, split.fit, epoch):
+            return {"status": "diverged", "reason": fabric.run.problem}
+        _prune(fabric, job, split, part)
+        last = (epoch, part) == steps[-1]
+        if last:
+            before["raw"] = fabric.error(split.test.images, split.test.true)
+        fabric.recalibrate(split.fit.images, batch=job.training["batch"])
+        if last:
+            before["recalibrated"] = fabric.error(split.test.images, split.test.true)
+    work += (job.training["epochs"] - fabric.run.epochs) * fabric.counts().multiply_adds
+    if not _fit(fabric, job, split.fit, job.training["epochs"]):
+        return {"status": "diverged", "reason": fabric.run.problem}
+    return _judged(job, fabric, split, work=work, before=before)
+
+
+def _prune(fabric: Fabric, job: PruningJob, split: Split, part: float) -> None:
+    configuration = job.configuration
+    looked_at = (split.held.images, split.held.given)
+    for level, share in configuration.shares().items():
+        of = "whole" if level == "links" else configuration.fraction_of
+        fabric.prune(level, part * share, configuration.criterion, *looked_at, fraction_of=of, seed=job.seed)  # type: ignore[arg-type]
+
+
+# What is kept of a fabric ---------------------------------------------------------------------------------------------
+
+
+def _judged(job: PruningJob, fabric: Fabric, split: Split, *, work: int, before: Mapping[str, float]) -> Record:
+    """Return what is said of a fabric at its end, and keep its predictions.
+
+    The work of a training is told in multiplications for each image: seconds would depend on what else the machine did.
+    """
+    test, counts, whole = split.test, fabric.counts(), fabric.spec.lattice()
+    predicted = fabric.predict(test.images)
+    write_predictions(job.predictions, predicted)
+    fitted = fabric.predict(split.fit.images)
+    alive = set(fabric.lattice.links)
+    found: Record = plain(
+        {
+            "status": "done",
+            "reason": "",
+            "error": float(np.mean(predicted != test.true)),
+            "given_error": float(np.mean(predicted != test.given)),
+            **before,
+            **_followed(predicted, test, "test"),
+            **_followed(fitted, split.fit, "training"),
+            "links": counts.links,
+            "parameters": counts.parameters,
+            "kept_weights": counts.nonzero,
+            "multiply_adds": counts.multiply_adds,
+            "alive": "".join("1" if link in alive else "0" for link in whole.links),
+            "training_work": work,
+            "seconds": fabric.run.seconds,
+            "training_error": fabric.run.history["error"].tolist(),
+        }
+    )
+    return found
+
+
+def _followed(predicted: Classes, images: Labelled, where: str) -> dict[str, float | None]:
+    """Return F_n and F_c: the share of wrong labels, and of right ones, that the predictions give again."""
+    wrong, again = images.given != images.true, predicted == images.given
+    return {
+        f"wrong_again_{where}": float(again[wrong].mean()) if wrong.any() else None,
+        f"right_again_{where}": float(again[~wrong].mean()),
+    }
+
+
+def write_predictions(path: Path, predicted: Classes) -> None:
+    """Write classes below 65 536, two bytes each.
+
+    Raises
+    ------
+    OutputError
+    """
+    write_whole(path, predicted.astype("<u2").tobytes())
+
+
+def read_predictions(path: Path, n: int) -> Classes:
+    """Return what :func:`write_predictions` wrote.
+
+    Raises
+    ------
+    NotEnoughData
+        If it is not there any more, or of another length.
+    """
+    try:
+        found = np.frombuffer(read_whole(path), dtype="<u2").astype(np.int64)
+    except (OSError, ValueError) as error:
+        raise NotEnoughData(f"{path}: the predictions of a fabric cannot be read; begin the study anew") from error
+    if len(found) != n:
+        raise NotEnoughData(f"{path}: expected {n} predictions, got {len(found)}; begin the study anew")
+    return found

@@ -1,0 +1,84 @@
+"""``demele study pruning``: the stored study in every format, a run from nothing, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from demele import studies
+from demele.studies.pruning import planning
+from demele.studies.pruning.configurations import Times
+from demele.studies.pruning.pictures import ClutterSource
+from tests.cli.conftest import Program
+from tests.studies.pruned import WAYS
+
+
+def test_the_stored_study_is_shown_in_every_format(demele: Program, tmp_path: Path) -> None:
+    text = demele("study", "pruning", "show", "--demo", "--format", "table")
+    assert (text.status, text.err) == (0, "")
+    assert text.out.startswith("Of ")
+    assert json.loads(demele("study", "pruning", "show", "--demo").out)["kind"] == "pruning study"
+    rows = {
+        "fabrics": 345,
+        "differences": len(studies.pruning_demo().differences()),
+        "decisions": len(studies.pruning_demo().decisions_frame()),
+        "ranks": 15 * 3 * 23,
+    }
+    for name, count in rows.items():
+        found = demele("study", "pruning", "show", "--demo", "--list", name, "--format", "csv").out
+        assert len(pd.read_csv(io.StringIO(found))) == count
+    page = demele("study", "pruning", "show", "--demo", "--report", tmp_path / "page.html")
+    assert page.out.startswith("Of ")
+    assert "Pruning under label noise" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_study_is_run_kept_and_gone_on_with(demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
+    source = ClutterSource(level=0, size=16, n=100, held=20, test=40)
+    small = replace(
+        planning._USUAL["ci"], source=source, configurations=WAYS[:1], times=Times(early=1, every=1, late=4)
+    )
+    monkeypatch.setattr(planning, "_USUAL", {**planning._USUAL, "ci": small})
+    folder = tmp_path / "study"
+    command = ("study", "pruning", "run", "--preset", "ci", "--store", folder)
+    run = demele(*command, "--quiet")
+    assert (run.status, run.err) == (0, "")
+    assert [one["status"] for one in json.loads(run.out)["fabrics"]] == ["done", "done"]
+    more = demele(*command, "--noises", "uniform:0.2", "--format", "csv")
+    assert f"kept in {folder}" in more.err
+    assert (
+        list(pd.read_csv(io.StringIO(more.out), keep_default_na=False)["noise"]) == ["none"] * 2 + ["uniform 20%"] * 2
+    )
+    shown = demele("study", "pruning", "show", folder, "--format", "table").out
+    assert "one seed says nothing of a spread" in shown or "nothing yet" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("show",), "--demo shows the one"),
+        (("show", "nothing-here"), "nothing-here"),
+        (("show", "--demo", "x"), "one of them"),
+        (("show", "--demo", "--report", "page.pdf"), "page.html"),
+        (("run", "--store", "none/there"), "cannot make a folder"),
+        (("run", "--preset", "cii", "--store", "x"), "did you mean"),
+        (("run", "--preset", "print", "--store", "x"), "needs images"),
+        (("run", "--noises", "uniform", "--store", "x"), "uniform:RATE"),
+        (("run", "--noises", "uniform:0.9", "--store", "x"), "rate"),
+        (("run", "--seeds", "0", "--store", "x"), "seeds"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(
+    demele: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = demele("study", "pruning", *arguments)
+    assert run.status == 2
+    assert words in run.err
+    assert len(run.err.strip().splitlines()) <= 2
+    assert list(tmp_path.iterdir()) == []

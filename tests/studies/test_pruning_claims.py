@@ -1,0 +1,162 @@
+"""Differences between ways to prune: paired by seed, worked out by hand and held against SciPy and statsmodels."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from demele.studies.pruning.claims import CLAIMS, Claim, differences, seeds_needed, student
+from demele.studies.pruning.configurations import EMBEDDED, PRINT, LabelNoise, PruningConfiguration, Times
+
+CLAIM = Claim(name="a-b", title="a less b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
+
+
+def values_of(table: dict[str, dict[str, list[float]]]) -> dict[tuple[str, str, int], float]:
+    """Turn noise -> configuration -> values by seed into what differences() takes."""
+    return {
+        (noise, name, seed): value
+        for noise, own in table.items()
+        for name, values in own.items()
+        for seed, value in enumerate(values)
+    }
+
+
+def test_a_difference_is_the_mean_over_pairs_of_configurations_of_each_seed() -> None:
+    table = {"none": {"a1": [0.30, 0.20, 0.25], "b1": [0.10, 0.10, 0.10], "a2": [0.2, 0.2, 0.3], "b2": [0.2, 0.1, 0.3]}}
+    (found,) = differences({"error": values_of(table)}, ["none"], range(3), [CLAIM])
+    by_seed = np.array([(0.2 + 0.0) / 2, (0.1 + 0.1) / 2, (0.15 + 0.0) / 2])
+    test = stats.ttest_1samp(by_seed, 0.0)
+    assert (found.seeds, found.pairs, found.noise) == (3, 2, "none")
+    assert found.mean == pytest.approx(by_seed.mean())
+    assert found.spread == pytest.approx(by_seed.std(ddof=1))
+    assert (found.low, found.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert found.p_value == pytest.approx(test.pvalue)
+    assert (found.first_lower, found.second_lower, found.ties) == (0, 4, 2)
+    assert found.verdict == "more"
+    assert found.told
+
+
+def test_all_noises_together_are_averaged_within_seeds_which_are_the_units() -> None:
+    table = {
+        "none": {"a1": [0.2, 0.4], "b1": [0.1, 0.1]},
+        "uniform 20%": {"a1": [0.6, 0.6], "b1": [0.5, 0.3]},
+    }
+    found = {one.noise: one for one in differences({"error": values_of(table)}, list(table), range(2), [CLAIM])}
+    assert set(found) == {"none", "uniform 20%", "all"}
+    assert found["all"].seeds == 2
+    assert found["all"].mean == pytest.approx((0.1 + 0.3 + 0.1 + 0.3) / 4)
+    assert found["all"].spread == pytest.approx(np.std([0.1, 0.3], ddof=1))
+    assert found["all"].second_lower == 4
+
+
+def test_what_noise_adds_is_paired_too() -> None:
+    claim = Claim(name="n", title="", says="", expected="less", pairs=(("a1", "b1"),), beside="none")
+    table = {
+        "none": {"a1": [0.2, 0.4, 0.3], "b1": [0.1, 0.1, 0.1]},
+        "uniform 20%": {"a1": [0.6, 0.6, 0.5], "b1": [0.5, 0.4, 0.5]},
+    }
+    (found,) = differences({"error": values_of(table)}, list(table), range(3), [claim])
+    assert found.noise == "uniform 20%"
+    assert found.mean == pytest.approx(np.mean([0.1 - 0.1, 0.2 - 0.3, 0.0 - 0.2]))
+    assert not differences(
+        {"error": values_of({"uniform 20%": table["uniform 20%"]})}, ["uniform 20%"], range(3), [claim]
+    )
+
+
+def test_seeds_that_lack_a_fabric_and_pairs_that_were_not_asked_for_are_left_out() -> None:
+    table = {"none": {"a1": [0.2, math.nan, 0.4], "b1": [0.1, 0.1, 0.1]}}
+    (found,) = differences({"error": values_of(table)}, ["none"], range(3), [CLAIM])
+    assert (found.seeds, found.pairs) == (2, 1)
+    assert found.mean == pytest.approx(0.2)
+    assert differences({"error": {}}, ["none"], range(3), [CLAIM]) == ()
+
+
+def test_one_seed_says_nothing_of_a_spread() -> None:
+    table = {"none": {"a1": [0.2], "b1": [0.1]}}
+    (found,) = differences({"error": values_of(table)}, ["none"], range(1), [CLAIM])
+    assert found.mean == pytest.approx(0.1)
+    assert math.isnan(found.low)
+    assert math.isnan(found.p_value)
+    assert (found.verdict, found.told, found.seeds_needed) == ("unresolved", False, None)
+
+
+def test_holm_holds_the_error_over_all_differences() -> None:
+    rng = np.random.default_rng(3)
+    claims = [Claim(name=f"{i}", title="", says="", expected="", pairs=((f"a{i}", f"b{i}"),)) for i in range(8)]
+    any_told = alone = 0
+    draws = 150
+    for _ in range(draws):
+        table = {"none": {f"{letter}{i}": list(rng.normal(size=5)) for letter in "ab" for i in range(8)}}
+        found = differences({"error": values_of(table)}, ["none"], range(5), claims)
+        any_told += any(one.told for one in found)
+        alone += sum(one.verdict != "unresolved" for one in found)
+    assert any_told / draws <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / draws)
+    assert abs(alone / draws / 8 - 0.05) <= 3 * math.sqrt(0.05 * 0.95 / draws / 8)
+
+
+@pytest.mark.parametrize("effect", [0.3, 0.5, 0.8, 1.0, 2.0, 5.0])
+def test_the_number_of_seeds_is_that_of_statsmodels(effect: float) -> None:
+    from statsmodels.stats.power import TTestPower
+
+    found = seeds_needed(effect, 1.0)
+    power = [TTestPower().power(effect, n, 0.05, alternative="two-sided") for n in range(2, 120)]
+    assert found == 2 + next(place for place, one in enumerate(power) if one >= 0.8)
+    assert found == seeds_needed(-2 * effect, 2.0)
+
+
+def test_seeds_needed_where_there_is_no_answer() -> None:
+    assert seeds_needed(0.0, 1.0) is None
+    assert seeds_needed(math.nan, 1.0) is None
+    assert seeds_needed(1.0, 0.0) == 2
+    assert seeds_needed(0.0, 0.0) is None
+
+
+def test_students_interval_of_equal_values_is_a_point() -> None:
+    assert student(np.array([0.5, 0.5])) == (0.5, 0.5, 0.0)
+    assert student(np.zeros(3)) == (0.0, 0.0, 1.0)
+
+
+# What is varied ---------------------------------------------------------------------------------------------------
+
+
+def test_the_embedded_grid_has_18_ways_and_a_control_wherever_criteria_are_compared() -> None:
+    ways = [one for one in EMBEDDED if one.criterion != "random"]
+    controls = {(one.strategy, one.level, one.fraction) for one in EMBEDDED if one.criterion == "random"}
+    assert len(ways) == 18
+    assert len({one.name for one in EMBEDDED}) == len(EMBEDDED) == 22
+    assert {(one.strategy, one.level, one.fraction) for one in ways if one.criterion == "sensitivity"} <= controls
+    assert len([one for one in PRINT if one.criterion != "random"]) == 18
+
+
+def test_every_claim_is_about_ways_of_the_embedded_study() -> None:
+    names = {one.name for one in EMBEDDED} | {"whole"}
+    for claim in CLAIMS:
+        assert any(set(pair) <= names for pair in claim.pairs), claim.name
+
+
+def test_both_levels_leave_the_same_share_of_weights_as_one() -> None:
+    both = PruningConfiguration(strategy="late", level="links and weights", criterion="magnitude", fraction=0.75)
+    assert both.shares() == {"links": pytest.approx(0.5), "weights": 0.75}
+    assert both.fraction_of == "whole"
+    print_like = PruningConfiguration(strategy="late", level="links then weights", criterion="magnitude", fraction=0.95)
+    assert print_like.shares() == {"links": 0.95, "weights": 0.95}
+    assert print_like.fraction_of == "live"
+
+
+def test_times_of_the_strategies_in_print() -> None:
+    times = Times(early=5, every=10, late=75)
+    assert times.steps("early") == ((5, 1.0),)
+    assert times.steps("late") == ((75, 1.0),)
+    assert [epoch for epoch, _ in times.steps("iterative")] == [5, 15, 25, 35, 45, 55, 65, 75]
+    assert [part for _, part in times.steps("iterative")] == [k / 8 for k in range(1, 9)]
+    assert times.steps("whole") == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["uniform", "none:0.1", "gauss:0.1", "uniform:x", "uniform:0", "uniform:0.6", "uniform:nan", ""]
+)
+def test_a_noise_that_is_none(text: str) -> None:
+    with pytest.raises(Exception, match="noises") as caught:
+        LabelNoise.of(text)
+    assert type(caught.value).__name__ == "InputError"

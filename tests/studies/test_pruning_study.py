@@ -1,0 +1,282 @@
+"""A study of pruning as a whole: its rows are what the fabrics say, a stop loses nothing, other folders are refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="fabrics need PyTorch: pip install 'demele[torch]'")
+
+from demele import studies
+from demele.core.errors import DemeleError, FormatError, InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.data import ArrayImages, clutter, clutter_labels
+from demele.evaluation import compare, rank
+from demele.models import Fabric
+from demele.models.threads import computing
+from demele.studies.pruning.configurations import LabelNoise
+from demele.studies.pruning.decisions import DecisionJob, decided, disagreement
+from demele.studies.pruning.planning import checked_plan
+from demele.studies.pruning.run import run_pruning_plan
+from demele.studies.pruning.work import read_predictions
+from tests.studies.pruned import WAYS, tiny_plan, without_seconds
+
+
+def fabric_of(study: studies.PruningStudy, noise: str, name: str, seed: int = 0) -> dict[str, Any]:
+    """Return what a study says of one fabric."""
+    rows = study.to_frame().to_dict(orient="records")
+    found = [row for row in rows if (row["noise"], row["configuration"], row["seed"]) == (noise, name, seed)]
+    (one,) = found
+    return {str(column): value for column, value in one.items()}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the tiny study, run at once."""
+    where = tmp_path_factory.mktemp("pruning") / "study"
+    run_pruning_plan(tiny_plan(), store=where)
+    return where
+
+
+def test_a_row_is_what_doing_it_by_hand_gives(folder: Path) -> None:
+    plan, study = tiny_plan(), studies.load_pruning(folder)
+    images = clutter(120, level=0)
+    labels = clutter_labels(images, 0.2)
+    fit, held = images.subset(range(100)), images.subset(range(100, 120))
+    test = clutter(60, level=0, seed=2)
+    training = {name: value for name, value in plan.training.items() if name != "epochs"}
+    fabric = Fabric(2, 5, 4, image_channels=1, seed=0)
+    with computing(threads=1, device="cpu", gradients=True):
+        for epoch, part in ((1, 0.5), (2, 1.0)):
+            fabric.fit(fit, labels[:100], epochs=epoch, seed=0, **training)
+            fabric.prune("links", part * 0.4, "sensitivity", held, labels[100:], fraction_of="whole", seed=0)
+            raw = fabric.error(test, test.positions()[:, 0])
+            fabric.recalibrate(fit, batch=25)
+            again = fabric.error(test, test.positions()[:, 0])
+        fabric.fit(fit, labels[:100], epochs=4, seed=0, **training)
+    predicted = fabric.predict(test)
+
+    row = fabric_of(study, "uniform 20%", "iterative links 40% sensitivity")
+    true, given = test.positions()[:, 0], clutter_labels(test, 0.2)
+    assert row["error"] == float(np.mean(predicted != true))
+    assert row["given_error"] == float(np.mean(predicted != given))
+    assert (row["raw"], row["recalibrated"]) == (raw, again)
+    assert row["wrong_again_test"] == float(np.mean(predicted[given != true] == given[given != true]))
+    assert row["right_again_test"] == float(np.mean(predicted[given == true] == true[given == true]))
+    assert row["links"] == len(fabric.links)
+    assert row["multiply_adds"] == fabric.counts().multiply_adds
+    alive = study.links(row["configuration"], "uniform 20%")
+    assert {name for name, part in alive.items() if part == 1} == set(fabric.links)
+
+
+def test_the_work_of_a_training_counts_epochs_by_what_was_left(folder: Path) -> None:
+    study = studies.load_pruning(folder)
+    whole, late, early = (
+        fabric_of(study, "none", name)
+        for name in ("whole", "late links 30% magnitude", "early links and weights 50% magnitude")
+    )
+    assert whole["training_share"] == 1.0
+    assert late["training_work"] == 2 * whole["multiply_adds"] + 2 * late["multiply_adds"]
+    assert early["training_work"] == whole["multiply_adds"] + 3 * early["multiply_adds"]
+    assert early["kept_weights"] == whole["kept_weights"] / 2
+
+
+def test_decisions_are_those_of_compare_and_rank(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (f"late links 30% {name}" for name in ("random", "magnitude"))
+    monkeypatch.setattr("demele.studies.pruning.decisions.all_pairs", lambda: ((first, second), (first, "not there")))
+    plan, noise = tiny_plan(), LabelNoise(kind="uniform", rate=0.2)
+    where = folder / "runs" / "uniform-20-0"
+    files = {name: where / f"{name.replace(' ', '-').replace('%', '')}.predictions" for name in (first, second)}
+    (record,) = decided((DecisionJob(noise=noise, seed=0, source=plan.source, predictions=files),))
+    assert list(record["pairs"]) == [f"{first} | {second}"]
+
+    test = clutter(60, level=0, seed=2)
+    true, given = test.positions()[:, 0], clutter_labels(test, 0.2)
+    own, other = (read_predictions(path, 60) for path in files.values())
+    assert record["pairs"][f"{first} | {second}"] == {
+        "classic": compare(own, other, given, method="classic").verdict,
+        "prudent-v1": compare(own, other, given, method="prudent-v1", noise=0.2).verdict,
+        "prudent-v2": compare(
+            own, other, given, method="prudent-v2", prudence=0.2, difficulty=(own != other) / 2
+        ).verdict,
+        "bounded": compare(own, other, given, method="bounded", noise=0.2).verdict,
+        "true labels": compare(own, other, true, noise=0.0).verdict,
+    }
+    ranking = rank({first: own, second: other}, given, noise=0.2)
+    assert record["ranks"]["bounded"] == {
+        name: [best, worst]
+        for name, best, worst in zip(ranking.names, ranking.best_rank, ranking.worst_rank, strict=True)
+    }
+
+
+def test_every_noise_and_seed_is_decided_once(folder: Path) -> None:
+    study = studies.load_pruning(folder)
+    keys = [key for key in study.records if key[0] == "decisions"]
+    assert sorted(keys) == [("decisions", "none", 0, 5), ("decisions", "uniform 20%", 0, 5)]
+    frame = study.ranks_frame()
+    assert set(frame.configuration) == {"whole", *(one.name for one in WAYS)}
+    assert ((frame.best >= 1) & (frame.best <= frame.worst) & (frame.worst <= 5)).all()
+
+
+def test_predictions_that_were_lost_are_told_of(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(NotEnoughData, match="cannot be read"):
+        read_predictions(tmp_path / "none.predictions", 60)
+    (tmp_path / "short.predictions").write_bytes(b"\x01\x00" * 59)
+    with pytest.raises(NotEnoughData, match="expected 60"):
+        read_predictions(tmp_path / "short.predictions", 60)
+
+
+def test_disagreement_looks_at_no_label() -> None:
+    votes = np.array([[0, 2, 1], [0, 2, 2], [1, 2, 0]])
+    assert disagreement(votes) == pytest.approx([1 / 3, 0, 2 / 3])
+
+
+def test_stopped_and_gone_on_with_it_is_the_same_and_more_seeds_add_to_it(folder: Path, tmp_path: Path) -> None:
+    class Stopped(Exception):
+        pass
+
+    calls = 0
+
+    def stop(done: float, total: float, label: str) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            raise Stopped
+
+    where = tmp_path / "study"
+    with pytest.raises(Stopped):
+        run_pruning_plan(tiny_plan(), store=where, progress=stop)
+    part = studies.load_pruning(where)
+    assert 0 < sum(part.to_frame().status == "done") < 10
+    assert part.to_dict()["differences"] is not None
+    whole = run_pruning_plan(tiny_plan(), store=where)
+    assert without_seconds(whole) == without_seconds(studies.load_pruning(folder))
+    more = run_pruning_plan(tiny_plan(configurations=WAYS[:1], seeds=2, noises=tiny_plan().noises[:1]), store=where)
+    assert repr(more) == "PruningStudy(12 of 20 fabrics: 4 configurations and the whole one, 2 noises, 2 seeds)"
+    kept = without_seconds(more)
+    assert {key: kept[key] for key in without_seconds(whole)} == without_seconds(whole)
+
+
+def test_a_whole_fabric_whose_stages_were_lost_is_trained_anew(tmp_path: Path) -> None:
+    where = tmp_path / "study"
+    plan = tiny_plan(configurations=WAYS[:1], noises=tiny_plan().noises[:1])
+    first = without_seconds(run_pruning_plan(plan, store=where))
+    (where / "rows.jsonl").write_text((where / "rows.jsonl").read_text().splitlines()[0] + "\n")
+    (where / "runs" / "none-0" / "whole-2.pt").unlink()
+    assert without_seconds(run_pruning_plan(plan, store=where)) == first
+
+
+def test_saved_and_loaded_it_says_the_same(folder: Path, tmp_path: Path) -> None:
+    study = studies.load_pruning(folder)
+    found = studies.load_pruning(study.save(tmp_path / "packed.jsonl"))
+    assert repr(found) == repr(study)
+    own, other = study.to_frame(), found.to_frame()
+    assert np.allclose(own["error"], other["error"], atol=1e-5)
+    assert (own["links"] == other["links"]).all()
+    assert study.ranks_frame().equals(found.ranks_frame())
+
+
+def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    training = {**tiny_plan().training, "rate": 1e30, "weight_decay": 5e-4}
+    plan = tiny_plan(training=training, configurations=WAYS[:1], noises=tiny_plan().noises[:1])
+    study = run_pruning_plan(plan, store=tmp_path / "study")
+    frame = study.to_frame()
+    assert set(frame.status) <= {"diverged", "failed"}
+    assert "not finite" in frame.reason[0]
+    assert study.differences() == ()
+    study.to_html(tmp_path / "page.html")
+    assert "diverged" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"preset": "embeded"}, UnknownNameError, "did you mean"),
+        ({"preset": "print"}, InputError, "needs images"),
+        ({"noises": "none"}, InputTypeError, "expected a list"),
+        ({"noises": ["none", "none"]}, InputError, "twice"),
+        ({"noises": []}, InputTypeError, "expected a list"),
+        ({"seeds": 0}, DemeleError, "seeds"),
+        ({"configurations": []}, InputError, "at least one"),
+        ({"configurations": ["late"]}, InputTypeError, "PruningConfiguration"),
+        ({"configurations": [WAYS[0], WAYS[0]]}, InputError, "twice"),
+    ],
+)
+def test_what_cannot_be_studied(settings: dict[str, Any], error: type[DemeleError], words: str) -> None:
+    usual: dict[str, Any] = {"preset": "ci", "configurations": None, "noises": None, "seeds": None}
+    with pytest.raises(error, match=words):
+        checked_plan(None, **{**usual, **settings})
+
+
+def test_images_of_a_user_are_held_out_by_seed_and_noise_is_uniform() -> None:
+    rng = np.random.default_rng(0)
+    train, test = (
+        ArrayImages(rng.integers(0, 255, (n, 8, 8, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * (n // 4)})
+        for n in (80, 40)
+    )
+    plan = checked_plan((train, test), preset="print", configurations=None, noises=["none", "uniform:0.25"], seeds=2)
+    assert plan.structure["scales"] == 4
+    assert plan.structure["classes"] == 4
+    clean, noisy = (plan.source.split(0, noise) for noise in plan.noises)
+    assert len(clean.fit.images) == 72
+    assert len(clean.held.images) == 8
+    assert (clean.fit.given == clean.fit.true).all()
+    others = plan.source.split(1, plan.noises[0]).held
+    assert not np.array_equal(others.images.images(range(8)), clean.held.images.images(range(8)))
+    wrong = np.concatenate([noisy.fit.given != noisy.fit.true, noisy.held.given != noisy.held.true])
+    assert wrong.sum() == 20
+    assert (noisy.test.given != noisy.test.true).sum() == 10
+    with pytest.raises(InputError, match="clutter alone"):
+        checked_plan((train, test), preset="print", configurations=None, noises=["visibility:0.1"], seeds=1)
+    with pytest.raises(InputTypeError, match="two image sets"):
+        checked_plan(train, preset="print", configurations=None, noises=None, seeds=1)
+    small = ArrayImages(rng.integers(0, 255, (8, 6, 6, 3), dtype=np.uint8), {"class": ["a", "b", "c", "d"] * 2})
+    with pytest.raises(InputError, match="one size"):
+        checked_plan((train, small), preset="print", configurations=None, noises=None, seeds=1)
+    with pytest.raises(InputError, match="power of 2"):
+        checked_plan((small, small), preset="print", configurations=None, noises=None, seeds=1)
+
+
+def test_folders_of_something_else_are_refused_and_left_alone(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rows\.jsonl"):
+        run_pruning_plan(replace(tiny_plan(), training={**tiny_plan().training, "rate": 0.01}), store=folder)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("precious")
+    with pytest.raises(InputError, match="other files"):
+        run_pruning_plan(tiny_plan(), store=other)
+    assert [path.name for path in other.iterdir()] == ["thesis.tex"]
+    with pytest.raises(InputError, match="expected the folder"):
+        studies.load_pruning(other)
+    with pytest.raises(InputTypeError, match="path"):
+        run_pruning_plan(tiny_plan(), store=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"format":"demele-study","format_version":1}',
+        '{"format":"demele-pruning","format_version":1}',
+        '{"format":"demele-pruning","format_version":1,"demele":"x","settings":{}}',
+        "\x00\x01",
+    ],
+)
+def test_files_of_something_else_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    path.write_text(text)
+    with pytest.raises(FormatError, match="not a study of pruning"):
+        studies.load_pruning(path)
+
+
+def test_a_file_of_a_later_version_says_which(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    path.write_text(json.dumps({"format": "demele-pruning", "format_version": 2, "demele": "9.9"}))
+    with pytest.raises(InputError, match=r"9\.9"):
+        studies.load_pruning(path)
