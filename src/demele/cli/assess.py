@@ -31,6 +31,7 @@ examples:
   demele assess data.csv::predicted data.csv::label
   demele assess predicted.npy labels.npy --noise-rate 0.03 --report report.html
   demele assess data.csv::predicted data.csv::label --transition mistaken.csv
+  demele assess data.csv::predicted data.csv::label --groups data.csv::patient
   demele audit data.csv::label --rows 200 --output audit.csv     (an expert fills in the column true_label)
   demele assess data.csv::predicted data.csv::label --audit audit.csv
 
@@ -64,7 +65,9 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.core.labelled import read_labels
     from demele.report.terminal.labels import assessment_table
 
-    files = [getattr(arguments, name) for name in ("predictions", "labels", "transition", "audit", "true_labels")]
+    files = [
+        getattr(arguments, name) for name in ("predictions", "labels", "transition", "audit", "true_labels", "groups")
+    ]
     check_targets(arguments, ("report", "output", "methods"), files=files)
     check_knowledge(arguments)
     warn, words = warned(arguments.quiet), told_by(arguments)

@@ -68,6 +68,7 @@ examples:
   demele compare data.csv::old data.csv::new data.csv::label --noise-rate 0.03 --report report.html
   demele compare data.csv::old data.csv::new data.csv::label --method cleaned --suspects suspects.csv
   demele compare models.csv labels.npy --noise-rate 0.03
+  demele compare data.csv::old data.csv::new data.csv::label --groups data.csv::patient
   demele compare data.csv::old data.csv::new data.csv::label --ask answers.csv     (label its rows; run it again)
   demele compare --demo --report demo.html
 
@@ -77,7 +78,7 @@ Exit status: 0 done, whatever the verdict; 2 a mistake in the arguments or the d
 """
 
 #: Options that name files to read.
-_FROM_FILES = ("transition", "audit", "true_labels", "difficulty", "suspects", "reference")
+_FROM_FILES = ("transition", "audit", "true_labels", "groups", "difficulty", "suspects", "reference")
 _DEMO_AUDIT = 500
 _DEMO_TITLE = "Which differences between ten language models survive the label errors of MMLU?"
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from demele.cli.options import given, option
 from demele.core.errors import InputError
 from demele.files.audit_files import TRUE, read_audit
-from demele.files.label_files import classes_named, read_transition
+from demele.files.label_files import classes_named, column, read_transition
 from demele.files.table_files import Warn
 
 #: Parts of arguments, by the columns that they come from; and positional files.
@@ -24,7 +24,7 @@ def add_knowledge(parser: argparse.ArgumentParser) -> None:
     """Add what may be known of the labels to the options of a command."""
     known = parser.add_argument_group("what is known of the labels")
     option(known, "--noise-rate", "--transition", "--audit", "--audit-design", "--expert-error", "--expert-errors")
-    option(known, "--true-labels", "--classes")
+    option(known, "--true-labels", "--groups", "--classes")
 
 
 def check_knowledge(arguments: argparse.Namespace) -> None:
@@ -44,6 +44,8 @@ def read_knowledge(arguments: argparse.Namespace, labels: NDArray[Any], warn: Wa
         known["noise"] = read_transition(arguments.transition, labels, warn)
     if arguments.audit is not None:
         known["audit"] = read_audit(arguments.audit, arguments.audit_design, labels, warn)
+    if arguments.groups is not None:
+        known["groups"] = column(arguments.groups, warn)
     if arguments.classes is not None:
         known["classes"] = classes_named(arguments.classes, labels)
     return known

@@ -112,6 +112,11 @@ _SHARED: Mapping[str, dict[str, Any]] = {
         "where: wherever it hurts most (the default), or at random whatever the predictions",
         choices=("adversarial", "random"),
     ),
+    "--groups": _is(
+        "which rows belong together, such as the patient of each image: one column of numbers or names; claims are "
+        "then about groups to come",
+        metavar="FILE",
+    ),
     "--true-labels": _is("the true labels of all rows, where they are known", metavar="FILE"),
 }
 

@@ -11,6 +11,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg
+from demele.evaluation.row_groups import Groups
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -61,6 +62,8 @@ class Question:
         A proven level, of the audited comparison.
     errors : {"any", "undirected"}
         Whether wrong labels may side with one of the two; ``"undirected"`` asks for an interval beside the verdict's.
+    groups : Groups or None
+        Which rows belong together.
     expert_error : float
         Share of the rows on which the expert may be wrong, in the way that ``expert_errors`` says.
     """
@@ -85,6 +88,14 @@ class Question:
     seed: int = 0
     exact: bool = False
     errors: Literal["any", "undirected"] = "any"
+    groups: Groups | None = None
+
+    @property
+    def clusters(self) -> Groups | None:
+        """Groups, if sampling is by them: what is asked is of a population, and some group has several rows."""
+        if self.groups is None or self.groups.single or self.target != "population":
+            return None
+        return self.groups
 
     @property
     def n_pairs(self) -> int:

@@ -57,23 +57,45 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """How far the sampling of the test set may move a difference; arrays of shape (pairs,).
+
+    ``step``: what one row moves. ``degrees``: of freedom that the variance of groups has; None: of rows apart.
+    """
+
+    variance: Floats
+    step: Floats
+    degrees: Floats | None = None
+
+    def reach(self, tail: float | Floats) -> Floats:
+        """Distance at an error of ``tail``."""
+        from scipy.special import ndtri, stdtrit
+
+        quantile = -(ndtri(tail) if self.degrees is None else stdtrit(self.degrees, tail))
+        found: Floats = quantile * np.sqrt(self.variance) + self.step
+        return found
+
+    def at(self, where: Any) -> "Sampling":
+        """Return that of some pairs."""
+        degrees = None if self.degrees is None else self.degrees[where]
+        return Sampling(self.variance[where], self.step[where], degrees)
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What speaks against a claim and for it, from the audit; and the sampling of the test set, or None."""
 
     against: Evidence
     favour: Evidence
     guard: Guard
-    sampling: tuple[Floats, Floats] | None
+    sampling: Sampling | None
 
     def distance(self, tail: float | Floats) -> Floats:
         """How far below its estimate the difference may be, at an error of ``tail``."""
-        from scipy.special import ndtri
-
         squared = (self.against.high(self.guard, tail) - self.against.total) ** 2
         squared += (self.favour.total - self.favour.low(tail)) ** 2
         if self.sampling is not None:
-            variance, step = self.sampling
-            squared += (-ndtri(tail) * np.sqrt(variance) + step) ** 2
+            squared += self.sampling.reach(tail) ** 2
         found: Floats = np.sqrt(squared)
         return found
 
@@ -95,7 +117,7 @@ class Claim:
     def at(self, where: Any) -> "Claim":
         """Return those of some pairs."""
         guard = Guard(self.guard.weight[where], self.guard.amount[where])
-        sampling = None if self.sampling is None else (self.sampling[0][where], self.sampling[1][where])
+        sampling = None if self.sampling is None else self.sampling.at(where)
         return Claim(self.against.at(where), self.favour.at(where), guard, sampling)
 
 
@@ -143,7 +165,7 @@ class Drawn:
 
 
 def claims_of(
-    view: View, drawn: Drawn, first: Positions, second: Positions, sampling: tuple[Floats, Floats] | None
+    view: View, drawn: Drawn, first: Positions, second: Positions, sampling: Sampling | None
 ) -> tuple[Claim, Claim]:
     """Return the claims that the second, and that the first, of each pair is better; each ordered pair is done once."""
     models = view.value.size
@@ -177,8 +199,13 @@ def _evidence(parts: list[Floats]) -> Evidence:
     return Evidence(SampledSum(*parts[:3]), parts[3], parts[4])
 
 
-def margins(view: View, drawn: Drawn, *, level: float, sampled: bool) -> tuple[Floats, Floats]:
-    """Interval of each model's measure, shape (m,) each end; unseen errors are as likely as the guess says, plus 3%."""
+def margins(
+    view: View, drawn: Drawn, *, level: float, sampled: bool, share: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
+    """Interval of each model's measure, shape (m,) each end; unseen errors are as likely as the guess says, plus 3%.
+
+    ``share``: of the rows, that counts where they come in groups.
+    """
     ends = []
     value, tail = view.value, (1 - level) / 2
     largest = np.full(value.size, np.nanmax(np.r_[0.0, 1 / np.maximum(view.trials, 1)]))
@@ -193,6 +220,6 @@ def margins(view: View, drawn: Drawn, *, level: float, sampled: bool) -> tuple[F
         )
         ends.append(claim.distance(tail))
     if sampled:
-        low, high = score_interval(value * view.trials, view.trials, level=level)
+        low, high = score_interval(value * view.trials * share, view.trials * share, level=level)
         ends = [np.hypot(ends[0], value - low), np.hypot(ends[1], high - value)]
     return np.clip(value - ends[0], 0, 1), np.clip(value + ends[1], 0, 1)

@@ -63,6 +63,13 @@ class View(Protocol):
         """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
         ...
 
+    def terms(self, first: int | None, second: int) -> tuple[Floats, Floats]:
+        """Return what every row adds to a difference, or to one value, by the guess; and how much it may truly add.
+
+        Both of shape (n,), in rows: root mean square of what may be true. Only if the question has groups.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _AccuracyView:
@@ -70,7 +77,7 @@ class _AccuracyView:
 
     ``guessed``: mean guess of the predictions of all rows, shape (m,). ``at`` and ``guess``: predictions of shape
     (m, k) on audited rows, and the probability guessed for them. ``apart``: rows on which two models differ, shape
-    (m, m).
+    (m, m). With groups, ``said`` and ``likely``: predictions of all rows and their guess, shape (m, n).
     """
 
     value: Floats
@@ -80,6 +87,14 @@ class _AccuracyView:
     at: Indices
     guess: Floats
     apart: Floats
+    said: Indices
+    likely: Floats
+
+    def terms(self, first: int | None, second: int) -> tuple[Floats, Floats]:
+        if first is None:
+            return self.likely[second], np.ones(self.likely.shape[1])
+        apart = (self.said[first] != self.said[second]).astype(np.float64)
+        return self.likely[second] - self.likely[first], apart
 
     def threat(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
         # At worst the first is right.
@@ -114,7 +129,7 @@ class _ClassView:
 
     ``at``: whether the audited rows are predicted so, shape (m, k); ``guess``: probability that they truly are, shape
     (k,). ``rows`` and ``true``: rows, and the guessed number truly so, by (first predicts it, second predicts it),
-    shape (2, 2, m, m).
+    shape (2, 2, m, m). ``said`` and ``likely``: as ``at`` and ``guess``, of all rows.
     """
 
     value: Floats
@@ -126,6 +141,15 @@ class _ClassView:
     rows: Floats
     true: Floats
     measure: str
+    said: NDArray[np.intp]
+    likely: Floats
+
+    def terms(self, first: int | None, second: int) -> tuple[Floats, Floats]:
+        parts = [self.effect[second][truth][self.said[second]] for truth in (0, 1)]
+        if first is not None:
+            parts = [part - self.effect[first][truth][self.said[first]] for truth, part in enumerate(parts)]
+        expected = (1 - self.likely) * parts[0] + self.likely * parts[1]
+        return expected, np.sqrt((1 - self.likely) * parts[0] ** 2 + self.likely * parts[1] ** 2)
 
     def _surprise(self, models: Positions, truth: int) -> Floats:
         """Return what the audited rows would add beyond the guess, were they all truly so, or all not."""
@@ -214,9 +238,13 @@ def _accuracy_view(question: Question, audit: CodedAudit, models: Positions) -> 
     data = question.data
     fitted = fitted_guess(data, audit)
     sums, same = np.zeros(models.size), np.zeros((models.size, models.size))
+    likely = np.zeros((models.size, 0 if question.clusters is None else data.n))
     for rows, guess in fitted.everywhere():
         block = data.predictions[np.ix_(models, rows)]
-        sums += guess[np.arange(rows.size), block].sum(axis=1)
+        own_guess = guess[np.arange(rows.size), block]
+        sums += own_guess.sum(axis=1)
+        if likely.size:
+            likely[:, rows] = own_guess
         for k in np.unique(block):
             here = (block == k).astype(np.float32)
             same += here @ here.T
@@ -225,7 +253,9 @@ def _accuracy_view(question: Question, audit: CodedAudit, models: Positions) -> 
     error = ((at == audit.labels) - own) / data.n
     guessed = sums / data.n
     value = np.clip(guessed + error @ (1 / audit.inclusion), 0, 1)
-    return _AccuracyView(value, np.full(models.size, float(data.n)), error, guessed, at, own, data.n - same)
+    trials = np.full(models.size, float(data.n))
+    said = data.predictions[models] if likely.size else at
+    return _AccuracyView(value, trials, error, guessed, at, own, data.n - same, said, likely)
 
 
 def _class_view(question: Question, audit: CodedAudit, models: Positions) -> _ClassView:
@@ -249,4 +279,5 @@ def _class_view(question: Question, audit: CodedAudit, models: Positions) -> _Cl
     sides = 1 - predicted, predicted
     rows = np.array([[a @ b.T for b in sides] for a in sides])
     truly = np.array([[(a * q) @ b.T for b in sides] for a in sides])
-    return _ClassView(value, trials, error, at, q_at, effect, rows, truly, question.measure)
+    said = predicted.astype(np.intp)
+    return _ClassView(value, trials, error, at, q_at, effect, rows, truly, question.measure, said, q)

@@ -17,13 +17,15 @@ from demele.core.errors import InputError
 from demele.core.results import Note
 from demele.core.sentences import arg, in_code
 from demele.evaluation.comparison.audit_bet import proved
-from demele.evaluation.comparison.audit_claims import Drawn, claims_of, margins
+from demele.evaluation.comparison.audit_claims import Drawn, Sampling, claims_of, margins
 from demele.evaluation.comparison.audit_views import View, view_of
 from demele.evaluation.comparison.betting import unseen_losses
 from demele.evaluation.comparison.bounded import bounded
+from demele.evaluation.comparison.grouped import GroupedPairs, degrees_of, design_effect
 from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
-from demele.evaluation.intervals import normal_quantile, overlap_reach
+from demele.evaluation.intervals import overlap_reach
 from demele.evaluation.question import Outcomes, Question
+from demele.evaluation.row_groups import student_share
 from demele.noise.audit import CodedAudit
 from demele.noise.budget import noise_budget
 
@@ -83,7 +85,7 @@ def audited(question: Question) -> Outcomes:
     models, positions = np.unique(np.concatenate([question.established, question.candidate]), return_inverse=True)
     first, second = positions[: question.n_pairs], positions[question.n_pairs :]
     view, drawn = view_of(question, audit, models), Drawn.of(audit)
-    sampling = view.sampling(first, second) if question.target == "population" else None
+    sampling = _sampling(question, view, first, second)
     claims = claims_of(view, drawn, first, second, sampling)
     design_ends = margins(view, drawn, level=question.level, sampled=False)
     # Counting is dear for many models, and needed only where the expert may be wrong.
@@ -98,7 +100,9 @@ def audited(question: Question) -> Outcomes:
     if sampling is not None and question.measure == "accuracy":
         below = np.where(shown[0], below, _careful(question, below, difference, sampling))
         above = np.where(shown[1], above, _careful(question, above, -difference, sampling))
-    ends = design_ends if sampling is None else margins(view, drawn, level=question.level, sampled=True)
+    ends = design_ends
+    if sampling is not None:
+        ends = margins(view, drawn, level=question.level, sampled=True, share=_shares(question, view))
     estimated = Outcomes(
         candidate=shown[0],
         established=shown[1],
@@ -118,15 +122,52 @@ def audited(question: Question) -> Outcomes:
     return with_expert_errors(question, decided, disagreements)
 
 
-def _careful(question: Question, distance: Floats, difference: Floats, sampling: tuple[Floats, Floats]) -> Floats:
+def _sampling(question: Question, view: View, first: Positions, second: Positions) -> Sampling | None:
+    """Return how the sampling of the test set moves each difference: of rows, or of groups with all their rows.
+
+    Of groups, the variance is that of rows apart times the design effect of what the guess says; degrees of freedom are
+    one less than the groups in which the two disagree.
+    """
+    if question.target != "population":
+        return None
+    variance, step = view.sampling(first, second)
+    groups = question.clusters
+    if groups is None:
+        return Sampling(variance, step)
+    effects, degrees = np.ones(first.size), np.ones(first.size)
+    scale = 1.0 if question.measure != "accuracy" else float(question.data.n) ** 2
+    for pair, (one, other) in enumerate(zip(first, second, strict=True)):
+        expected, size = view.terms(int(one), int(other))
+        effects[pair] = design_effect(expected, size, groups, float(variance[pair]) * scale)
+        degrees[pair] = degrees_of(int(np.count_nonzero(groups.sums(size))), question.tail)
+    return Sampling(variance * effects, step, degrees)
+
+
+def _shares(question: Question, view: View) -> Floats:
+    """Return what share of the trials of each model counts, where rows come in groups."""
+    groups, shares = question.clusters, np.ones(view.value.size)
+    if groups is None:
+        return shares
+    for model in range(shares.size):
+        expected, size = view.terms(None, model)
+        variance = float(size @ size)
+        if question.measure == "accuracy":
+            variance *= float(view.value[model] * (1 - view.value[model]))
+        effect = design_effect(expected, size, groups, variance)
+        shares[model] = student_share(groups.count - 1, level=question.level) / effect
+    return shares
+
+
+def _careful(question: Question, distance: Floats, difference: Floats, sampling: Sampling) -> Floats:
     """Return how far an end lies from the estimate, where no claim rests on it: its sampling at least as exact limits.
 
     The variance of few disagreements says little of a population that is seldom met: none of 2000 leaves 3.7 open.
     """
-    n = question.data.n
-    d = np.rint(sampling[0] * n**2)
-    used = normal_quantile(1 - question.tail) * np.sqrt(sampling[0]) + sampling[1]
-    exact = unseen_losses(d, difference * n, n, question.tail) / n
+    n, used = question.data.n, sampling.reach(question.tail)
+    if question.clusters is None:
+        exact = unseen_losses(np.rint(sampling.variance * n**2), difference * n, n, question.tail) / n
+    else:
+        exact = GroupedPairs.asked(question, question.clusters).unseen(difference * n, question.tail) / n
     found: Floats = np.sqrt(np.maximum(distance**2 - used**2, 0) + np.maximum(used, exact) ** 2)
     return found
 

@@ -330,7 +330,7 @@ def sampling_gap(disagreements: ArrayLike, tail: float) -> NDArray[np.int64]:
     return np.maximum(np.maximum(*reach), 0).astype(np.int64)
 
 
-def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: int, tail: float) -> Floats:
+def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: ArrayLike, tail: float) -> Floats:
     """How many more instances like those lost a population may have than a test set shows, scaled to its size.
 
     Parameters
@@ -354,5 +354,6 @@ def unseen_losses(disagreements: ArrayLike, gap: ArrayLike, n: int, tail: float)
     """
     d = np.asarray(disagreements, dtype=np.float64)
     lost = np.clip((d - np.asarray(gap, dtype=np.float64)) / 2, 0, d)
-    found: Floats = n * exact_interval(lost, np.full(lost.shape, n), level=1 - 2 * tail)[1] - lost
+    size = np.asarray(n, dtype=np.float64)
+    found: Floats = size * exact_interval(lost, np.broadcast_to(size, lost.shape), level=1 - 2 * tail)[1] - lost
     return found

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Note
+from demele.evaluation.comparison.classic import model_shares
 from demele.evaluation.comparison.cleaned import after_cleaning
+from demele.evaluation.comparison.grouped import group_counts, grouped_bears, grouped_population
 from demele.evaluation.intervals import exact_interval, normal_quantile, overlap_gap, score_interval
 from demele.evaluation.question import Outcomes, PairCounts, Question, mirror
+from demele.evaluation.row_groups import alike_share
 from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -23,7 +26,7 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 #: Methods that decide by the overlap of two intervals, whatever else they do first.
-_BY_OVERLAP = ("classic", "reference", "prudent-v1", "prudent-v2", "cleaned")
+BY_OVERLAP = ("classic", "reference", "prudent-v1", "prudent-v2", "cleaned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,10 @@ def bounded(question: Question) -> Outcomes:
     decide = {"population": _population, "sample": _sample, "overlap": _overlap}[question.target]
     (candidate, low, p_value), (established, high, _) = (decide(side, noise_error) for side in sides)
     first, second = question.sides()
-    kept = [_moved_interval(side.successes, question, budget) for side in (first, second)]
+    kept = [
+        _moved_interval(side.successes, question, budget, models)
+        for side, models in ((first, question.established), (second, question.candidate))
+    ]
     return Outcomes(
         candidate=candidate,
         established=established,
@@ -97,7 +103,9 @@ def bounded(question: Question) -> Outcomes:
         low=low,
         high=-high,
         method={
-            "population": "exact paired interval at the worst case",
+            "population": "exact paired interval at the worst case"
+            if question.clusters is None
+            else "paired t interval of groups at the worst case",
             "sample": "worst case",
             "overlap": "overlap of score intervals at the worst case",
         }[question.target],
@@ -127,14 +135,16 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
         ones of the reference). For the methods that look whether intervals overlap, and for the target ``"overlap"``:
         the two score intervals would stay apart on every set of right labels. For the target ``"sample"``: the
         difference keeps its sign. For the target ``"population"``: McNemar's exact test at ``question.tail`` would
-        still reject. It is asked of the labels alone, without the audit or the noise that a method also used.
+        still reject, or the paired test of groups. It is asked of the labels alone, without the audit or the noise that
+        a method also used.
     outcomes : Outcomes, optional
         What the method said: only the claim that it makes is then followed. Otherwise whichever holds without noise.
 
     Returns
     -------
     array of int64, shape (n_pairs,)
-        -1 where the claim does not hold even if every label is right, and for ``"label-free"``, which uses no label.
+        -1 where the claim does not hold even if every label is right, and for ``"label-free"``, which uses no label,
+        and where the intervals of groups overlap: how wide they were on other labels is not known.
 
     Notes
     -----
@@ -144,14 +154,20 @@ def breakdown(question: Question, method_name: str, *, outcomes: Outcomes | None
     interval of h2 - m of n is above that of h1 + m of n. All are exact: with one wrong label more, some right labels
     undo the claim.
     """
-    if method_name == "label-free":
+    if method_name == "label-free" or (question.clusters is not None and method_name in BY_OVERLAP):
         return np.full(question.n_pairs, -1)
     asked = _as_used(question, method_name)
-    by_overlap = method_name in _BY_OVERLAP or question.target == "overlap"
+    by_overlap = method_name in BY_OVERLAP or question.target == "overlap"
     counts = asked.counts()
     first, second = (side.successes.astype(np.int64) for side in asked.sides())
     if by_overlap:
         forward, backward = (_overlap_bears(*pair, asked) for pair in ((first, second), (second, first)))
+    elif question.clusters is not None:
+        sums = [group_counts(asked, question.clusters, pair) for pair in range(question.n_pairs)]
+        forward, backward = (
+            np.array([grouped_bears(side, question.clusters, question.tail) for side in sides], dtype=np.int64)
+            for sides in (sums, [one.mirror() for one in sums])
+        )
     elif question.target == "sample":
         forward, backward = (_sign_bears(gap) for gap in (counts.won - counts.lost, counts.lost - counts.won))
     else:
@@ -233,6 +249,11 @@ class _Claim:
 
 
 def _population(claim: _Claim, noise_error: float) -> tuple[Flags, Floats, Floats]:
+    clusters = claim.question.clusters
+    if clusters is not None:
+        tail = claim.question.tail - noise_error
+        shown, low, p = grouped_population(claim.question, clusters, claim.reach.drop, tail)
+        return shown, low, np.minimum(p + noise_error, 1.0)
     lost, won = worst_counts(claim.counts, claim.reach)
     p = mcnemar_p(lost, won)
     # Below an even share the trade of one exchanged for two granted turns around; no test rejects there, so say 1.
@@ -323,13 +344,19 @@ def _reach_by_class(question: Question, budget: NoiseBudget) -> Reach:
     return Reach(exchange, grant, fall, np.full(question.n_pairs, budget.wrong, dtype=np.int64))
 
 
-def _moved_interval(successes: Floats, question: Question, budget: NoiseBudget) -> tuple[Floats, Floats]:
+def _moved_interval(
+    successes: Floats, question: Question, budget: NoiseBudget, models: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
     """Union of the score intervals over the numbers right that the noise allows; limits of it share the error."""
     n = question.data.n
     trials = np.full(successes.size, float(n))
     level = question.level if budget.level is None else (1 + question.level) / 2
-    low, _ = score_interval(np.maximum(successes - budget.wrong, 0), trials, level=level)
-    _, high = score_interval(np.minimum(successes + budget.wrong, n), trials, level=level)
+    share: Floats | float = 1.0
+    if question.clusters is not None:
+        # Wrong labels may hide that the rows of each group are all alike.
+        share = alike_share(question.clusters, level=level) if budget.wrong else model_shares(question, models, level)
+    low, _ = score_interval(np.maximum(successes - budget.wrong, 0) * share, trials * share, level=level)
+    _, high = score_interval(np.minimum(successes + budget.wrong, n) * share, trials * share, level=level)
     return low, high
 
 

@@ -12,11 +12,12 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
 from demele.core.sentences import arg, setting
 from demele.core.table_columns import as_column, check_same_order
-from demele.evaluation.comparison.methods import MethodSpec, resolved
+from demele.evaluation.comparison.methods import METHODS, MethodSpec, resolved
 from demele.evaluation.expert_errors import read_expert_error, refuse_without_expert
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Question, Target, classes_of, coded_like, read_noise
 from demele.evaluation.results import Measure
+from demele.evaluation.row_groups import Groups, read_groups, refuse_whole_groups
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -42,6 +43,7 @@ class Knowledge:
     errors: str = "any"
     expert_error: float = 0.0
     expert_errors: str = "adversarial"
+    groups: object = None
 
     def given(self) -> frozenset[str]:
         """Names of what is known; an audit is also knowledge of the noise."""
@@ -116,6 +118,9 @@ def ask(
         raise InputError(
             ("expert_error", "exact"), "the proved verdict takes the expert for right; leave one of them out"
         )
+    aim = target or spec.targets[0]
+    groups = read_groups(knowledge.groups, data.n, population=aim == "population")
+    refuse_groups(spec, aim, groups, exact=exact, errors=knowledge.errors)
     suspects, suggested = _cleaned(knowledge.cleaning, data)
     order = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     question = Question(
@@ -125,7 +130,7 @@ def ask(
         measure=inner,  # type: ignore[arg-type]
         of=index,
         level=level,
-        target=target or spec.targets[0],  # type: ignore[arg-type]
+        target=aim,  # type: ignore[arg-type]
         noise=noise,
         audit=None if audit is None else audit.coded(words, data.n),
         true_labels=coded_like(knowledge.true_labels, data, "true_labels"),
@@ -139,8 +144,11 @@ def ask(
         seed=seed,
         exact=exact,
         errors=knowledge.errors,  # type: ignore[arg-type]
+        groups=groups,
     )
-    for name in ("true_labels", "difficulty", "reference"):
+    if question.clusters is not None and question.audit is not None:
+        refuse_whole_groups(question.clusters, question.audit)
+    for name in ("true_labels", "difficulty", "reference", "groups"):
         check_same_order(getattr(knowledge, name), labels, (name, argument))
     return spec, question, data
 
@@ -163,6 +171,36 @@ def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact
             "errors",
             "'undirected' makes a second interval of a difference of accuracies from a uniform audit; give "
             "such an audit, or leave errors out",
+        )
+
+
+def refuse_groups(spec: MethodSpec, target: str, groups: Groups | None, *, exact: bool, errors: str) -> None:
+    """Refuse rows in groups where what is asked for keeps its level for rows apart only.
+
+    Raises
+    ------
+    InputError
+    """
+    if groups is None or groups.single:
+        return
+    if not spec.groups:
+        able = ", ".join(name for name, other in METHODS.items() if other.groups)
+        raise InputError("groups", f"method {spec.name!r} takes all rows as apart; methods with groups are {able}")
+    if target == "overlap":
+        raise InputError(
+            ("groups", "target"),
+            "'overlap' is defined by intervals of rows apart on right labels; how wide those of groups would be "
+            f"depends on labels that are not known; use {setting(target='population')}",
+        )
+    if exact and target == "population":
+        raise InputError(
+            ("groups", "exact"),
+            "no theorem covers the sampling of groups of unequal size; leave one of them out, or ask about these rows "
+            f"alone, {setting(target='sample')}",
+        )
+    if errors == "undirected" and target == "population":
+        raise InputError(
+            ("groups", "errors"), "the interval for 'undirected' errors is for rows apart; leave one of them out"
         )
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
-from demele.evaluation.intervals import score_interval
-from demele.evaluation.question import Outcomes, Question, as_value
+from demele.evaluation.question import Outcomes, Question, Sides, as_value
+from demele.evaluation.row_groups import effective_share, ends_at, row_counts
 
 Floats = NDArray[np.float64]
 
@@ -27,10 +27,8 @@ def overlap(question: Question, *, assumptions: tuple[str, ...], kind: str = "sa
     """Decide by the overlap of two score intervals, as they are."""
     first, second = question.sides()
     intervals = [
-        tuple(
-            as_value(end, question.measure) for end in score_interval(side.successes, side.trials, level=question.level)
-        )
-        for side in (first, second)
+        tuple(as_value(end, question.measure) for end in _score_ends(question, side, models))
+        for side, models in ((first, question.established), (second, question.candidate))
     ]
     values = [as_value(side.proportion, question.measure) for side in (first, second)]
     return from_intervals(
@@ -40,6 +38,22 @@ def overlap(question: Question, *, assumptions: tuple[str, ...], kind: str = "sa
         assumptions=assumptions,
         kind=kind,
     )
+
+
+def _score_ends(question: Question, side: Sides, models: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Score intervals of one model per pair; of rows in groups at their effective number."""
+    share = 1.0 if question.clusters is None else model_shares(question, models, question.level)
+    return ends_at(side.successes, side.trials, share, level=question.level)
+
+
+def model_shares(question: Question, models: NDArray[np.intp], level: float) -> Floats:
+    """Return what share of the trials of each model counts, where rows come in groups."""
+    share = np.ones(len(question.data.predictions))
+    if question.clusters is not None:
+        for model in np.unique(models):
+            counted = row_counts(question.data, question.measure, question.of, int(model))
+            share[model] = effective_share(*counted, question.clusters, level=level)
+    return share[models]
 
 
 def from_intervals(

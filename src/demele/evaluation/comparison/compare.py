@@ -36,6 +36,7 @@ def compare(
     errors: Literal["any", "undirected"] = "any",
     expert_error: float = 0.0,
     expert_errors: ExpertErrors = "adversarial",
+    groups: object = None,
     names: tuple[str, str] = ("established", "candidate"),
     seed: int = 0,
 ) -> Decision:
@@ -87,6 +88,10 @@ def compare(
         ``"audited"`` and ``"sequential"``, on accuracy. 0 takes the expert for right.
     expert_errors : {"adversarial", "random"}
         Where: wherever it hurts most, or at random whatever the predictions, with any other class alike.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as the patient of each image: numbers or names, at least 10 of them. Claims
+        about a population are then about groups to come, with their rows; for ``"classic"``, ``"reference"``,
+        ``"bounded"``, ``"audited"`` and ``"sequential"``. With one row per group nothing changes.
     names : tuple of str
         What to call the two.
     seed : int >= 0
@@ -140,6 +145,7 @@ def compare(
         errors=errors,
         expert_error=expert_error,
         expert_errors=expert_errors,
+        groups=groups,
     )
     spec, question, data = ask(
         {first: established, second: candidate},

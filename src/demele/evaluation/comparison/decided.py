@@ -12,17 +12,18 @@ from demele.core.sentences import in_code, setting
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.evaluation.comparison.audit_estimate import UNDIRECTED, undirected_interval
-from demele.evaluation.comparison.bounded import breakdown
+from demele.evaluation.comparison.bounded import BY_OVERLAP, breakdown
+from demele.evaluation.comparison.grouped import GroupedPairs
 from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.comparison.prospect import prospect
 from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
 from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import largest_class_notes
 from demele.evaluation.question import Outcomes, Question, as_value, sides
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
+from demele.evaluation.row_groups import effective_rows, group_notes, row_counts, score_ends
 from demele.noise.square_tables import digest
 
 #: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
@@ -62,10 +63,13 @@ def decision(
         }
         if question.audit is not None and spec.name in _AUDITED and question.audit.design != "selective":
             details["wrong_labels_estimated"] = question.audit.wrong_labels(data.labels)
-        if spec.name not in _NO_PROSPECT:
+        if spec.name not in _NO_PROSPECT and question.clusters is None:
             details["prospect"] = prospect(question, pair)
-        if verdict != "undecided":
+        if verdict != "undecided" and (question.clusters is None or spec.name not in BY_OVERLAP):
             bears = Breakdown(labels=int(breakdown(question, spec.name, outcomes=outcomes)[pair]), n=data.n)
+    if question.clusters is not None:
+        worth = effective_rows(data, question.measure, question.of, models, question.clusters)
+        details |= {"groups": question.clusters.count, "effective_rows": worth}
     interval = Interval(low=low, high=high, level=question.level, method=outcomes.method, kind=outcomes.kind)
     return Decision(
         verdict=verdict,
@@ -155,7 +159,9 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         names=tuple(question.data.names[model] for model in compared),
     )
     # Where a third classifier stands for the labels, agreement with it is what is asked, not accuracy.
-    weak = () if spec.name == "label-free" else largest_class_notes(alone, level=question.level)
+    weak = (
+        () if spec.name == "label-free" else largest_class_notes(alone, level=question.level, groups=question.clusters)
+    )
     unused = (
         Note(
             code="unused",
@@ -166,7 +172,20 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         for name, methods in uses.items()
         if getattr(question, name) is not None and spec.name not in methods
     )
-    return (*found, *weak, *unused)
+    return (*found, *_group_notes(question), *weak, *unused)
+
+
+def _group_notes(question: Question) -> tuple[Note, ...]:
+    """Say what groups there are, and what the rows are worth for the one pair that is asked about."""
+    groups = question.clusters
+    if groups is None:
+        return group_notes(question.groups, used=False)
+    worth = None
+    if question.n_pairs == 1:
+        pair = int(question.established[0]), int(question.candidate[0])
+        worth = effective_rows(question.data, question.measure, question.of, pair, groups)
+    largest = float(GroupedPairs.asked(question, groups).largest.max())
+    return group_notes(groups, used=True, apart=worth, largest=largest)
 
 
 def _estimate_interval(
@@ -252,6 +271,8 @@ def signature(spec: MethodSpec, question: Question, measure: str) -> Signature:
         "reference": ("true_labels", (question.true_labels,)),
     }
     met = {"n": str(question.data.n)}
+    if question.clusters is not None:
+        met["groups"] = digest(question.clusters.codes)
     if spec.name in looked_at:
         name, parts = looked_at[spec.name]
         met[name] = digest(*parts)
@@ -268,11 +289,12 @@ def estimate(
     """Present the measure of one classifier: apparent, and as a method corrects it."""
     alone = replace(question.data, predictions=question.data.predictions[[model]])
     side = sides(alone, question.measure, question.of)
-    low, high = (
-        as_value(end, question.measure) for end in score_interval(side.successes, side.trials, level=question.level)
+    own = score_ends(
+        *row_counts(question.data, question.measure, question.of, model), question.groups, level=question.level
     )
+    low, high = (float(as_value(np.asarray(end), question.measure)) for end in own)
+    apparent = low, high
     value, hits = float(as_value(side.proportion, question.measure)[0]), float(side.successes[0])
-    apparent = (float(low[0]), float(high[0]))
     corrected = None if ends is None else (float(ends[0][pair]), float(ends[1][pair]))
     if measure == "error":
         value, hits, apparent = 1 - value, question.data.n - hits, (1 - apparent[1], 1 - apparent[0])

@@ -14,6 +14,8 @@ Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
 
 #: What every claim about new instances assumes.
 RANDOM_INSTANCES = "The instances are a random sample of those to come."
+#: What it assumes of rows that belong together.
+RANDOM_GROUPS = "The groups, with their rows, are a random sample of those to come."
 
 _ALL = ("accuracy", "precision", "recall", "f1")
 
@@ -24,7 +26,7 @@ class MethodSpec:
 
     ``where`` is ``module:function``, imported when it is used; ``promise`` says when it errs, in a sentence;
     ``p_values`` whether several comparisons can share an error by Holm's procedure (else they share the level by
-    Bonferroni's).
+    Bonferroni's); ``groups`` whether its errors are kept for rows that come in groups.
     """
 
     name: str
@@ -37,6 +39,7 @@ class MethodSpec:
     measures: tuple[str, ...] = _ALL
     targets: tuple[str, ...] = ("population",)
     p_values: bool = False
+    groups: bool = False
 
     @property
     def bibtex(self) -> str:
@@ -48,8 +51,9 @@ class MethodSpec:
         module, _, function = self.where.partition(":")
         found: Callable[[Question], Outcomes] = getattr(importlib.import_module(module), function)
         outcomes = found(question)
-        if question.target == "population" and RANDOM_INSTANCES not in outcomes.assumptions:
-            return replace(outcomes, assumptions=(*outcomes.assumptions, RANDOM_INSTANCES))
+        random = RANDOM_INSTANCES if question.clusters is None else RANDOM_GROUPS
+        if question.target == "population" and random not in outcomes.assumptions:
+            return replace(outcomes, assumptions=(*outcomes.assumptions, random))
         return outcomes
 
 
@@ -63,6 +67,7 @@ METHODS: dict[str, MethodSpec] = {
             promise="Errs as often as the labels mislead: only right labels keep its level.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
+            groups=True,
         ),
         MethodSpec(
             name="reference",
@@ -72,6 +77,7 @@ METHODS: dict[str, MethodSpec] = {
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
             needs=("true_labels",),
+            groups=True,
         ),
         MethodSpec(
             name="prudent-v1",
@@ -122,6 +128,7 @@ METHODS: dict[str, MethodSpec] = {
             measures=("accuracy",),
             targets=("population", "sample", "overlap"),
             p_values=True,
+            groups=True,
         ),
         MethodSpec(
             name="audited",
@@ -134,6 +141,7 @@ METHODS: dict[str, MethodSpec] = {
             needs=("audit",),
             targets=("population", "sample", "overlap"),
             p_values=True,
+            groups=True,
         ),
         MethodSpec(
             name="sequential",
@@ -146,6 +154,7 @@ METHODS: dict[str, MethodSpec] = {
             measures=("accuracy",),
             targets=("population", "sample", "overlap"),
             p_values=True,
+            groups=True,
         ),
     )
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from demele.evaluation.comparison.audit_claims import Claim, Evidence
+from demele.evaluation.comparison.audit_claims import Claim, Evidence, Sampling
 from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Question
 from demele.evaluation.rare_sums import Guard, SampledSum
@@ -70,7 +70,7 @@ def prospect(
                 guard=Guard(_one(weight), _one(2 / n if won + lost + neither > 0 else 0.0)),
                 sampling=None
                 if question.target != "population"
-                else (_one((lost + won + neither) / n**2), _one(1 / n)),
+                else Sampling(_one((lost + won + neither) / n**2), _one(1 / n)),
             )
             distance = float(claim.distance(tail)[0])
             needed = 0.0

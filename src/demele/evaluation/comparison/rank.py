@@ -58,6 +58,7 @@ def rank(
     exact: bool = False,
     expert_error: float = 0.0,
     expert_errors: ExpertErrors = "adversarial",
+    groups: object = None,
     title: str | None = None,
     seed: int = 0,
 ) -> Ranking:
@@ -73,7 +74,7 @@ def rank(
         As in :func:`demele.evaluation.compare`.
     level : float in (0, 1)
         Of all verdicts together: one or more of them is wrong with probability 1 - level at most.
-    expert_error, expert_errors
+    expert_error, expert_errors, groups
         As in :func:`demele.evaluation.compare`, for each pair.
     correction : {"holm", "bonferroni", "none"}
         How the n_models (n_models - 1) claims "this one is better than that one" share the error 1 - level. Holm's
@@ -141,6 +142,7 @@ def rank(
             reference=reference,
             expert_error=expert_error,
             expert_errors=expert_errors,
+            groups=groups,
         ),
         exact=exact,
     )

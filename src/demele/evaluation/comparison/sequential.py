@@ -15,9 +15,9 @@ from demele.core.seeds import rng_for
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
-from demele.evaluation.comparison.checked_options import two_names
+from demele.evaluation.comparison.checked_options import refuse_groups, two_names
 from demele.evaluation.comparison.decided import decision
-from demele.evaluation.comparison.methods import METHODS, RANDOM_INSTANCES
+from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
 from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
 from demele.evaluation.expert_errors import (
     ExpertErrors,
@@ -29,6 +29,7 @@ from demele.evaluation.expert_errors import (
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Outcomes, Question, Target, classes_of, read_noise
 from demele.evaluation.results import Decision, ExpertBreakdown
+from demele.evaluation.row_groups import read_groups
 from demele.noise.audit_drawing import read_doubt
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -57,7 +58,7 @@ class SequentialComparison:
     classes : sequence, optional
         All classes; by default those of the labels.
     names : tuple of str
-    expert_error, expert_errors
+    expert_error, expert_errors, groups
         As in :func:`demele.evaluation.compare`.
     cap : int, optional
         Labels to ask for at most.
@@ -107,6 +108,7 @@ class SequentialComparison:
         names: tuple[str, str] = ("established", "candidate"),
         expert_error: float = 0.0,
         expert_errors: ExpertErrors = "adversarial",
+        groups: object = None,
         cap: int | None = None,
         seed: int = 0,
     ) -> None:
@@ -128,7 +130,9 @@ class SequentialComparison:
             expert_error=error,
             expert_errors=kind,
             seed=self.seed,
+            groups=read_groups(groups, data.n, population=target == "population"),
         )
+        refuse_groups(METHODS["sequential"], target, self._question.groups, exact=False, errors="any")
         self._doubt = None if doubt is None else read_doubt(doubt, data.n)
         self._counts = self._question.counts()
         self._terms = terms(self._question, self._counts.disagreements)
@@ -345,7 +349,7 @@ class SequentialComparison:
             assumptions=(
                 expert_assumption(self._question, "Expert labels are right."),
                 "The seed was chosen before any expert label was known.",
-                *((RANDOM_INSTANCES,) if self._question.target == "population" else ()),
+                *((self._sampled(),) if target == "population" else ()),
             ),
             notes=notes,
             details={
@@ -362,6 +366,9 @@ class SequentialComparison:
             },
         )
         return with_expert_errors(self._question, outcomes, self._counts.disagreements)
+
+    def _sampled(self) -> str:
+        return RANDOM_INSTANCES if self._question.clusters is None else RANDOM_GROUPS
 
     def _expert_breakdown(self, shown: list[str]) -> ExpertBreakdown | None:
         """How many of the expert's labels may be wrong, with the same rows asked, while the one claim shown stands."""

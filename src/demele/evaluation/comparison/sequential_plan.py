@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
+from demele.evaluation.comparison.grouped import GroupedPairs
 from demele.evaluation.expert_errors import allowed_rows, kept_share
 from demele.evaluation.intervals import overlap_gap
 from demele.evaluation.question import Question
@@ -31,7 +32,7 @@ class Terms:
     ``gap``: the claim is that one classifier is right on more than so many instances more. ``bet``: error of the bet.
     ``spent``: error that went elsewhere (to sampling, or to the limit of the number of wrong labels); the two sum to
     the error of the claim. ``sampling``: what chance may add to the gap in a test set if the claim is false.
-    ``population``: whether it adds anything.
+    ``population``: whether it adds anything. ``grouped``: how the disagreements lie in groups, if rows come in these.
     """
 
     gap: Floats
@@ -39,6 +40,7 @@ class Terms:
     spent: float
     sampling: Floats
     population: bool = False
+    grouped: GroupedPairs | None = None
 
     def spread(self, low: Floats, high: Floats, disagreements: NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
         """Return the limits of the gap of the population, from those of the gap on these rows; shape (pairs,).
@@ -52,7 +54,12 @@ class Terms:
         ends = []
         for end in (low, -high):
             today = end - self.sampling
-            careful = np.minimum(today, end - unseen_losses(disagreements, end, n, self.spent))
+            unseen = (
+                unseen_losses(disagreements, end, n, self.spent)
+                if self.grouped is None
+                else self.grouped.unseen(end, self.spent)
+            )
+            careful = np.minimum(today, end - unseen)
             ends.append(np.where(today > 0, today, careful))
         return ends[0], -ends[1]
 
@@ -70,8 +77,13 @@ def terms(question: Question, disagreements: NDArray[np.int64]) -> Terms:
     if question.target == "sample":
         return Terms(none + allowed, tail, 0.0, none)
     if question.target == "population":
-        chance = sampling_gap(disagreements, tail / 2).astype(np.float64)
-        return Terms(chance + allowed, tail / 2, tail / 2, chance, population=True)
+        grouped = None if question.clusters is None else GroupedPairs.asked(question, question.clusters)
+        chance = (
+            sampling_gap(disagreements, tail / 2).astype(np.float64)
+            if grouped is None
+            else grouped.sampling_gap(tail / 2)
+        )
+        return Terms(chance + allowed, tail / 2, tail / 2, chance, population=True, grouped=grouped)
     wrong, spent = wrong_labels(question, NOISE_SHARE * tail)
     first, second = question.sides()
     gap = overlap_gap(first.successes, second.successes, question.data.n, wrong=wrong, level=question.level)

@@ -15,7 +15,7 @@ from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
 from demele.evaluation.expert_errors import ExpertErrors, read_expert_error
-from demele.evaluation.intervals import checked_confidence, score_interval
+from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.measures.assessment import Assessment
 from demele.evaluation.measures.confusion import MAX_CLASSES, Average, ConfusionCounts
 from demele.evaluation.measures.correction import union_interval
@@ -30,7 +30,17 @@ from demele.evaluation.measures.label_knowledge import (
 from demele.evaluation.measures.largest_class import always_predicting
 from demele.evaluation.question import as_value, classes_of
 from demele.evaluation.results import Estimate
+from demele.evaluation.row_groups import (
+    Groups,
+    class_shares,
+    effective_share,
+    ends_at,
+    group_notes,
+    read_groups,
+    row_counts,
+)
 from demele.noise.audit import Audit
+from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
@@ -53,6 +63,7 @@ def assess(
     average: str | Sequence[str] = ("macro", "weighted"),
     expert_error: float = 0.0,
     expert_errors: ExpertErrors = "adversarial",
+    groups: object = None,
 ) -> Assessment:
     """Measure a classifier on labels that may be wrong, and say what its correct measures may be.
 
@@ -87,6 +98,9 @@ def assess(
     expert_errors : {"adversarial", "random"}
         Wherever it hurts most, or at random whatever the predictions, with any other class alike: the accuracy A then
         shows as A (1 - e K / (K - 1)) + e / (K - 1), and its interval is turned back.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as the patient of each image: numbers or names, at least 10 of them. Intervals
+        are then about groups to come, with their rows. With one row per group nothing changes.
 
     Returns
     -------
@@ -151,11 +165,14 @@ def assess(
         )
     if rate is not None and not isinstance(rate, float):
         rate = rate.ordered(data.vocabulary.classes)
+    together = read_groups(groups, data.n)
+    clusters = None if together is None or together.single else together
     table = ConfusionCounts(table_of(data), data.vocabulary.classes)
     errs = read_expert_error(expert_error, expert_errors, k=data.k)
-    knowledge = knowledge_of(data, table, rate, expert, true_labels, level, errs)
+    knowledge = knowledge_of(data, table, rate, expert, true_labels, level, errs, clusters)
     check_same_order(true_labels, labels, ("true_labels", "labels"))
-    every = _Estimates(data, table, knowledge, level)
+    check_same_order(groups, labels, ("groups", "labels"))
+    every = _Estimates(data, table, knowledge, level, clusters)
     estimates = [every.accuracy, every.error]
     if per_class:
         columns = [every.of_classes(measure) for measure in CLASS_MEASURES]
@@ -167,9 +184,9 @@ def assess(
         classes=data.vocabulary.classes,
         level=level,
         confusion=table,
-        assumptions=knowledge.assumptions,
-        notes=(*_notes(table, estimates), *knowledge.notes, *every.notes(estimates)),
-        signature=_signature(data, rate, knowledge, level, per_class=per_class, averages=averages),
+        assumptions=_assumptions(knowledge, clusters),
+        notes=(*_notes(table, estimates), *knowledge.notes, *every.notes(estimates), *_group_notes(data, together)),
+        signature=_signature(data, rate, knowledge, level, clusters, per_class=per_class, averages=averages),
     )
 
 
@@ -179,7 +196,15 @@ def assess(
 class _Estimates:
     """Turns counts and knowledge into estimates."""
 
-    def __init__(self, data: Labelled, table: ConfusionCounts, knowledge: LabelKnowledge, level: float) -> None:
+    def __init__(
+        self,
+        data: Labelled,
+        table: ConfusionCounts,
+        knowledge: LabelKnowledge,
+        level: float,
+        groups: Groups | None,
+    ) -> None:
+        self.data, self.groups = data, groups
         self.classes, self.table, self.knowledge, self.level = data.vocabulary.classes, table, knowledge, level
         self.cut: list[tuple[str, Any]] = []
         self.ends: dict[str, tuple[tuple[Floats, Floats], tuple[Floats, Floats] | None]] = {}
@@ -243,19 +268,27 @@ class _Estimates:
         return notes
 
     def _score(self, measure: str, level: float) -> tuple[Floats, Floats]:
-        low, high = score_interval(self.table.right, trials_of(measure, self.table), level=level)
+        right, trials = self.table.right.astype(float), trials_of(measure, self.table).astype(float)
+        return self._ends(measure, right, trials, level)
+
+    def _ends(self, measure: str, right: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
+        """Score intervals, of rows in groups at their effective number."""
+        share: Floats | float = 1.0
+        if self.groups is not None:
+            share = class_shares(self.data, measure, self.groups, level=level)
+        low, high = ends_at(right, trials, share, level=level)
         return as_value(low, measure), as_value(high, measure)
 
     def _several(self, measure: str, right: Floats, trials: Floats, values: Floats) -> list[Estimate]:
         names: tuple[Any, ...] = (None,) if measure == "accuracy" else self.classes
-        apparent = tuple(as_value(end, measure) for end in score_interval(right, trials, level=self.level))
+        apparent = self._ends(measure, right, trials, self.level)
         direct, bias = self.knowledge.direct(measure), self.knowledge.bias(measure)
         bias = None if bias is None else (np.atleast_1d(bias[0]), np.atleast_1d(bias[1]))
         moved: tuple[Floats, Floats] | None = None
         if direct is not None:
             moved = np.atleast_1d(direct[0]), np.atleast_1d(direct[1])
         elif bias is not None:
-            inner = [as_value(end, measure) for end in score_interval(right, trials, level=self.knowledge.inner)]
+            inner = self._ends(measure, right, trials, self.knowledge.inner)
             moved = _joined(union_interval(inner[0], inner[1], bias[0], bias[1]), self.knowledge.worst(measure))
         self.ends[measure] = (apparent[0], apparent[1]), moved
         return [
@@ -285,6 +318,23 @@ class _Estimates:
         if low < 0 or high > 1:
             self.cut.append(what)
         return self._interval(max(low, 0.0), min(high, 1.0), method, str(self.knowledge.kind))
+
+
+def _assumptions(knowledge: LabelKnowledge, groups: Groups | None) -> tuple[str, ...]:
+    """Return what is assumed; of rows in groups, that these are a sample."""
+    if groups is None:
+        return knowledge.assumptions
+    return "The groups, with their rows, are a random sample of those that the classifier is for.", *(
+        text for text in knowledge.assumptions if text != LabelKnowledge.assumptions[0]
+    )
+
+
+def _group_notes(data: Labelled, groups: Groups | None) -> tuple[Note, ...]:
+    """Say how many groups there are, and what their rows are worth for the accuracy on the given labels."""
+    if groups is None or groups.single:
+        return group_notes(groups, used=False)
+    share = effective_share(*row_counts(data, "accuracy", None, 0), groups, level=0.95)
+    return group_notes(groups, used=True, apart=data.n * share)
 
 
 def _mirrored(accuracy: Estimate) -> Estimate:
@@ -350,7 +400,14 @@ def _averages(average: Any) -> tuple[str, ...]:
 
 
 def _signature(
-    data: Labelled, noise: Any, knowledge: LabelKnowledge, level: float, *, per_class: bool, averages: tuple[str, ...]
+    data: Labelled,
+    noise: Any,
+    knowledge: LabelKnowledge,
+    level: float,
+    groups: Groups | None,
+    *,
+    per_class: bool,
+    averages: tuple[str, ...],
 ) -> Signature:
     arguments: dict[str, object] = {"level": level}
     if noise is not None:
@@ -363,6 +420,8 @@ def _signature(
     context = {"n": str(data.n), "classes": str(data.k), "demele": __version__}
     if knowledge.kind == "shifted":
         context["bias"] = "from true labels"
+    if groups is not None:
+        context["groups"] = digest(groups.codes)
     return Signature("assess", arguments, context)
 
 

@@ -196,8 +196,10 @@ def fourfold(labels: Indices, predictions: Indices, k: int) -> Floats:
     return np.stack([both, says - both, has - both, labels.size - says - has + both], axis=-1).astype(np.float64)
 
 
-def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarget) -> tuple[Floats, Floats]:
-    """Interval of T / U; leading axes of the cells are kept."""
+def cell_interval(
+    cells: Cells, *, level: float, exact: bool, target: AuditTarget, effect: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
+    """Interval of T / U; leading axes of the cells are kept. ``effect``: as in :func:`inverted`, if not exact."""
     if exact:
         return _exact_interval(cells, level, target)
     tail = (1 - level) / 2
@@ -214,7 +216,7 @@ def cell_interval(cells: Cells, *, level: float, exact: bool, target: AuditTarge
         squared: Floats = (reach**2).sum(axis=-1)
         return squared
 
-    ends = inverted(*cells.totals, distance, tail if target == "population" else None)
+    ends = inverted(*cells.totals, distance, tail if target == "population" else None, effect=effect)
     if cells.pooled is None:
         return ends
     likeliest = _likeliest(cells)
@@ -237,12 +239,15 @@ def _likeliest(cells: Cells) -> tuple[Floats, Floats]:
     return ends[0], ends[1]
 
 
-def inverted(t_hat: Floats, u_hat: Floats, distance: Any, tail: float | None) -> tuple[Floats, Floats]:
+def inverted(
+    t_hat: Floats, u_hat: Floats, distance: Any, tail: float | None, *, effect: Floats | float = 1.0
+) -> tuple[Floats, Floats]:
     """Return the values of T / U that are not rejected: |T - theta U| within the distance, and the sampling of rows.
 
-    On new instances T - theta U has variance U theta (1 - theta), because each row of U is one trial.
+    On new instances T - theta U has variance U theta (1 - theta), because each row of U is one trial; ``effect`` times
+    that where rows come in groups.
     """
-    z2 = 0.0 if tail is None else normal_quantile(1 - tail) ** 2
+    z2 = 0.0 if tail is None else effect * normal_quantile(1 - tail) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.clip(t_hat / u_hat, 0, 1)
     ends = []

@@ -1,7 +1,7 @@
 """One measure of one classifier, from the given labels of all rows and an expert's labels of a random sample."""
 
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,7 @@ def audited_estimate(
     target: AuditTarget = "population",
     model: int = 0,
     wrong: int | None = None,
+    effect: float | Floats = 1.0,
 ) -> tuple[float, Interval]:
     """Estimate a correct measure of one model from a random audit, with its interval.
 
@@ -151,6 +152,8 @@ def audited_estimate(
         Row of ``data.predictions``.
     wrong : int, optional
         At most so many of the given labels are wrong, if that is known.
+    effect : float or array of shape (n_classes,)
+        Design effect of new instances that come in groups; 1: they come apart.
 
     Returns
     -------
@@ -189,11 +192,12 @@ def audited_estimate(
         )
     kind = "sampling" if target == "population" else "design"
     if of == "micro" or measure in ("accuracy", "error"):
-        value, low, high = _accuracy(data, audit, level, target, model, wrong)
+        value, low, high = _accuracy(data, audit, level, target, model, wrong, effect)
         if measure == "error":
             value, low, high = 1 - value, 1 - high, 1 - low
     else:
-        found = np.stack(class_estimates(data, audit, measure, level, target=target, model=model, wrong=wrong), axis=-1)
+        known_of: dict[str, Any] = {"target": target, "model": model, "wrong": wrong, "effect": effect}
+        found = np.stack(class_estimates(data, audit, measure, level, **known_of), axis=-1)
         if isinstance(of, str):
             weights = np.ones(data.k) if of == "macro" else _true_shares(data, audit)
             known = np.isfinite(found).all(axis=1) & (weights > 0)
@@ -216,6 +220,7 @@ def class_estimates(
     target: AuditTarget = "population",
     model: int = 0,
     wrong: int | None = None,
+    effect: float | Floats = 1.0,
 ) -> tuple[Floats, Floats, Floats]:
     """Estimate precision, recall or F1 of every class, as :func:`audited_estimate` does of one.
 
@@ -228,31 +233,38 @@ def class_estimates(
         cells = replace(class_cells(data, audit, measure, model), wrong=wrong)
         t, u = cells.totals
         value = share_of(t, u)
-        low, high = cell_interval(cells, level=level, exact=False, target=target)
+        low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
     else:
-        blocks = []
+        blocks, effects = [], np.broadcast_to(np.asarray(effect, dtype=np.float64), (data.k,))
         step = max(1, VALUES_AT_ONCE // audit.k)
         for first in range(0, data.k, step):
             classes = np.arange(first, min(first + step, data.k))
             sample = weighted_sample(data, audit, measure, classes, model)
-            blocks.append((sample.value, *weighted_interval(sample, level=level, target=target, wrong=wrong)))
+            ends = weighted_interval(sample, level=level, target=target, wrong=wrong, effect=effects[classes])
+            blocks.append((sample.value, *ends))
         value, low, high = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return as_value(value, measure), as_value(low, measure), as_value(high, measure)
 
 
 def _accuracy(
-    data: Labelled, audit: CodedAudit, level: float, target: AuditTarget, model: int, wrong: int | None
+    data: Labelled,
+    audit: CodedAudit,
+    level: float,
+    target: AuditTarget,
+    model: int,
+    wrong: int | None,
+    effect: Floats | float,
 ) -> tuple[float, float, float]:
     """Value, low and high of the accuracy."""
     if audit.design == "weighted":
         sample = weighted_sample(data, audit, "accuracy", None, model)
-        low, high = weighted_interval(sample, level=level, target=target, wrong=wrong)
+        low, high = weighted_interval(sample, level=level, target=target, wrong=wrong, effect=effect)
         return float(sample.value), float(low), float(high)
     hit = data.labels == data.predictions[model]
     right, was = audit.labels == data.predictions[model][audit.rows], hit[audit.rows]
     counts = (hit.sum(), data.n, was.sum(), (was & ~right).sum(), (~was).sum(), (~was & right).sum())
     cells = replace(accuracy_cells(*counts), wrong=wrong)
-    low, high = cell_interval(cells, level=level, exact=False, target=target)
+    low, high = cell_interval(cells, level=level, exact=False, target=target, effect=effect)
     return float(share_of(*cells.totals)), float(low), float(high)
 
 
@@ -328,7 +340,12 @@ def _proportion(labels: Indices, predictions: Indices, measure: str, of: NDArray
 
 
 def weighted_interval(
-    sample: WeightedSample, *, level: float, target: AuditTarget, wrong: int | None = None
+    sample: WeightedSample,
+    *,
+    level: float,
+    target: AuditTarget,
+    wrong: int | None = None,
+    effect: Floats | float = 1.0,
 ) -> tuple[Floats, Floats]:
     """Interval of T / U: the values that the audit does not reject; leading axes of the sample are kept.
 
@@ -355,4 +372,4 @@ def weighted_interval(
             squared += (high - y) ** 2
         return squared
 
-    return inverted(*sample.totals, distance, tail if target == "population" else None)
+    return inverted(*sample.totals, distance, tail if target == "population" else None, effect=effect)

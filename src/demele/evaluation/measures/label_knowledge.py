@@ -22,6 +22,13 @@ from demele.evaluation.measures.bias_bounds import correct_bounds
 from demele.evaluation.measures.confusion import ConfusionCounts, confusion_counts
 from demele.evaluation.measures.correction import worst_case_interval
 from demele.evaluation.question import as_value, coded_like, read_noise
+from demele.evaluation.row_groups import (
+    Groups,
+    alike_share,
+    corrected_effect,
+    refuse_whole_groups,
+    row_counts,
+)
 from demele.noise.audit import Audit, CodedAudit
 from demele.noise.budget import NoiseBudget, noise_budget
 
@@ -79,6 +86,7 @@ def knowledge_of(
     true_labels: object,
     level: float,
     errs: tuple[float, ExpertErrors] = (0.0, "adversarial"),
+    groups: Groups | None = None,
 ) -> "LabelKnowledge":
     """Return what is known, from the given labels and what was supplied beside them."""
     if errs[0] and (audit is None or audit.design == "selective"):
@@ -91,8 +99,10 @@ def knowledge_of(
         return _TrueLabels(data, table, true_labels, level)
     coded = None if audit is None else audit.coded(data.vocabulary, data.n)
     if coded is not None and coded.design != "selective":
-        return _Audited(data, table, coded, level, noise, errs)
-    return LabelKnowledge() if noise is None else _Bounded(data, table, noise, coded, level)
+        if groups is not None:
+            refuse_whole_groups(groups, coded)
+        return _Audited(data, table, coded, level, noise, errs, groups)
+    return LabelKnowledge() if noise is None else _Bounded(data, table, noise, coded, level, groups)
 
 
 class LabelKnowledge:
@@ -175,8 +185,15 @@ class _Bounded(LabelKnowledge):
     kind = "bias-union"
 
     def __init__(
-        self, data: Labelled, table: ConfusionCounts, noise: Any, audit: CodedAudit | None, level: float
+        self,
+        data: Labelled,
+        table: ConfusionCounts,
+        noise: Any,
+        audit: CodedAudit | None,
+        level: float,
+        groups: Groups | None,
     ) -> None:
+        self.groups = groups
         self.apparent, self.believed, self.doubtful = table, table.counts, table.counts
         self.audit = audit
         tail = (1 - level) / 2
@@ -200,6 +217,12 @@ class _Bounded(LabelKnowledge):
         if audit is not None:
             known += (f"The expert is right on the {audit.k} audited rows.",)
             notes.append(self._prove(data, audit))
+        if groups is not None:
+            message = (
+                "rows of a group count as one, since wrong labels may hide that they are alike; precision, recall and "
+                "F1 have no corrected interval then"
+            )
+            notes.append(Note(code="groups-alike", message=message))
         self.assumptions = (LabelKnowledge.assumptions[0], *known)
         self.notes = tuple(notes)
 
@@ -243,9 +266,19 @@ class _Bounded(LabelKnowledge):
         return value - high, value - low
 
     def worst(self, measure: str) -> tuple[Floats, Floats]:
+        if self.groups is not None:
+            if measure != "accuracy":
+                return np.full(len(self.believed), np.nan), np.full(len(self.believed), np.nan)
+            share = alike_share(self.groups, level=self.inner)
+            low, high = correct_bounds("accuracy", self.believed, self.budget, doubtful=self.doubtful)
+            trials = self.believed.sum() * share
+            ends = (score_interval(end * trials, trials, level=self.inner) for end in (low, high))
+            return next(ends)[0], next(ends)[1]
         return worst_case_interval(measure, self.believed, self.budget, level=self.inner, doubtful=self.doubtful)
 
     def average_worst(self, measure: str) -> tuple[float, float]:
+        if self.groups is not None:
+            return math.nan, math.nan
         low, high = average_bounds(measure, "macro", self.believed, self.budget, doubtful=self.doubtful)
         ends = correct_bounds(measure, self.believed, self.budget, doubtful=self.doubtful)
         down, up = _widest(measure, self.apparent, ends, self.inner)
@@ -266,8 +299,9 @@ class _Audited(LabelKnowledge):
         level: float,
         rate: float | None,
         errs: tuple[float, ExpertErrors],
+        groups: Groups | None,
     ) -> None:
-        self.errs = errs
+        self.errs, self.groups = errs, groups
         self.data, self.table, self.level = data, table, level
         self.found: dict[tuple[str, str], tuple[Floats, Floats]] = {}
         self.audit: CodedAudit = audit
@@ -327,6 +361,8 @@ class _Audited(LabelKnowledge):
     def _ends(self, measure: str, target: AuditTarget) -> tuple[Floats, Floats]:
         if (measure, target) not in self.found:
             known: dict[str, Any] = {"target": target, "wrong": self.most}
+            if self.groups is not None and target == "population":
+                known["effect"] = self._effect(measure, self.groups)
             if measure == "accuracy":
                 _, interval = audited_estimate(self.data, self.audit, measure, None, self.level, **known)
                 ends = moved_ends((interval.low, interval.high), *self.errs, k=self.data.k)
@@ -336,6 +372,23 @@ class _Audited(LabelKnowledge):
                 ends = class_estimates(self.data, self.audit, measure, self.level, **known)[1:]
             self.found[measure, target] = ends
         return self.found[measure, target]
+
+    def _effect(self, measure: str, groups: Groups) -> Any:
+        """Design effects on right labels, of the accuracy or of each class."""
+        wrong = min(self.audit.wrong_labels(self.data.labels) / self.data.n, 1.0)
+        classes: Any = [None] if measure == "accuracy" else range(self.data.k)
+        if measure == "accuracy":
+            correct = [audited_estimate(self.data, self.audit, measure, None, self.level, wrong=self.most)[0]]
+        else:
+            value = class_estimates(self.data, self.audit, measure, self.level, wrong=self.most)[0]
+            correct = list(value / (2 - value) if measure == "f1" else value)
+        found = [
+            corrected_effect(
+                *row_counts(self.data, measure, of, 0), groups, wrong=wrong, correct=float(value), level=self.level
+            )
+            for of, value in zip(classes, correct, strict=True)
+        ]
+        return found[0] if measure == "accuracy" else np.array(found)
 
 
 def trials_of(measure: str, table: ConfusionCounts) -> Counts:

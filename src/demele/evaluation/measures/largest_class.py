@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Labelled, shown
 from demele.core.results import Note
-from demele.evaluation.intervals import score_interval
+from demele.evaluation.row_groups import Groups, effective_share, ends_at
 
 
 def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> tuple[object, float, str]:
@@ -17,7 +17,7 @@ def always_predicting(support: NDArray[np.int64], classes: Sequence[object]) -> 
     return name, share, f"always predicting {name!r} would agree with {share:.2%} of the given labels"
 
 
-def largest_class_notes(data: Labelled, *, level: float) -> tuple[Note, ...]:
+def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None = None) -> tuple[Note, ...]:
     """Warn of the classifiers whose interval of the accuracy on the given labels does not lie above that share.
 
     Often rows or classes of predictions and labels do not belong together: all verdicts are then worth nothing.
@@ -27,7 +27,9 @@ def largest_class_notes(data: Labelled, *, level: float) -> tuple[Note, ...]:
     support = np.bincount(data.labels, minlength=len(data.vocabulary))
     _, share, message = always_predicting(support, data.vocabulary.classes)
     hits = np.count_nonzero(data.predictions == data.labels, axis=1).astype(np.float64)
-    low, _ = score_interval(hits, np.full(hits.size, float(data.n)), level=level)
+    right, every = data.predictions == data.labels, np.ones(data.n)
+    counted = [1.0 if groups is None else effective_share(row, every, groups, level=level) for row in right]
+    low, _ = ends_at(hits, np.full(hits.size, float(data.n)), np.array(counted), level=level)
     weak = tuple(data.names[model] for model in np.flatnonzero(low <= share))
     if not weak:
         return ()

@@ -1,0 +1,281 @@
+"""How often comparisons err where rows come in groups, and intervals miss: with ``groups=``, and as rows apart.
+
+Test sets of 2000 rows in groups of 1 to 20, or of sizes that differ; two classifiers that are equally good disagree on
+13 % of them. A row repeats what its group has with the square root of ``likeness`` (1: all rows of a group are
+identical; what two rows have in common is then ``likeness``). Labels are right, wrong at random on rows or on whole
+groups, or wrong where that favours the candidate. Every claim is an error.
+
+    python -m benchmarks.clustered_comparisons [JOBS]    runs all cells, or goes on where it stopped
+    python -m benchmarks.clustered_comparisons summary   writes results/clustered_comparisons.csv
+"""
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.cases import write_rows
+from demele.core.labelled import Labelled, Vocabulary
+from demele.core.seeds import rng_for
+from demele.core.store import Store
+from demele.evaluation.comparison.audit_claims import Claim
+from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.sequential import SequentialComparison
+from demele.evaluation.intervals import exact_interval
+from demele.evaluation.question import Question
+from demele.evaluation.row_groups import Groups
+from demele.noise.audit import CodedAudit
+from demele.noise.audit_drawing import doubt, draw_audit
+from demele.runtime.work import completed
+
+RESULTS = Path(__file__).parent / "results"
+REPEATS = 600
+K = 10
+TAIL = 0.025
+#: Both right; only the established one, only the candidate; neither, unlike each other, alike.
+SHARES = np.array([0.77, 0.055, 0.055, 0.02, 0.10])
+#: Methods by what is known: name in the catalogue, noise supplied, audited rows, design.
+ASKED: dict[str, tuple[str, float | None, int, str]] = {
+    "classic": ("classic", None, 0, ""),
+    "bounded": ("bounded", 0.0, 0, ""),
+    "bounded, 20 wrong": ("bounded", 0.01, 0, ""),
+    "audited, 300 uniform": ("audited", None, 300, "uniform"),
+    "audited, 300 weighted": ("audited", None, 300, "weighted"),
+    "sequential, 1000 rows": ("sequential", None, 1000, "uniform"),
+    "sequential, asked": ("ask", None, 0, ""),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One world, and how it is asked."""
+
+    method: str
+    groups: int
+    size: int
+    likeness: float = 1.0
+    unequal: bool = False
+    noise: str = "none"
+    lead: float = 0.0
+    accuracy: float = 0.825
+    used: bool = True
+    repeats: int = REPEATS
+
+    @property
+    def name(self) -> str:
+        """Unique, in words."""
+        sizes = f"{self.groups} of {self.size}{' on average' if self.unequal else ''}"
+        parts = [self.method, sizes, f"likeness {self.likeness:g}", f"labels: {self.noise}"]
+        parts += [f"lead {self.lead:g}"] if self.lead else []
+        parts += [f"accuracy {self.accuracy:g}"] if self.accuracy != 0.825 else []
+        return ", ".join([*parts, "groups given" if self.used else "as rows apart"])
+
+
+def cells() -> list[Cell]:
+    """Everything that is measured."""
+    identical = [(2000, 1), (400, 5), (100, 20)]
+    found = []
+    for method in ASKED:
+        noise = {"bounded, 20 wrong": "worst"}.get(method, "5 % of rows" if ASKED[method][2] else "none")
+        one = Cell(method=method, groups=1, size=1, noise=noise)
+        found += [replace(one, groups=groups, size=size) for groups, size in identical]
+        found += [replace(one, groups=groups, size=size, used=False) for groups, size in identical[1:]]
+        found += [replace(one, groups=400, size=5, likeness=0.3), replace(one, groups=100, size=20, likeness=0.3)]
+        found += [replace(one, groups=100, size=20, likeness=0.0)]
+        found += [replace(one, groups=100, size=20, unequal=True), replace(one, groups=30, size=20)]
+        found += [replace(one, groups=groups, size=20) for groups in (10, 15)]
+    for method in ("audited, 300 uniform", "audited, 300 weighted"):
+        one = Cell(method=method, groups=100, size=20)
+        found += [replace(one, noise=noise) for noise in ("30 % of rows", "5 % of groups", "none")]
+        found += [replace(one, groups=400, size=5, noise=noise) for noise in ("30 % of rows", "5 % of groups")]
+    for method in ("classic", "bounded"):
+        found += [Cell(method=method, groups=100, size=20, accuracy=0.95)]
+        found += [Cell(method=method, groups=100, size=20, accuracy=0.95, likeness=0.3)]
+        found += [Cell(method=method, groups=500, size=4, unequal=True, likeness=0.5)]
+    for method in ASKED:  # what is found
+        one = Cell(method=method, groups=400, size=5, lead=0.06, repeats=200)
+        found += [replace(one, likeness=likeness) for likeness in (0.0, 0.3, 1.0)]
+    assert len({cell.name for cell in found}) == len(found)
+    return found
+
+
+# --- worlds ----------------------------------------------------------------------------------------------------------
+
+
+def sizes_of(cell: Cell, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the group of every row."""
+    if not cell.unequal:
+        return np.repeat(np.arange(cell.groups), cell.size)
+    draws = rng.lognormal(np.log(cell.size) - 0.32, 0.8, cell.groups)
+    return np.repeat(np.arange(cell.groups), np.maximum(np.rint(draws).astype(np.intp), 1))
+
+
+def world(cell: Cell, rng: np.random.Generator) -> tuple[Labelled, NDArray[np.int32], Groups]:
+    """Draw predictions and given labels, the right labels, and groups."""
+    codes = sizes_of(cell, rng)
+    n = codes.size
+    shares = shares_of(cell)
+    kind = rng.choice(5, n, p=shares)
+    truth, step = rng.integers(0, K, n), rng.integers(1, K - 1, n)
+    first = np.unique(codes, return_index=True)[1][codes]
+    source = np.where(rng.random(n) < np.sqrt(cell.likeness), first, np.arange(n))
+    kind, truth, step = kind[source], truth[source], step[source]
+    wrong, other = (truth + step) % K, (truth + step + 1) % K
+    established = np.where((kind == 0) | (kind == 1), truth, wrong)
+    candidate = np.where((kind == 0) | (kind == 2), truth, np.where(kind == 3, other, wrong))
+    given = truth.copy()
+    if cell.noise == "worst":
+        lost = np.flatnonzero(kind == 1)
+        hidden = rng.permutation(lost)[:20]
+        given[hidden] = candidate[hidden]
+    elif cell.noise != "none":
+        share, _, _, what = cell.noise.split()
+        rate = float(share) / 100
+        flipped = rng.random(n) < rate if what == "rows" else (rng.random(codes.max() + 1) < rate)[codes]
+        moved = rng.integers(1, K, n)
+        given = np.where(flipped, (truth + (moved if what == "rows" else moved[first])) % K, truth)
+    data = Labelled(
+        given.astype(np.int32),
+        np.stack([established, candidate]).astype(np.int32),
+        ("established", "candidate"),
+        Vocabulary(tuple(range(K))),
+    )
+    return data, truth.astype(np.int32), Groups(codes)
+
+
+def shares_of(cell: Cell) -> NDArray[np.float64]:
+    """Shares of the five kinds of rows."""
+    shares = SHARES.copy()
+    if cell.accuracy != 0.825:
+        shares = np.array([2 * cell.accuracy - 0.97, 0.97 - cell.accuracy, 0.97 - cell.accuracy, 0.01, 0.02])
+    shares[1] -= cell.lead / 2
+    shares[2] += cell.lead / 2
+    return np.asarray(shares / shares.sum())
+
+
+def audited(data: Labelled, truth: NDArray[np.int32], size: int, design: str, seed: int) -> CodedAudit:
+    """Audit some rows, whatever their groups."""
+    size = min(size, data.n)
+    plan = draw_audit(
+        data.n,
+        size,
+        doubt=doubt(data.predictions) if design == "weighted" else None,
+        floor=0.2,
+        seed=seed,
+    )
+    inclusion = np.full(size, size / data.n) if plan.probabilities is None else plan.probabilities
+    return CodedAudit(plan.rows, truth[plan.rows], inclusion, plan.design, data.n, plan.least_probability)
+
+
+def asked(cell: Cell, rng: np.random.Generator, seed: int) -> dict[str, Any]:
+    """Ask one test set: claims on both sides, and whether intervals hold what is true."""
+    data, truth, groups = world(cell, rng)
+    method, noise, size, design = ASKED[cell.method]
+    shares = shares_of(cell)
+    if method == "ask":
+        comparison = SequentialComparison(
+            data.predictions[0],
+            data.predictions[1],
+            data.labels,
+            groups=groups.codes if cell.used else None,
+            seed=seed,
+            classes=range(K),
+        )
+        rows = comparison.ask(data.n)
+        comparison.tell(rows, truth[rows])
+        found = comparison.decision()
+        low, high = found.interval.low, found.interval.high
+        claims, own = (found.verdict == "candidate", found.verdict == "established"), None
+    else:
+        question = Question(
+            data=data,
+            established=np.array([0]),
+            candidate=np.array([1]),
+            noise=noise,
+            audit=audited(data, truth, size, design, seed) if size else None,
+            groups=groups if cell.used else None,
+        )
+        outcomes = METHODS[method](question)
+        low, high = float(outcomes.low[0]), float(outcomes.high[0])
+        claims, own = (bool(outcomes.candidate[0]), bool(outcomes.established[0])), outcomes.established_interval
+    accuracy = float(shares[0] + shares[1])
+    return {
+        "candidate": claims[0],
+        "established": claims[1],
+        "covers": low <= cell.lead <= high,
+        "width": high - low,
+        "own_covers": None if own is None else float(own[0][0]) <= accuracy <= float(own[1][0]),
+    }
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+
+def measured(cell: Cell) -> dict[str, Any]:
+    """Repeat a cell."""
+    # Nobody reads the p-value here, and it takes a third of the time.
+    Claim.p_value = lambda self, excess: np.full(excess.shape, np.nan)  # type: ignore[method-assign]
+    rows = [asked(cell, rng_for(0, "clustered", cell.name, repeat), repeat) for repeat in range(cell.repeats)]
+    found = {name: None if rows[0][name] is None else float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    return {**found, "repeats": cell.repeats}
+
+
+def main() -> None:
+    """Measure what the store does not hold yet, with progress on stderr."""
+    everything = {cell.name: cell for cell in cells()}
+    path = RESULTS / "clustered_comparisons.jsonl"
+    if sys.argv[1:] != ["summary"]:
+        with Store(path, {"what": "clustered comparisons"}) as store:
+            todo = [cell for name, cell in everything.items() if (name,) not in store]
+            print(f"{len(everything) - len(todo)} of {len(everything)} cells are done", file=sys.stderr)
+            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 2
+            for done, (name, row) in enumerate(completed(_named, todo, n_jobs=n_jobs), 1):
+                store.append([((name,), row)])
+                print(f"\r{done} of {len(todo)} cells", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+    _, records = Store.read(path)
+    summary({name: records[(name,)] for name in everything if (name,) in records}, everything)
+
+
+def _named(cell: Cell) -> tuple[str, dict[str, Any]]:
+    return cell.name, measured(cell)
+
+
+def summary(records: dict[str, dict[str, Any]], everything: dict[str, Cell]) -> None:
+    """Write the table: one-sided errors (of both sides, unless the labels favour one), or what is found; coverage."""
+    rows: list[dict[str, object]] = []
+    for name, record in records.items():
+        cell = everything[name]
+        repeats, one_sided = record["repeats"], cell.noise == "worst" or cell.lead > 0
+        claims = record["candidate"] if one_sided else (record["candidate"] + record["established"]) / 2
+        trials = repeats if one_sided else 2 * repeats
+        low, high = exact_interval(round(claims * trials), trials, level=0.95)
+        own = record["own_covers"]
+        rows.append(
+            {
+                "method": cell.method,
+                "groups": cell.groups,
+                "rows_per_group": f"{cell.size}{' on average' if cell.unequal else ''}",
+                "likeness": f"{cell.likeness:g}",
+                "labels": cell.noise,
+                "accuracy": f"{cell.accuracy:g}",
+                "lead": f"{cell.lead:g}",
+                "groups_given": "yes" if cell.used else "no",
+                "claims_percent": f"{100 * claims:.2f}",
+                "standard_error": f"{100 * np.sqrt(claims * (1 - claims) / trials):.2f}",
+                "low": f"{100 * float(low):.2f}",
+                "high": f"{100 * float(high):.2f}",
+                "coverage_percent": f"{100 * record['covers']:.1f}",
+                "width_points": f"{100 * record['width']:.1f}",
+                "accuracy_coverage_percent": "" if own is None else f"{100 * own:.1f}",
+                "test_sets": repeats,
+            }
+        )
+    write_rows("clustered_comparisons", rows)
+
+
+if __name__ == "__main__":
+    main()
