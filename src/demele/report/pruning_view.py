@@ -185,11 +185,17 @@ def summary(view: PruningView) -> list[Text]:
     found = [
         Text(titles[kind], joined(groups[kind], last="; ", between="; "), ".") for kind in titles if kind in groups
     ]
-    return [*found, *([beside_words(view)] if found else []), _errors(view)]
+    if not found:
+        return [_errors(view)]
+    unit = Text(
+        "Differences are in points of error on right labels where nothing else is said; below 0, the first is better."
+    )
+    return [unit, *found, beside_words(view), _errors(view)]
 
 
 def _told(claim: Item, difference: Item) -> Text:
-    return Text(named(claim["title"]), f" {difference_words(difference)}")
+    printed = f", in print: {claim['says']}" if claim["expected"] else ""
+    return Text(named(claim["title"]), f" {difference_words(difference)}{printed}")
 
 
 def _errors(view: PruningView) -> Text:
