@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 
 import demele
 from demele.core.errors import InputError
@@ -81,13 +82,16 @@ def test_codes_say_how_their_commas_can_be_read() -> None:
 
 def test_names_of_rows_are_no_factor() -> None:
     files = [f"images/{row:05d}.png" for row in range(60)]
-    with pytest.raises(InputError, match=r"60 different texts in 60 rows, such as 'images/00000\.png'.*leave it out"):
+    with pytest.raises(InputError, match=r"60 different values in 60 rows, such as 'images/00000\.png'.*leave it out"):
         read_factors(pd.DataFrame({"file": files}))
     nearly = [*files[:50], *files[:10]]
-    with pytest.raises(InputError, match="50 different texts in 60 rows"):
+    with pytest.raises(InputError, match="50 different values in 60 rows"):
         read_factors(nearly)
-    assert read_factors(files, kinds="categorical").columns[0].categorical
-    with pytest.raises(InputError, match="neither a number nor a class"):
+    declared = read_factors(files, kinds="categorical")
+    assert declared.columns[0].categorical
+    assert "every one of its 60 rows is a class of its own" in declared.ambiguous[0]
+    assert not read_factors(nearly, kinds="categorical").ambiguous
+    with pytest.raises(InputError, match="as names of files or rows are"):
         demele.evaluate(RNG.random((60, 2)), pd.DataFrame({"file": files, "size": VALUES}), "mig")
 
 
@@ -97,7 +101,7 @@ def test_few_rows_may_all_differ(n: int) -> None:
     if n <= 10:  # so few classes are classes, however few the rows
         assert len(read_factors(words).columns[0].levels) == n
     else:
-        with pytest.raises(InputError, match="11 different texts in 11 rows"):
+        with pytest.raises(InputError, match="11 different values in 11 rows"):
             read_factors(words)
     assert read_factors(VALUES[:n]).columns[0].kind == "continuous"  # numbers may all differ
 
@@ -105,7 +109,7 @@ def test_few_rows_may_all_differ(n: int) -> None:
 def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: Any) -> None:
     codes = RNG.random((60, 2))
     files = [f"{row}.png" for row in range(60)]
-    for column, said in ((COMMAS, "decimal comma"), (files, "neither a number nor a class")):
+    for column, said in ((COMMAS, "decimal comma"), (files, "as names of files or rows are")):
         with pytest.raises(InputError, match=said):
             demele.Frame.of(codes, column)
         with pytest.raises(InputError, match=said):
@@ -114,6 +118,43 @@ def test_batches_and_rows_read_a_piece_at_a_time_are_held_to_the_same(tmp_path: 
         own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "v"))
         with pytest.raises(InputError, match=said):
             demele.evaluate(own, factors, "mig")
+
+
+IDS = RNG.permutation(60) * 7919
+
+
+@pytest.mark.parametrize("column", [pd.Categorical(IDS), pd.Categorical(IDS / 7), pd.Categorical(IDS.astype(str))])
+def test_a_categorical_type_makes_no_classes_of_row_numbers(column: Any) -> None:
+    """The rule is one for every call: one would do, but each comes to the door by a way of its own."""
+    codes, factors = RNG.random((60, 2)), pd.DataFrame({"id": column, "size": VALUES})
+    sparse = scipy.sparse.csr_array(codes)
+    for call in (
+        lambda: demele.evaluate(codes, factors, "mig"),
+        lambda: demele.mig(codes, factors),
+        lambda: demele.sap(codes, factors),
+        lambda: demele.evaluate_sparse(sparse, factors, "mig"),
+        lambda: demele.Frame.of(codes, factors),
+    ):
+        with pytest.raises(InputError, match=r"'id' holds 60 different values in 60 rows.*leave it out"):
+            call()
+
+
+def test_row_numbers_are_a_quantity_with_a_word() -> None:
+    for ids in (IDS, np.arange(60), IDS.astype(float)):
+        read = read_factors(pd.DataFrame({"id": ids}))
+        assert read.columns[0].kind == "continuous"
+        assert "or leave it out if it numbers the rows" in read.ambiguous[0]
+    assert not read_factors(pd.DataFrame({"weight": RNG.random(60)})).ambiguous
+    assert "numbers the rows" not in read_factors(np.arange(60) // 2).ambiguous[0]
+
+
+@pytest.mark.filterwarnings("ignore::demele.core.errors.FragileScoreWarning")
+def test_declared_classes_that_each_occur_once_are_told_of_pieces_too(tmp_path: Any) -> None:
+    files = [f"{row}.png" for row in range(60)]
+    pd.DataFrame({"z": RNG.random(60), "file": files}).to_parquet(tmp_path / "rows.parquet", row_group_size=7)
+    own, factors = (demele.scan_parquet(tmp_path, name) for name in ("z", "file"))
+    with pytest.warns(demele.AmbiguousKindWarning, match="every one of its 60 rows is a class of its own"):
+        demele.evaluate(own, factors, "mig_sup", kinds={"file": "categorical"})
 
 
 def test_no_number_and_no_word_is_mistaken() -> None:

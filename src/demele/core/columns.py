@@ -224,7 +224,19 @@ def whole_number_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int, *
     if n_levels <= MANY_LEVELS and n_annotated >= ROWS_PER_STORED_LABEL * n_levels:
         return None
     other, what = ("continuous", "a quantity") if kind == "categorical" else ("categorical", "classes")
+    if n_levels == n_annotated:
+        what += ", or leave it out if it numbers the rows"
     return (
         f"factor {quoted(name)} holds {n_levels} different whole numbers in {n_annotated} rows and was read as "
         f"{kind}; {give(kinds={name: other})} if it holds {what}"
+    )
+
+
+def unique_class_doubt(name: str, kind: Kind, n_levels: int, n_annotated: int) -> str | None:
+    """Say that a factor was declared to hold classes, of which each occurs in one row only."""
+    if kind != "categorical" or n_levels != n_annotated or n_levels <= FEW_LEVELS:
+        return None
+    return (
+        f"factor {quoted(name)} was declared categorical, and every one of its {n_annotated} rows is a class of its "
+        "own, as names of files or rows are: no code can be told from noise by it; leave it out"
     )

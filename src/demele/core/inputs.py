@@ -14,6 +14,7 @@ from demele.core.columns import (
     Kind,
     Missing,
     are_classes,
+    unique_class_doubt,
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
@@ -131,8 +132,8 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
         Strings, booleans and pandas categoricals are categorical; so are whole numbers with at most 10 different
         values, and more of them (up to 256) that repeat: integers twice, whole floats 10 times on average. Other
         numbers are continuous. Where it is not clear, ``Factors.ambiguous`` says how a column was read. Refused are
-        numbers written as text, with a decimal comma for example, and more than 10 different texts that occur less
-        than twice on average: names of rows. ``kinds`` makes classes of both.
+        numbers written as text, with a decimal comma for example, and more than 10 different texts or categories that
+        occur less than twice on average: names of rows. ``kinds`` makes classes of both.
     kinds : None, str, mapping of name to str, or sequence of str
         ``"continuous"`` or ``"categorical"``, overriding what is detected.
     missing : {"raise", "omit"}
@@ -151,8 +152,8 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     if isinstance(columns, np.ndarray):
         columns = [columns[:, index] for index in range(n_columns)]
     read = tuple(read_factor(column, name, given.get(name)) for column, name in zip(columns, names, strict=True))
-    for factor, column in zip(read, columns, strict=True):
-        if factor.name not in given and is_text(column):
+    for factor in read:
+        if factor.name not in given and factor.categorical:
             refuse_names_of_rows(len(factor.levels), factor.n_annotated, factor.name, next(iter(factor.levels), None))
         if factor.n_annotated == 0:
             raise NotEnoughData("factors", f"column {quoted(factor.name)} has no annotated row at all; leave it out")
@@ -165,9 +166,15 @@ def read_factors(factors: object, *, kinds: object = None, missing: Missing = "r
     ambiguous = tuple(
         message
         for factor, column in zip(read, columns, strict=True)
-        if factor.name not in given and (message := ambiguity_of(factor, column)) is not None
+        if (message := _doubt_of(factor, column, given.get(factor.name))) is not None
     )
     return Factors(read, missing, ambiguous)
+
+
+def _doubt_of(factor: Factor, column: Any, given: Kind | None) -> str | None:
+    if given is None:
+        return ambiguity_of(factor, column)
+    return unique_class_doubt(factor.name, given, len(factor.levels), factor.n_annotated)
 
 
 def _too_wide(low: Any, high: Any) -> NDArray[np.bool_]:

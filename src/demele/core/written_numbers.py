@@ -24,7 +24,7 @@ _SEPARATED = re.compile(
 _OR_COMMA = f", or {in_code('read the file with', otherwise='give')} {setting(decimal=',')}"
 _DECIMAL_COMMA = re.compile(rf"[+\-−]?\d*,\d+{_EXPONENT}")
 _THOUSANDS = re.compile(r"[+\-−]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-#: Strings with more different values than this, and fewer rows each than the second number, name their rows.
+#: Classes of more different values than this, and fewer rows each than the second number, name their rows.
 FEW_NAMES = 10
 ROWS_PER_NAME = 2
 
@@ -129,7 +129,9 @@ def refuse_written_numbers(levels: Sequence[str], values: NDArray[np.integer] | 
 
 
 def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: object = None) -> None:
-    """Refuse a column of text whose values hardly repeat: names of files or rows, which no code could hold.
+    """Refuse detected classes that hardly repeat: names of files or rows, which no code could hold.
+
+    Text and columns of a categorical type are held to it; whole numbers that hardly repeat are a quantity.
 
     Up to 10 different values are classes whatever the number of rows, more only with 2 rows each on average.
     """
@@ -138,7 +140,7 @@ def refuse_names_of_rows(n_levels: int, n_annotated: int, name: str, example: ob
     shown = "" if example is None else f", such as {quoted(example)}"
     raise InputError(
         "factors",
-        f"column {quoted(name)} holds {n_levels} different texts in {n_annotated} rows{shown}: almost "
-        "every value is different: text that is neither a number nor a class; leave it out; if they are classes, "
+        f"column {quoted(name)} holds {n_levels} different values in {n_annotated} rows{shown}: almost "
+        "every value is different, as names of files or rows are, so they are no classes; leave it out; if they are, "
         f"{give(kinds={name: 'categorical'})}",
     )

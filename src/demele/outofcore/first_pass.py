@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from demele.core.columns import (
     MAX_LEVELS_OF_WHOLE_FLOATS,
     are_classes,
+    unique_class_doubt,
     whole_number_doubt,
 )
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
@@ -282,7 +283,7 @@ def kind_of(seen: SeenFactor, name: str, given: Kind | None) -> Kind:
     if seen.form in ("classes", "ordered"):
         if seen.text:
             refuse_written_numbers(seen.levels, None, name)
-            refuse_names_of_rows(len(seen.levels), seen.n_annotated, name, seen.levels[0])
+        refuse_names_of_rows(len(seen.levels), seen.n_annotated, name, seen.levels[0])
         return "categorical"
     if seen.form == "real" or seen.distinct is None:
         return "continuous"
@@ -299,6 +300,12 @@ def doubt_of(seen: SeenFactor, name: str, kind: Kind) -> str | None:
         text = whole_number_doubt(name, kind, n_levels, seen.n_annotated, of_floats=not seen.integer)
         return None if text is None else text.replace(f"holds {n_levels} ", f"holds more than {n_levels - 1} ")
     return whole_number_doubt(name, kind, seen.distinct.size, seen.n_annotated, of_floats=not seen.integer)
+
+
+def declared_doubt(seen: SeenFactor, name: str, kind: Kind) -> str | None:
+    """Say of declared classes that each occurs in one row only."""
+    n_levels = len(seen.levels) if seen.distinct is None else seen.distinct.size
+    return unique_class_doubt(name, kind, n_levels, seen.n_annotated)
 
 
 def levels_of(seen: SeenFactor) -> tuple[str, ...]:

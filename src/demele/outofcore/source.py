@@ -18,7 +18,7 @@ from demele.metrics.metric import Metric, Reading
 from demele.metrics.source import Source, Subject
 from demele.outofcore.counting import Cells, RowCounter
 from demele.outofcore.dask import Partitions
-from demele.outofcore.first_pass import Seen, SeenFactor, doubt_of, kind_of, levels_of
+from demele.outofcore.first_pass import Seen, SeenFactor, declared_doubt, doubt_of, kind_of, levels_of
 from demele.outofcore.passes import Instructions, Passes, Sampled, Spans, Tally
 from demele.outofcore.tables import table_of
 from demele.runtime.dask import is_collection
@@ -162,7 +162,7 @@ def whole_rows(
         kind = kind_of(factor, name, given.get(name))
         _refuse_wide(factor.low, factor.high, f"factors: the range of column {name!r}")
         columns.append(_column(name, kind, factor))
-        doubts.append(None if name in given else doubt_of(factor, name, kind))
+        doubts.append(declared_doubt(factor, name, kind) if name in given else doubt_of(factor, name, kind))
     if missing == "raise":
         gaps = [(name, one) for name, one in zip(own, seen.factors, strict=True) if one.n_annotated < seen.n]
         if gaps:
