@@ -49,7 +49,8 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     docs_comparison_methods.MARK: docs_comparison_methods.reference,
     docs_annotators.MARK: docs_annotators.figures,
     docs_cleaning.MARK: docs_cleaning.figures,
-    docs_fabrics.MARK: docs_fabrics.figures,
+    # Before the first measurement the mark stays, which no reader of the page sees.
+    **({docs_fabrics.MARK: docs_fabrics.figures} if (RESULTS / docs_fabrics.FILE).exists() else {}),
 }
 
 
