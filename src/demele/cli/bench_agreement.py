@@ -41,7 +41,11 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     )
     option(parser, "scores", metavar="SCORES", help="table of scores: a row for each model, a column for each metric")
     what = parser.add_argument_group("what is compared")
-    option(what, "--metrics", help="columns that are metrics (default: all that no other option names)")
+    option(
+        what,
+        "--metrics",
+        help="columns that are metrics, commas in a name between double quotes (default: all not named elsewhere)",
+    )
     option(what, "--configuration", metavar="COLUMN", help="which rows are seeds of one configuration")
     option(what, "--collapsed", metavar="COLUMN", help="true where the codes of a model hold nothing")
     option(what, "--within", metavar="COLUMN", help="groups whose mean ranks are removed, such as numbers of codes")

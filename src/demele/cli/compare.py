@@ -30,7 +30,7 @@ from demele.files.label_files import (
     read_cleaning,
     suggesting_classes,
 )
-from demele.files.named import split_name
+from demele.files.named import listed_items, split_name, unquoted
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ shown to be better, and says how many wrong labels that verdict bears.
   demele compare PREDICTIONS LABELS               several models, one column each: a ranking with ties
 
 Files have the same rows with one class in each: .npy, .npz, .csv, .tsv, .parquet or .json.
-FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be the same file. A name with commas stands
-between double quotes, as in CSV: 'FILE::"score,v2"'.
+FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be the same file. A name with commas, or
+with spaces at its ends, stands between double quotes, as in CSV: 'FILE::"score,v2"', --names '"old, 1","new, 2"'.
 """
 _EXAMPLES = """\
 methods:
@@ -228,7 +228,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:
     if arguments.names is not None:
-        names = [name.strip() for name in arguments.names.split(",")]
+        names = [unquoted(name) for name in listed_items(arguments.names)]
         if len(names) != 2 or not all(names) or names[0] == names[1]:
             raise InputError(f"--names: expected two different names, such as old,new, got {arguments.names!r}")
         return names[0], names[1]

@@ -15,7 +15,8 @@ from demele.core.errors import DemeleError, InputError
 from demele.core.reading import bytes_of, unpacking_at_most
 from demele.core.sentences import Mention, clauses, told
 from demele.files.audit_files import ROW, TRUE
-from demele.files.table_files import decimal_comma
+from demele.files.named import listed_items, unquoted
+from demele.files.table_files import decimal_comma, quoted_name
 
 # Declaring -----------------------------------------------------------------------------------------------------------
 
@@ -31,9 +32,17 @@ def share(text: str) -> float:
         raise argparse.ArgumentTypeError(f"expected a share of the labels, such as 0.05, got {text!r}{hint}") from error
 
 
+def items_in(text: str) -> list[str]:
+    """Split a list at the commas outside double quotes."""
+    try:
+        return listed_items(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def names_in(text: str) -> list[str]:
-    """Read a list of names."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    """Read a list of names; one with commas or with spaces at its ends stands between double quotes."""
+    names = [name for name in map(unquoted, items_in(text)) if name]
     if not names:
         raise argparse.ArgumentTypeError("expected names, separated by commas")
     return names
@@ -77,7 +86,9 @@ _SHARED: Mapping[str, dict[str, Any]] = {
     "--protocol": _is("named settings of the metrics (default: review2022)", metavar="P"),
     "--metrics": _is(type=names_in, metavar="A,B"),
     "--classes": _is(
-        "all classes (default: those of LABELS); if the first begins with -, write --classes=-1,...", metavar="A,B,..."
+        "all classes, those with commas between double quotes (default: those of LABELS); if the first begins with -, "
+        "write --classes=-1,...",
+        metavar="A,B,...",
     ),
     "--features": _is(metavar="FILE"),
     "--predictions": _is(metavar="FILE"),
@@ -358,7 +369,7 @@ def _with_value(action: argparse.Action, it: Mention) -> str:
     if action.type is _size:
         return f"{flag} {_short_size(it.value)}"
     if isinstance(it.value, dict):
-        return f"{flag} {shlex.quote(','.join(f'{name}={value}' for name, value in it.value.items()))}"
+        return f"{flag} {shlex.quote(','.join(f'{quoted_name(name)}={value}' for name, value in it.value.items()))}"
     return f"{flag} {it.value}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from demele.cli import score_sparse
 from demele.cli.catalogue import specs
 from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
-from demele.cli.options import command, given, option, refuse, told_by
+from demele.cli.options import command, given, items_in, option, refuse, told_by
 from demele.cli.output import (
     FORMATS_FOR_PAPERS,
     as_text,
@@ -26,7 +26,7 @@ from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.reading import real_path
-from demele.files.named import holds_sparse, read_table, split_name
+from demele.files.named import holds_sparse, read_table, split_name, unquoted
 from demele.files.table_files import Warn
 from demele.runtime.progress import Report
 
@@ -41,8 +41,8 @@ _DESCRIPTION = """\
 Score a representation: every metric that applies, or those named.
 
 CODES and FACTORS are files of the same rows: .npy, .npz, .csv, .tsv, .parquet or .json.
-FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file. A name with commas stands
-between double quotes, as in CSV: 'FILE::"score,v2",z1'.
+FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file. A name with commas, or
+with spaces at its ends, stands between double quotes, as in CSV: 'FILE::"score,v2",z1', --kinds '"size,v2"=continuous'.
 Sparse CODES, an .npz of scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
 FOLDER, FOLDER::a,b: the rows of all its .parquet files. Folders, and files of over 4 GiB (.npy, .parquet), are read a
 piece at a time: metrics of histograms count all rows, the others are of a random sample (--rows).
@@ -426,14 +426,13 @@ def _specs(arguments: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def _codes_named(text: str) -> list[int | str]:
-    names = [name.strip() for name in text.split(",")]
-    return [int(name) if name.lstrip("-").isdecimal() else name for name in names]
+    return [int(item) if item.lstrip("-").isdecimal() else unquoted(item) for item in items_in(text)]
 
 
 def _kinds(text: str) -> str | dict[str, str]:
     if "=" not in text:
         return text.strip()
-    pairs = [pair.rpartition("=") for pair in text.split(",") if pair.strip()]
+    pairs = [pair.rpartition("=") for pair in items_in(text) if pair]
     if any(not mark for _, mark, _ in pairs):
         raise argparse.ArgumentTypeError(f"expected NAME=KIND,NAME=KIND or one kind for all, got {text!r}")
-    return {name.strip(): kind.strip() for name, _, kind in pairs}
+    return {unquoted(name): kind.strip() for name, _, kind in pairs}

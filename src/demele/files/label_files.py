@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleError, FormatError, InputError, shortened
 from demele.core.reading import real_path
 from demele.core.sentences import mentions, renamed
-from demele.files.named import read_table, split_name
+from demele.files.named import listed_items, read_table, split_name, unquoted
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _as_names(values: Any, names: set[str]) -> Any:
 
 def classes_named(text: str, given: NDArray[Any]) -> list[int | str]:
     """Read a list of classes: as numbers if the labels are numbers and all of the list are."""
-    names = [name.strip() for name in text.split(",")]
+    names = [unquoted(name) for name in listed_items(text)]
     if not all(names):
         raise InputError(f"--classes: expected classes, such as cat,dog or 0,1,2, got {text!r}")
     return classes_like(names, given)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _NAME = r'(?:\s*"(?:[^"]|"")*"\s*|(?:(?!::)[^",])*)'
 _SELECTED = re.compile(rf"(.*?)::({_NAME}(?:,{_NAME})*)", re.DOTALL)
 _ONE_NAME = re.compile(_NAME)
+#: An item of a list: one that begins with a quoted name, which may hold commas, or one without commas.
+_ITEM = r'(?:\s*"(?:[^"]|"")*"[^,]*|(?!\s*")[^,]*)'
+_LIST = re.compile(rf"{_ITEM}(?:,{_ITEM})*")
+_ONE_ITEM = re.compile(rf"(?:^|,)({_ITEM})")
 
 
 def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
@@ -44,7 +48,7 @@ def split_name(text: str) -> tuple[Path, tuple[str, ...]]:
     if "::" not in text or Path(text).exists():
         return Path(text), ()
     file, names = _file_and_names(text)
-    chosen = tuple(name for name in map(_unquoted, _ONE_NAME.findall(names)) if name)
+    chosen = tuple(name for name in map(unquoted, _ONE_NAME.findall(names)) if name)
     if not chosen:
         raise InputError(f"{text}: expected a name after '::', such as {file}::z1,z2")
     return Path(file), chosen
@@ -64,9 +68,37 @@ def _file_and_names(text: str) -> tuple[str, str]:
     return found.group(1), found.group(2)
 
 
-def _unquoted(name: str) -> str:
+def listed_items(text: str) -> list[str]:
+    """Split a list at its commas, but those between double quotes; the quotes stay, see :func:`unquoted`.
+
+    Examples
+    --------
+    >>> listed_items('z1, "score,v2"=continuous'), listed_items('5" pipe,mig')
+    (['z1', '"score,v2"=continuous'], ['5" pipe', 'mig'])
+
+    Raises
+    ------
+    InputError
+        If a quote is not closed.
+    """
+    if _LIST.fullmatch(text) is None:
+        raise InputError(
+            f"{text}: expected names separated by commas; one that begins with a double quote ends with one, "
+            'and a quote in it is written twice: "score,v2","the ""best"""'
+        )
+    return [item.strip() for item in _ONE_ITEM.findall(text)]
+
+
+def unquoted(name: str) -> str:
+    """Return a name without spaces around it, or what stands between its double quotes, as it is.
+
+    Examples
+    --------
+    >>> unquoted(" z1 "), unquoted(' "model v1.3 "')
+    ('z1', 'model v1.3 ')
+    """
     name = name.strip()
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+    return name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[Any] | pd.DataFrame":

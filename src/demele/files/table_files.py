@@ -362,6 +362,7 @@ def check_known(names: Sequence[str], held: Sequence[str], path: Path, what: str
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(shortened(name), [shortened(one) for one in held[:1000]], n=3, cutoff=0.6)
+            near = [quoted_name(one) for one in held if one != name and one.strip() == name.strip()] or near
             whole = ",".join(names)
             if whole in known:
                 near = [quoted_name(whole)]
