@@ -80,6 +80,7 @@ ROLES: dict[str, list[str]] = {
                    "noise add labels.csv --transition F"],
     "audit": ["assess old.csv labels.csv --audit F", "compare old.csv new.csv labels.csv --audit F",
               "compare old.csv new.csv labels.csv --ask F", "assess old.csv labels.csv --audit F --audit-design weighted"],
+    "sheet": ["assess old.csv labels.csv --audit F --audit-key sheet.key.json"],
     "answers": ["noise estimate F", "noise estimate F --method majority --agreement",
                 "noise estimate F --method bayesian --samples 10 --warmup 5 --chains 2"],
     "wide": ["noise estimate F --wide", "noise estimate F --wide --method majority --agreement --annotators"],
@@ -98,6 +99,8 @@ def good_files() -> dict[str, bytes]:
         "old.csv": makers.frame_bytes(makers.frame("old"), ".csv"),
         "new.csv": makers.frame_bytes(makers.frame("new"), ".csv"),
         "answers.csv": makers.frame_bytes(tables["answers"], ".csv"),
+        "sheet.key.json": makers.sheet_key()[0],
+        "sheet.csv": makers.frame_bytes(tables["sheet"], ".csv"),
         "sparse.npz": makers.archive_bytes(makers.sparse_parts()),
         "mine.py": b"def mine(codes, factors):\n    return 0.5\n",
     }
@@ -690,8 +693,18 @@ def _arguments(rng: np.random.Generator) -> Input:
     return Input("arguments", "odd", (*words, "--quiet"))
 
 
+def _sheet_key(rng: np.random.Generator) -> Input:
+    how, content = "damaged", makers.sheet_key()[0]
+    if rng.random() < 0.3:
+        content = damaged(content, rng)
+    else:
+        how, content = "forged", nested(rng) if rng.random() < 0.1 else _dumped(changed_json(json.loads(content), rng))
+    call = "assess old.csv labels.csv --audit sheet.csv --audit-key input --quiet"
+    return Input("sheet key", how, tuple(call.split()), {"input": content})
+
+
 MAKERS: list[Callable[[np.random.Generator], Input]] = [
     _table, _sparse, _names, _folder, _accumulator, _frame, _store, _bench_file, _python, _signature, _arguments,
-    _image_set, _own_images,
+    _image_set, _own_images, _sheet_key,
 ]  # fmt: skip
-_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4]) / 119
+_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4, 4]) / 123

@@ -15,6 +15,7 @@ import scipy.sparse
 
 import demele
 from demele import bench
+from demele.files.expert_sheets import new_key
 
 N = 24
 
@@ -92,6 +93,7 @@ def tables() -> dict[str, pd.DataFrame]:
                 "design": "uniform",
             }
         ),
+        "sheet": pd.DataFrame({"key": sheet_key()[1], "answer": [*"0110", "unclear", *"101"]}),
         "answers": pd.DataFrame(
             {
                 "item": np.repeat(np.arange(8), 3),
@@ -102,6 +104,13 @@ def tables() -> dict[str, pd.DataFrame]:
         "wide": pd.DataFrame({"ann": [*"xyxyxy"], "bob": [*"xxxyyy"], "eve": [*"yyxyxy"]}),
         "names": pd.DataFrame({"name": ["first", "second", "third"]}),
     }
+
+
+def sheet_key() -> tuple[bytes, list[str]]:
+    """The key of an expert's sheet of eight rows, and their keys."""
+    rows = np.arange(8) * 2
+    key = new_key(rows, columns()["label"], "uniform", seed=0)
+    return key.to_json().encode(), list(key.keys)
 
 
 def sparse_parts(form: str = "csr") -> dict[str, Any]:

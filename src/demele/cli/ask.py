@@ -2,17 +2,23 @@
 
 import argparse
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import option, refuse
+from demele.cli.sheets import check_sheet
 from demele.core.errors import InputError
 from demele.core.outputs import write_whole
 from demele.files.audit_files import TRUE, Answers, answers_text
+from demele.files.expert_sheets import ANSWER, SheetKey, new_key, write_sheet
 from demele.files.label_files import in_file
+from demele.files.sheet_answers import read_sheet
 from demele.files.table_files import Warn, first_row, text_of
+from demele.files.workbooks import Cells
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from demele.evaluation import SequentialComparison
@@ -32,13 +38,17 @@ def add_ask(group: "argparse._ArgumentGroup") -> None:
         metavar="FILE",
         help="sequential: write here which rows an expert should label next, and read the answers on the next run",
     )
+    option(
+        group, "--blind", help="--ask writes a sheet for the expert: neither labels nor predictions; see demele audit"
+    )
+    option(group, "--keep")
     option(group, "--batch", type=int, metavar="K", help=f"rows that --ask writes at a time (default: {_BATCH})")
 
 
 def check_ask(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be asked for one label at a time, and options that have no part in it."""
     if arguments.ask is None:
-        refuse(arguments, ("batch",), "is for --ask")
+        refuse(arguments, ("batch", "blind", "keep"), "is for --ask")
         return
     if len(arguments.files) != 3:
         raise InputError("--ask: is for one established classifier and one candidate")
@@ -52,6 +62,11 @@ def check_ask(arguments: argparse.Namespace) -> None:
     refuse(arguments, others, "has no part in --ask; leave it out")
     if arguments.batch is not None and arguments.batch < 1:
         raise InputError(f"--batch: expected a number of rows from 1, got {arguments.batch}")
+    if arguments.blind:
+        check_sheet(arguments.ask, "--ask", force=True)
+        return
+    if arguments.keep is not None:
+        raise InputError("--keep: says what an expert is shown in the sheet of --blind, which is not given")
     if arguments.ask.suffix.lower() not in (".csv", ".tsv"):
         raise InputError(f"--ask: expected a file called .csv, for the expert to fill in, got {arguments.ask}")
 
@@ -89,7 +104,7 @@ def asked_labels(
     asked, waiting = 0, 0
     if path.exists():
         answers = Answers(str(path), given, warn)
-        asked, waiting = answers.rows.size, int((~answers.known).sum())
+        asked, waiting = answers.rows.size, int((~(answers.known | answers.unclear)).sum())
         if answers.single(_COMPARISON) != key or answers.rows.tolist() != comparison.ask(asked).tolist():
             raise InputError(
                 f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
@@ -103,21 +118,71 @@ def asked_labels(
     return _progress(comparison, waiting, path)
 
 
+def asked_in_sheet(
+    comparison: "SequentialComparison",
+    path: Path,
+    given: "NDArray[Any]",
+    kept: "pd.DataFrame",
+    *,
+    seed: int,
+    classes: "Sequence[object] | None" = None,
+    batch: int | None = None,
+) -> str:
+    """Do as :func:`asked_labels`, with a sheet in which the expert sees neither labels nor predictions.
+
+    Parameters
+    ----------
+    kept : DataFrame of n rows
+        What the expert is shown.
+    seed : int
+        Of the keys, and of the order of the rows in the sheet.
+    classes : sequence, optional
+        Further classes that an answer may be.
+    comparison, path, given, batch
+        As there.
+    """
+    batch, digest = batch or _BATCH, str(comparison.to_dict()["digest"])
+    key: SheetKey | None = None
+    cells: list[Cells] = []
+    waiting = 0
+    if path.exists():
+        answers = read_sheet(path, given, classes=classes)
+        key, cells = answers.key, answers.cells
+        if key.comparison != digest or answers.rows.tolist() != comparison.ask(answers.rows.size).tolist():
+            raise InputError(
+                f"{path}: its rows were asked for another comparison (other predictions, labels, --classes, --level, "
+                "--target, noise or --seed); give the same ones, or another --ask FILE"
+            )
+        known = answers.known
+        waiting = int((~(known | answers.unclear)).sum())
+        if known.any():
+            with in_file(str(path), labels=f"column {ANSWER}"):
+                comparison.tell(answers.rows[known], [label for label in answers.labels if label is not None])
+        comparison.pass_over(answers.rows[answers.unclear])
+    if not comparison.done and waiting < batch:
+        rows = comparison.ask(batch)[waiting:]
+        waiting += rows.size
+        key = new_key(rows, given, "sequential", seed=seed, before=key, comparison=digest)
+        write_sheet(path, key, kept, held=cells)
+    return _progress(comparison, waiting, path, ANSWER)
+
+
 def _tell(comparison: "SequentialComparison", answers: Answers, warn: Warn) -> None:
     """Tell the comparison the answers that there are; those after a gap wait until it is filled."""
-    if answers.known.any():
-        with in_file(answers.text, labels=f"column {TRUE}"):
+    with in_file(answers.text, labels=f"column {TRUE}"):
+        if answers.known.any():
             comparison.tell(answers.rows[answers.known], answers.labels[answers.known])
+        comparison.pass_over(answers.rows[answers.unclear])
     used = comparison.labels_used
-    later = int(answers.known[used:].sum())
+    later = int((answers.known | answers.unclear)[used:].sum())
     if later and not comparison.done:
         warn(f"{answers.text}: row {answers.rows[used]} has no answer; the {later} after it count once it has")
 
 
-def _progress(comparison: "SequentialComparison", waiting: int, path: Path) -> str:
+def _progress(comparison: "SequentialComparison", waiting: int, path: Path, column: str = TRUE) -> str:
     used = comparison.labels_used
     answers = f"{used} answer{'' if used == 1 else 's'}"
-    rows = f"the row that has no {TRUE}" if waiting == 1 else f"the {waiting} rows that have no {TRUE}"
+    rows = f"the row that has no {column}" if waiting == 1 else f"the {waiting} rows that have no {column}"
     if comparison.done:
         if comparison.decision().verdict == "undecided":
             return f"{answers}, undecided, and more of them would hardly decide it"

@@ -1,14 +1,22 @@
 """``demele audit``: which rows an expert should label, drawn at random so that the answers can be trusted."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, option
 from demele.cli.output import emit, log, warned
+from demele.cli.sheets import check_sheet, kept_columns
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.files.audit_files import TRUE, answers_text
+from demele.files.expert_sheets import ANSWER, key_path, new_key, write_sheet
 from demele.files.label_files import column, in_file, in_one_vocabulary, models
+from demele.files.table_files import Warn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from demele.labels import AuditPlan
 
 _DESCRIPTION = """\
 Draw the rows that an expert should label: at random, so that their answers speak for all rows.
@@ -16,12 +24,18 @@ Draw the rows that an expert should label: at random, so that their answers spea
 The rows come as CSV with the columns draw (the order), row (counted from 0), given_label, true_label and how they were
 drawn. The expert fills in true_label, and leaves out no row because it is hard;
 demele assess --audit FILE and demele compare --audit FILE read the file back.
+
+--blind writes a sheet for the expert in place of it (.csv, .tsv or .xlsx): a random key per row, the columns to --keep,
+and an empty column answer. What leads back to the rows is kept beside it, as NAME.key.json; --audit reads both. An
+expert who cannot tell writes unclear.
 """
 _EXAMPLES = """\
 examples:
   demele audit data.csv::label --rows 200 --output audit.csv
   demele audit data.csv::label --rows 200 --doubt data.csv::a,b,c --output audit.csv     (more where these disagree)
   demele compare data.csv::a data.csv::b data.csv::label --audit audit.csv
+  demele audit data.csv::label --rows 200 --blind --keep id,text --output sheet.xlsx
+  demele compare data.csv::a data.csv::b data.csv::label --audit sheet.xlsx
 
 About 200 rows say within a few percent how many labels are wrong; to compare classifiers, draw 250 or more.
 Exit status: 0 done, 2 a mistake in the arguments or the data.
@@ -47,6 +61,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="PREDICTIONS",
         help="predictions of several models, one column each: rows on which they disagree are drawn more often",
     )
+    option(parser, "--keep", "--blind")
     option(parser, "--seed", default=0)
     option(parser, "--output", help="write the rows here, not to stdout")
     option(parser, "--force", "--quiet")
@@ -58,7 +73,12 @@ def _run(arguments: argparse.Namespace) -> None:
 
     if arguments.rows is None:
         raise InputError("--rows: expected how many rows the expert should label, such as --rows 200")
-    check_targets(arguments, ("output",), files=(arguments.labels, arguments.doubt))
+    kept = None if arguments.keep is None or "::" not in arguments.keep else arguments.keep
+    read = check_targets(arguments, ("output",), files=(arguments.labels, arguments.doubt, kept))
+    if arguments.blind:
+        check_sheet(arguments.output, "--output", force=arguments.force, inputs=read)
+    elif arguments.keep is not None:
+        raise InputError("--keep: says what an expert is shown in the sheet of --blind, which is not given")
     warn = warned(arguments.quiet)
     labels = read_labels(column(arguments.labels, warn), "labels")
     weights = None
@@ -74,7 +94,28 @@ def _run(arguments: argparse.Namespace) -> None:
                 "must be the same instance"
             )
     plan = draw_audit(labels.size, arguments.rows, doubt=weights, seed=arguments.seed)
+    if arguments.blind:
+        _write_sheet(arguments, plan, labels, warn)
+        return
     text = answers_text(plan.rows, labels, plan.design, probabilities=plan.probabilities, least=plan.least_probability)
     emit(text, arguments.output)
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: {arguments.rows} rows written to {arguments.output}; fill in its column {TRUE}")
+
+
+def _write_sheet(arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDArray[Any]", warn: Warn) -> None:
+    kept = kept_columns(arguments, arguments.labels, labels.size, warn, hidden=(arguments.labels, arguments.doubt))
+    key = new_key(
+        plan.rows,
+        labels,
+        plan.design,
+        seed=arguments.seed,
+        probabilities=plan.probabilities,
+        least_probability=plan.least_probability,
+    )
+    write_sheet(arguments.output, key, kept)
+    if not arguments.quiet:
+        log(
+            f"demele: {arguments.rows} rows written to {arguments.output}; the expert fills in its column {ANSWER}; "
+            f"keep {key_path(arguments.output)}, which leads back to the rows"
+        )

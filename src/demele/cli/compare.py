@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from demele.cli.ask import add_ask, asked_labels, check_ask
+from demele.cli.ask import add_ask, asked_in_sheet, asked_labels, check_ask
 from demele.cli.knowledge import CALLED, add_knowledge, check_knowledge, read_knowledge
 from demele.cli.options import command, flag_of, given, option, told_by
 from demele.cli.output import (
@@ -18,6 +18,7 @@ from demele.cli.output import (
     warnings_in_one_line,
     write_methods,
 )
+from demele.cli.sheets import kept_columns
 from demele.cli.targets import check_targets, check_writable
 from demele.core.errors import InputError
 from demele.core.sentences import marked
@@ -300,7 +301,13 @@ def _asked(arguments: argparse.Namespace) -> "Decision":
     known.pop("measure", None)
     with suggesting_classes([*read.values(), labels]):
         comparison = evaluation.SequentialComparison(**read, labels=labels, names=_names(arguments), **known)
-    progress = asked_labels(comparison, arguments.ask, read_labels(labels, "labels"), warn, batch=arguments.batch)
+    held = read_labels(labels, "labels")
+    if arguments.blind:
+        kept = kept_columns(arguments, arguments.files[2], held.size, warn, hidden=arguments.files)
+        named = {"seed": arguments.seed or 0, "classes": known.get("classes"), "batch": arguments.batch}
+        progress = asked_in_sheet(comparison, arguments.ask, held, kept, **named)
+    else:
+        progress = asked_labels(comparison, arguments.ask, held, warn, batch=arguments.batch)
     if not arguments.quiet:
         log(f"demele: {progress}")
     return comparison.decision()

@@ -113,6 +113,16 @@ _SHARED: Mapping[str, dict[str, Any]] = {
         choices=("uniform", "weighted", "selective"),
         argument="design",
     ),
+    "--audit-key": _is(
+        "what demele audit --blind wrote beside the expert's sheet (default: NAME.key.json beside it)",
+        type=Path,
+        metavar="FILE",
+    ),
+    "--blind": _is(
+        "write the expert's sheet: a key, the columns to --keep, and an empty answer; neither labels nor predictions",
+        action="store_true",
+    ),
+    "--keep": _is("columns that the expert is shown, of the file of LABELS or as FILE::A,B", metavar="A,B"),
     "--expert-error": _is(
         "the expert may be wrong on this share of the rows (default: 0); of two classifiers, of those on which they "
         "disagree",

@@ -19,6 +19,7 @@ _EXTRA_OF = {
     "distributed": "dask",
     "h5py": "images",
     "PIL": "images",
+    "openpyxl": "sheets",
 }
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 #: Columns of a file for experts: when the row was drawn (from 1), the row (from 0), its given label, what the expert
 #: says, how rows were drawn, and how likely this one was.
 DRAW, ROW, GIVEN, TRUE, DESIGN, PROBABILITY = "draw", "row", "given_label", "true_label", "design", "probability"
+#: What an expert writes who cannot label a row, unless a class is called so.
+UNCLEAR = "unclear"
 #: The least probability of the rows with doubt, drawn or not; the same in all lines.
 LEAST = "least_probability"
 
@@ -29,6 +31,7 @@ LEAST = "least_probability"
 class Answers:
     """Rows for experts as a file holds them, in the order in which they were drawn, answered or not.
 
+    ``labels`` are missing where there is no answer, or where it is ``unclear``; ``known`` says which have a label.
     ``given``: what LABELS holds; a file that was made for other labels is refused.
     """
 
@@ -53,7 +56,9 @@ class Answers:
             table = table.iloc[np.argsort(order)]
         self.text, self.table = text, table
         self.rows = _whole_numbers(text, table, ROW)
-        self.labels = _answered(text, table, given)
+        said = table[TRUE].to_list()
+        self.unclear: NDArray[np.bool_] = np.array([is_unclear(value, given) for value in said], dtype=bool)
+        self.labels = _answered(text, table, given, self.unclear)
         self.known: NDArray[np.bool_] = self.labels.notna().to_numpy()
         self._check_given(given)
 
@@ -100,21 +105,37 @@ def read_audit(text: str, design: str | None, given: NDArray[Any], warn: Warn) -
             f"{text}: how were these rows chosen? --audit-design uniform (at random, in this order), weighted (at "
             f"random, with the probabilities of column {PROBABILITY}) or selective (because something looked wrong)"
         )
-    size = _usable(answers, design, warn)
+    used = np.flatnonzero(answers.known[: _usable(answers, design, warn)])
+    n_drawn = used.size + int(answers.unclear.sum())
     if design == "weighted" and PROBABILITY not in answers.table:
         raise FormatError(
             f"{text}: a weighted audit needs the column {PROBABILITY}: how likely each row was to be drawn"
         )
-    chances = answers.table[PROBABILITY].to_numpy()[:size] if design == "weighted" else None
+    chances, least = None, None
+    if design == "weighted":
+        chances, least = answers.table[PROBABILITY].to_numpy()[used], _least(answers)
+    if chances is not None and used.size < n_drawn and chances.dtype.kind in "iuf":
+        chances, least = of_clear_rows(chances, least, used.size / n_drawn)
     columns = {"rows": ROW, "labels": TRUE, "probabilities": PROBABILITY, "design": DESIGN, "least_probability": LEAST}
     with in_file(text, **{name: f"column {held}" for name, held in columns.items()}):
         return Audit(
-            answers.rows[:size],
-            answers.labels.iloc[:size],
+            answers.rows[used],
+            answers.labels.iloc[used],
             design=design,  # type: ignore[arg-type]
             probabilities=chances,
-            least_probability=_least(answers) if design == "weighted" else None,
+            least_probability=least,
+            unclear=n_drawn - used.size,
         )
+
+
+def is_unclear(value: object, given: NDArray[Any]) -> bool:
+    """Whether an answer says that the expert cannot label the row; where a class is called so, it is that class."""
+    return isinstance(value, str) and value.strip().casefold() == UNCLEAR and not (given == value.strip()).any()
+
+
+def of_clear_rows(chances: NDArray[Any], least: float | None, share: float) -> tuple[NDArray[np.float64], float | None]:
+    """Return the probabilities that rows were drawn and clear, if a share of those that were drawn is clear."""
+    return chances * share, None if least is None else least * share
 
 
 def _least(answers: Answers) -> float | None:
@@ -130,10 +151,13 @@ def _least(answers: Answers) -> float | None:
 
 def _usable(answers: Answers, design: str, warn: Warn) -> int:
     """Return how many of the first rows are used; rows without an answer may only come last."""
-    missing = np.flatnonzero(~answers.known)
-    last = int(np.flatnonzero(answers.known).max(initial=-1))
-    if last < 0:
-        raise InputError(f"{answers.text}: no row has an answer in column {TRUE}")
+    answered = answers.known | answers.unclear
+    missing = np.flatnonzero(~answered)
+    last = int(np.flatnonzero(answered).max(initial=-1))
+    if not answers.known.any():
+        raise InputError(
+            f"{answers.text}: no row has an answer in column {TRUE}{' but unclear' * bool(answered.any())}"
+        )
     if missing.size and (design == "weighted" or missing[0] < last):
         order = ", in the order drawn" if design == "uniform" else ""
         raise FormatError(
@@ -165,11 +189,14 @@ def _is_row(value: object) -> bool:
     )
 
 
-def _answered(text: str, table: "pd.DataFrame", given: NDArray[Any]) -> "pd.Series[Any]":
+def _answered(text: str, table: "pd.DataFrame", given: NDArray[Any], unclear: NDArray[np.bool_]) -> "pd.Series[Any]":
     """Return the answers as names or as numbers, as the labels are; missing where there is none."""
     import pandas as pd
 
-    said = [None if pd.isna(value) or not str(value).strip() else class_text(value) for value in table[TRUE]]
+    said = [
+        None if odd or pd.isna(value) or not str(value).strip() else class_text(value)
+        for value, odd in zip(table[TRUE], unclear, strict=True)
+    ]
     known = [value for value in said if value is not None]
     if given.dtype.kind != "O" and known:
         read = classes_like(known, given)

@@ -50,6 +50,8 @@ class CodedAudit:
         Rows of the test set.
     least : float or None
         For a weighted design, if known: the least such probability of all rows on which models disagree.
+    unclear : int
+        Rows that were drawn and that the expert could not label; they are none of the k.
     """
 
     rows: Rows
@@ -58,6 +60,7 @@ class CodedAudit:
     design: Design
     n: int
     least: float | None = None
+    unclear: int = 0
 
     @property
     def k(self) -> int:
@@ -76,6 +79,16 @@ class CodedAudit:
             return Note(code="audit", message=message)
         message += ", more than half: are its rows those of this test set, counted from 0, and its classes the same?"
         return Note(code="audit", message=message, severity="warning")
+
+    def notes(self, given: Indices) -> tuple[Note, ...]:
+        """Say what the expert changed of the given labels, of shape (n,), and what the expert could not label."""
+        if not self.unclear:
+            return (self.changes(given),)
+        message = (
+            f"{self.unclear} of {self.k + self.unclear} rows were unclear to the expert and are not audited; the "
+            "result takes them, and the rows like them that were not drawn, to be as the audited ones are"
+        )
+        return self.changes(given), Note(code="audit-unclear", message=message, severity="warning")
 
     def __repr__(self) -> str:
         return (
@@ -103,6 +116,10 @@ class Audit:
     least_probability : float, optional
         For ``"weighted"``: the least such probability of all rows, audited or not, on which the compared classifiers
         disagree. Only ``compare(..., exact=True)`` needs it; :func:`draw_audit` keeps it.
+    unclear : int >= 0
+        Further rows that were drawn and that the expert could not label. They are left out of ``rows``, and named in
+        the notes of every result; probabilities are those of the rows that are left, each times the share of clear
+        rows.
 
     Raises
     ------
@@ -121,6 +138,7 @@ class Audit:
     design: Design
     probabilities: Floats | None
     least_probability: float | None
+    unclear: int
 
     def __init__(
         self,
@@ -130,6 +148,7 @@ class Audit:
         design: Design,
         probabilities: object = None,
         least_probability: float | None = None,
+        unclear: int = 0,
     ) -> None:
         if not isinstance(design, str) or design not in get_args(Design):
             raise InputError("design", f"expected how the rows were chosen, got {plain_text(design)}; {_DESIGNS}")
@@ -144,6 +163,7 @@ class Audit:
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "probabilities", _read_probabilities(probabilities, design, drawn.size))
         object.__setattr__(self, "least_probability", _read_least(least_probability, design))
+        object.__setattr__(self, "unclear", unclear and count(unclear, "unclear"))
 
     def __repr__(self) -> str:
         return (
@@ -175,7 +195,7 @@ class Audit:
             inclusion = self.probabilities
         else:
             inclusion = np.full(self.k, self.k / n if self.design == "uniform" else np.nan)
-        return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability)
+        return CodedAudit(self.rows, labels, inclusion, self.design, n, self.least_probability, self.unclear)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with columns row, label and, for a weighted design, probability."""

@@ -140,7 +140,7 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
     audit = question.audit
     found: tuple[Note, ...] = ()
     if audit is not None and spec.name in _AUDITED:
-        found = (audit.changes(question.data.labels), *audit_notes(question.data, audit))
+        found = (*audit.notes(question.data.labels), *audit_notes(question.data, audit))
     by_noise = ("prudent-v1", "bounded", "sequential")
     uses = {
         "noise": (*by_noise, "audited") if audit is not None and audit.design == "selective" else by_noise,

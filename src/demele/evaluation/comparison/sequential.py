@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_whole
 from demele.core.errors import InputError, InputTypeError
@@ -18,7 +19,7 @@ from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
-from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms
+from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (
     ExpertErrors,
     allowed_rows,
@@ -33,6 +34,9 @@ from demele.evaluation.row_groups import read_groups
 from demele.noise.audit_drawing import read_doubt
 from demele.noise.square_tables import digest
 from demele.noise.transition import TransitionCounts, TransitionMatrix
+
+#: In the place of a class index: no answer yet; and no class, for the expert could not say.
+UNASKED, UNCLEAR = -1, -2
 
 
 class SequentialComparison:
@@ -142,8 +146,8 @@ class SequentialComparison:
         )
         self._position = np.full(data.n, -1, dtype=np.intp)
         self._position[self._plan.rows] = np.arange(self._plan.rows.size)
-        #: Class index that the expert gave at each position of the order; -1 where there is none yet.
-        self._answers = np.full(self._plan.rows.size, -1, dtype=np.int32)
+        #: Class index that the expert gave at each position of the order; UNASKED where there is none yet.
+        self._answers = np.full(self._plan.rows.size, UNASKED, dtype=np.int32)
 
     # What to ask, what was answered.
 
@@ -155,7 +159,7 @@ class SequentialComparison:
         k = _checked(k, "k", least=1)
         if self.done:
             return np.zeros(0, dtype=np.intp)
-        waiting = np.flatnonzero(self._answers[: self._limit] < 0)[:k]
+        waiting = np.flatnonzero(self._answers[: self._limit] == UNASKED)[:k]
         return self._plan.rows[waiting]
 
     def tell(self, rows: object, labels: object) -> None:
@@ -174,14 +178,31 @@ class SequentialComparison:
             If a row is none of those to ask, a label is no class, or a row is answered twice in different ways. Nothing
             is taken then.
         """
-        asked = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
+        asked = _read_rows(rows)
         if asked.size == 0:
             return
-        if asked.dtype.kind not in "iu" or asked.ndim != 1:
-            raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
         said = read_labels([labels] if np.isscalar(labels) else labels, "labels")
         if said.size != asked.size:
             raise InputError("labels", f"expected {asked.size}, one per row, got {said.size}")
+        self._take(asked, self._question.data.vocabulary.encode(said, "labels"))
+
+    def pass_over(self, rows: object) -> None:
+        """Take that the expert could not label some rows: they count for neither classifier.
+
+        Parameters
+        ----------
+        rows : int or array-like of int of shape (k,)
+            Rows that :meth:`ask` returned.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If a row is none of those to ask, or was labelled before. Nothing is taken then.
+        """
+        asked = _read_rows(rows)
+        self._take(asked, np.full(asked.size, UNCLEAR, dtype=np.int32))
+
+    def _take(self, asked: Rows, codes: NDArray[np.int32]) -> None:
         n = self._question.data.n
         outside = np.flatnonzero((asked < 0) | (asked >= n))
         if outside.size:
@@ -194,11 +215,11 @@ class SequentialComparison:
                 f"{idle.size} of {asked.size} are never asked, first {asked[idle[0]]}: the two classifiers agree "
                 "there, or its label cannot hurt the claim; label the rows that ask() returns",
             )
-        codes = self._question.data.vocabulary.encode(said, "labels")
         answers = self._answers.copy()
+        named = {UNCLEAR: "unclear", **dict(enumerate(self._question.data.vocabulary.classes))}
         for position, row, code in zip(positions, asked, codes, strict=True):
-            if answers[position] not in (-1, code):
-                before, now = (self._question.data.vocabulary.classes[k] for k in (answers[position], code))
+            if answers[position] not in (UNASKED, code):
+                before, now = named[int(answers[position])], named[int(code)]
                 raise InputError(
                     "labels", f"row {row} was answered {before!r} before, now {now!r}; an answer cannot be changed"
                 )
@@ -210,7 +231,7 @@ class SequentialComparison:
     @property
     def labels_used(self) -> int:
         """Answers that count: those before the first row of the order without one."""
-        missing = np.flatnonzero(self._answers < 0)
+        missing = np.flatnonzero(self._answers == UNASKED)
         return int(missing[0]) if missing.size else int(self._answers.size)
 
     @property
@@ -257,6 +278,7 @@ class SequentialComparison:
             "cap": self.cap,
             "rows": rows.tolist(),
             "labels": labels,
+            "unclear": self._unclear().tolist(),
         }
 
     def resume(self, state: Mapping[str, Any]) -> None:
@@ -275,6 +297,8 @@ class SequentialComparison:
             )
         if state["rows"]:
             self.tell(np.asarray(state["rows"]), state["labels"])
+        if state.get("unclear"):
+            self.pass_over(np.asarray(state["unclear"]))
 
     def __repr__(self) -> str:
         first, second = self._question.data.names
@@ -335,6 +359,7 @@ class SequentialComparison:
                     severity="info",
                 ),
             )
+        notes += unclear_note(self._unclear().size, int(np.count_nonzero(self._answers != UNASKED)))
         used = self.labels_used
         shown = [claim for claim, log in logs.items() if log >= enough(bet)]
         outcomes = Outcomes(
@@ -355,6 +380,7 @@ class SequentialComparison:
             details={
                 "labels_used": used,
                 "labels_answered": int(np.count_nonzero(self._answers >= 0)),
+                "labels_unclear": int(self._unclear().size),
                 "drawn_from": int(self._plan.rows.size),
                 "wealth": wealth.get("candidate", 1.0),
                 "wealth_of_established": wealth.get("established", 1.0),
@@ -387,12 +413,18 @@ class SequentialComparison:
         classes = self._question.data.vocabulary.classes
         return self._plan.rows[positions], [classes[code] for code in self._answers[positions]]
 
+    def _unclear(self) -> Rows:
+        """Rows that the expert could not label, in the order drawn."""
+        return self._plan.rows[np.flatnonzero(self._answers == UNCLEAR)]
+
     def _signature(self, made: Signature) -> Signature:
         """Add what the verdict also rests on: the answers, what they were limited to, and what chose the rows."""
         rows, labels = self._answered()
         met = {"answers": str(rows.size)}
         if rows.size:
             met["answers_digest"] = digest(rows.astype(np.int64), labels)
+        if self._unclear().size:
+            met["unclear_digest"] = digest(self._unclear().astype(np.int64))
         if self.cap is not None:
             met["cap"] = str(self.cap)
         if self._doubt is not None:
@@ -408,6 +440,13 @@ class SequentialComparison:
             repr((data.vocabulary.classes, self._question.level, self._question.target, self._terms.gap)).encode()
         )
         return key.hexdigest()
+
+
+def _read_rows(rows: object) -> Rows:
+    asked = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
+    if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
+        raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
+    return asked.astype(np.intp)
 
 
 def _checked(value: Any, argument: str, *, least: int) -> int:

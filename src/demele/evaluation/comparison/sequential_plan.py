@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
+from demele.core.results import Note
 from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
 from demele.evaluation.comparison.grouped import GroupedPairs
 from demele.evaluation.expert_errors import allowed_rows, kept_share
@@ -201,3 +202,11 @@ def signs(first: Indices, second: Indices, labels: Indices) -> Signs:
     """s(l) = [second says l] - [first says l], where the two disagree or not."""
     found: Signs = (second == labels).astype(np.int8) - (first == labels).astype(np.int8)
     return found
+
+
+def unclear_note(unclear: int, answered: int) -> tuple[Note, ...]:
+    """Say how many rows the expert could not label, if there are any."""
+    if not unclear:
+        return ()
+    message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
+    return (Note(code="audit-unclear", message=message, severity="warning"),)

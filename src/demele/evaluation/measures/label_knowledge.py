@@ -323,7 +323,7 @@ class _Audited(LabelKnowledge):
             expert_words(*errs) or "The expert is right on all of them.",
             *(() if self.most is None else (f"At most {self.most} of the {data.n} labels are wrong.",)),
         )
-        self.notes = (audit.changes(data.labels), *audit_notes(data, audit), *self._contradiction(wrong, rate))
+        self.notes = (*audit.notes(data.labels), *audit_notes(data, audit), *self._contradiction(wrong, rate))
         if errs[0]:
             message = (
                 "where the expert may be wrong, precision, recall and F1 of a class have no corrected interval: all "

@@ -1,0 +1,80 @@
+"""What ``--blind`` and ``--keep`` say: the columns that an expert is shown, and the sheet that is written."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demele.cli.targets import check_writable
+from demele.core.errors import FormatError, InputError
+from demele.core.reading import real_path
+from demele.files.expert_sheets import key_path
+from demele.files.named import read_table, split_name
+from demele.files.table_files import Warn, quoted_name
+from demele.files.workbooks import check_sheet_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+
+def check_sheet(path: "Path | None", option: str, *, force: bool, inputs: "Sequence[Path]" = ()) -> None:
+    """Refuse a sheet that could not be written, or whose key could not be.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+    """
+    if path is None:
+        raise InputError(
+            f"{option}: --blind writes a sheet and a key beside it; name the sheet, such as {option} sheet.csv"
+        )
+    check_sheet_name(path, option)
+    check_writable(key_path(path), force=force, inputs=inputs)
+
+
+def kept_columns(
+    arguments: argparse.Namespace, labels: str, n: int, warn: Warn, *, hidden: Sequence[str | None] = ()
+) -> "pd.DataFrame":
+    """Read the columns that the expert is shown; none of ``hidden`` may be among them.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        With ``keep``.
+    labels : str
+        Where the labels are, as given.
+    n : int
+        Rows of the test set.
+    hidden : sequence of str or None
+        Labels and predictions, as given.
+
+    Raises
+    ------
+    InputError
+        If a column is one of these, or the table has other rows.
+    FormatError
+        If its columns have no names.
+    """
+    import pandas as pd
+
+    if arguments.keep is None:
+        return pd.DataFrame(index=range(n))
+    own = split_name(labels)[0]
+    text = arguments.keep if "::" in arguments.keep else f"{own}::{arguments.keep}"
+    path, names = split_name(text)
+    for other in hidden:
+        file, columns = split_name(other) if other is not None else (None, ())
+        shown = [name for name in names if name in columns]
+        if file is not None and shown and real_path(file) == real_path(path):
+            raise InputError(
+                f"--keep: {shown[0]} holds labels or predictions, which an expert must not see before the answer"
+            )
+    table = read_table(text, warn=warn)
+    if isinstance(table, np.ndarray):
+        raise FormatError(f"--keep: {path} has no names of columns; give them as FILE::{quoted_name(names[0])}")
+    if len(table) != n:
+        raise InputError(f"--keep: expected {n} rows in {path}, as many as LABELS, got {len(table)}")
+    return table

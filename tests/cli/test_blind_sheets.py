@@ -1,0 +1,252 @@
+"""``demele audit --blind``: the expert sees what was kept; the sheet leads back to the same audit, or is refused."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import evaluation
+from demele.labels import Audit, doubt, draw_audit
+from tests.cli.conftest import WORDS, Program
+
+TEXTS = ["=HYPERLINK(1)", "+1 cat", "plain, with comma", "two\nlines"]
+
+
+@pytest.fixture
+def questions(labels_folder: Path, judged: pd.DataFrame) -> pd.DataFrame:
+    """The columns as names, with an identifier and a text that spreadsheets would take for a formula."""
+    table = pd.DataFrame({name: WORDS[judged[name]] for name in judged})
+    table["id"] = [f"q{row}" for row in range(600)]
+    table["text"] = [TEXTS[row % 4] for row in range(600)]
+    table.to_csv("questions.csv", index=False)
+    return table
+
+
+def sheet(path: str = "sheet.csv") -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def filled(answers: Callable[[str], str], path: str = "sheet.csv") -> pd.DataFrame:
+    """Fill in the sheet by identifier, sort it by key, and save it as spreadsheets do."""
+    table = sheet(path)
+    table["answer"] = [answers(name) for name in table["id"]]
+    table.sort_values("key").to_csv(path, index=False)
+    return table
+
+
+def draw(demele: Program, *more: object) -> None:
+    run = demele("audit", "questions.csv::label", "--blind", "--keep", "id,text", "--output", "sheet.csv", *more)
+    assert (run.status, run.out) == (0, "")
+
+
+def assess(demele: Program, *more: object) -> dict[str, object]:
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv", *more)
+    assert run.status == 0, run.err
+    found: dict[str, object] = json.loads(run.out)
+    return found
+
+
+def test_the_sheet_holds_keys_kept_columns_and_nothing_else(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--rows", 40)
+    table = sheet()
+    assert list(table) == ["key", "id", "text", "answer"]
+    assert set(table["answer"]) == {""}
+    assert table["key"].str.fullmatch("[b-z]{6}").all()
+    assert table["key"].is_unique
+    assert set(table["text"]) == {"'=HYPERLINK(1)", "'+1 cat", "plain, with comma", "two\nlines"}
+    key = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))
+    assert [one["row"] for one in key["rows"]] == draw_audit(600, 40).rows.tolist()
+    assert [f"q{one['row']}" for one in key["rows"]] == table["id"].tolist()
+    assert (key["design"], key["seed"], key["n"]) == ("uniform", 0, 600)
+
+
+def test_weighted_rows_come_in_an_order_that_is_not_that_of_doubt(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--rows", 200, "--doubt", "questions.csv::old,new,twin", "--seed", 3)
+    rows = json.loads(Path("sheet.key.json").read_text(encoding="utf-8"))["rows"]
+    plan = draw_audit(600, 200, doubt=doubt(questions[["old", "new", "twin"]]), seed=3)
+    assert sorted(one["row"] for one in rows) == sorted(plan.rows.tolist())
+    chances = np.array([one["probability"] for one in rows])
+    assert abs(np.corrcoef(np.arange(200), chances)[0, 1]) < 0.2  # 0.62 in the order drawn
+    drawn = np.corrcoef(np.arange(200), plan.probabilities)[0, 1]  # type: ignore[arg-type]
+    assert abs(drawn) > 0.3
+    assert [one["row"] for one in sorted(rows, key=lambda one: one["draw"])] == plan.rows.tolist()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_comes_back_in_any_order_is_the_audit(weighted: bool, demele: Program, questions: pd.DataFrame) -> None:
+    more = ("--doubt", "questions.csv::old,new,twin") if weighted else ()
+    draw(demele, "--rows", 150, *more)
+    filled(lambda name: f" {questions['true'][int(name[1:])].upper()}")  # people write Cat
+    plan = draw_audit(600, 150, doubt=doubt(questions[["old", "new", "twin"]]) if weighted else None)
+    audit = plan.answered(questions["true"].to_numpy()[plan.rows])
+    assert assess(demele) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+
+
+def test_unclear_rows_are_left_out_counted_and_told(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--rows", 100, "--doubt", "questions.csv::old,new,twin")
+    plan = draw_audit(600, 100, doubt=doubt(questions[["old", "new", "twin"]]))
+    odd = set(plan.rows[[3, 50]].tolist())
+    filled(lambda name: "Unclear" if int(name[1:]) in odd else str(questions["true"][int(name[1:])]))
+    clear = np.array([row not in odd for row in plan.rows])
+    assert plan.probabilities is not None
+    assert plan.least_probability is not None
+    audit = Audit(
+        plan.rows[clear],
+        questions["true"].to_numpy()[plan.rows[clear]],
+        design="weighted",
+        probabilities=plan.probabilities[clear] * 98 / 100,
+        least_probability=plan.least_probability * 98 / 100,
+        unclear=2,
+    )
+    found = assess(demele)
+    assert found == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+    assert "2 of 100 rows were unclear to the expert" in json.dumps(found["notes"])
+
+
+def test_rows_that_are_not_answered_yet(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--rows", 30)
+    first = sheet()["id"].tolist()
+    filled(lambda name: str(questions["true"][int(name[1:])]) if name in first[:20] else "")
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert "the last 10 rows have no answer; the first 20 are used" in run.err
+    plan = draw_audit(600, 20)
+    expected = evaluation.assess(
+        questions["old"], questions["label"], audit=plan.answered(questions["true"].to_numpy()[plan.rows])
+    )
+    assert json.loads(run.out) == expected.to_dict()
+    filled(lambda name: "" if name == first[4] else "cat")
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert run.status == 2
+    assert f"1 rows have no answer, first {sheet().set_index('id')['key'][first[4]]}" in run.err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda table: table.assign(key=["zzz", *table["key"][1:]]),
+            "row 2 has no key that was written; 1 of 12 rows are",
+        ),
+        (lambda table: pd.concat([table, table.iloc[[4]]]), "the same key stands in rows 6 and 14"),
+        (lambda table: table.iloc[3:], "3 of 12 rows are missing, first"),
+        (
+            lambda table: table.assign(answer=["cat", "kat", *["dog"] * 10]),
+            "1 answers are no class of LABELS: row 3 'kat'",
+        ),
+        (lambda table: table.drop(columns="key"), "expected one column key, got 0"),
+        (lambda table: table.assign(answer="unclear"), "no row has an answer in column answer but unclear"),
+    ],
+)
+def test_a_sheet_that_was_changed_is_refused_with_its_rows(
+    change: Callable[[pd.DataFrame], pd.DataFrame], message: str, demele: Program, questions: pd.DataFrame
+) -> None:
+    draw(demele, "--rows", 12)
+    change(sheet().assign(answer="cat")).to_csv("sheet.csv", index=False)
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.csv")
+    assert run.status == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+
+
+def test_a_copy_of_the_sheet_needs_its_key_named(demele: Program, questions: pd.DataFrame) -> None:
+    draw(demele, "--rows", 12)
+    filled(lambda name: "cat")
+    Path("sheet.csv").rename("from_anna.csv")
+    call = ("assess", "questions.csv::old", "questions.csv::label", "--audit", "from_anna.csv")
+    assert "expected columns row (counted from 0) and true_label" in demele(*call).err
+    assert demele(*call, "--audit-key", "sheet.key.json").status == 0
+    other = demele("assess", "questions.csv::old", "questions.csv::new", *call[3:], "--audit-key", "sheet.key.json")
+    assert "its rows were drawn from other labels" in other.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--blind",), "--output: --blind writes a sheet and a key beside it"),
+        (("--blind", "--output", "s.json"), "--output: expected a file called .csv, .tsv, .xlsx, got s.json"),
+        (("--keep", "id"), "--keep: says what an expert is shown in the sheet of --blind"),
+        (("--blind", "--output", "s.csv", "--keep", "id,label"), "--keep: label holds labels or predictions"),
+        (("--blind", "--output", "s.csv", "--keep", "ids"), "holds no column called 'ids'; did you mean 'id'?"),
+        (("--blind", "--output", "s.csv", "--keep", "data.csv::key"), "holds no column called 'key'"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(
+    arguments: tuple[str, ...], message: str, demele: Program, questions: pd.DataFrame
+) -> None:
+    run = demele("audit", "questions.csv::label", "--rows", 5, *arguments)
+    assert (run.status, run.out) == (2, "")
+    assert message in run.err
+    assert not Path("s.csv").exists()
+
+
+def test_unclear_is_understood_in_the_other_form_too(demele: Program, questions: pd.DataFrame) -> None:
+    demele("audit", "questions.csv::label", "--rows", 60, "--output", "audit.csv")
+    table = pd.read_csv("audit.csv")
+    table["true_label"] = questions["true"].to_numpy()[table["row"]]
+    table.loc[7, "true_label"] = "unclear"
+    table.to_csv("audit.csv", index=False)
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "audit.csv")
+    plan = draw_audit(600, 60)
+    rows = np.delete(plan.rows, 7)
+    audit = Audit(rows, questions["true"].to_numpy()[rows], design="uniform", unclear=1)
+    assert json.loads(run.out) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
+
+
+def test_asking_in_sheets_decides_as_the_library_does(demele: Program, questions: pd.DataFrame) -> None:
+    names = ("questions.csv::old", "questions.csv::twin", "questions.csv::label")
+    call = ("compare", *names, "--ask", "ask.csv", "--blind", "--keep", "id", "--batch", 10)
+    comparison = evaluation.SequentialComparison(
+        questions["old"], questions["twin"], questions["label"], names=("old", "twin")
+    )
+    truth = questions["true"].to_numpy()
+    run = demele(*call)
+    assert "label the 10 rows that have no answer in ask.csv" in run.err
+    for turn in range(3):
+        rows, written = comparison.ask(10), sheet("ask.csv")
+        names_written = [f"q{row}" for row in rows]
+        assert sorted(written["id"][10 * turn :]) == sorted(names_written)
+        assert written["id"][10 * turn :].tolist() != names_written  # shuffled
+        unclear = rows[2] if turn == 0 else -1
+        said = {name: str(truth[int(name[1:])]) for name in written["id"]}
+        said |= {name: answer for name, answer in zip(written["id"], written["answer"], strict=True) if answer}
+        said |= {f"q{unclear}": "unclear"}
+        filled(said.__getitem__, "ask.csv")
+        comparison.pass_over(rows[rows == unclear])
+        comparison.tell(rows[rows != unclear], truth[rows[rows != unclear]])
+        run = demele(*call)
+        assert json.loads(run.out) == comparison.decision().to_dict()
+    assert "1 of 30 rows were unclear to the expert; they count for neither classifier" in run.out
+
+
+def test_without_openpyxl_the_extra_is_named(
+    demele: Program, questions: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    run = demele("audit", "questions.csv::label", "--rows", 5, "--blind", "--output", "sheet.xlsx")
+    assert run.status == 2
+    assert "pip install 'demele[sheets]'" in run.err
+
+
+def test_a_workbook_holds_texts_and_comes_back(demele: Program, questions: pd.DataFrame) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    run = demele(
+        "audit", "questions.csv::label", "--rows", 40, "--blind", "--keep", "id,text", "--output", "sheet.xlsx"
+    )
+    assert run.status == 0, run.err
+    book = openpyxl.load_workbook("sheet.xlsx")
+    cells = [list(row) for row in book.active.iter_rows()]
+    assert [cell.value for cell in cells[0]] == ["key", "id", "text", "answer"]
+    texts = [row[2] for row in cells[1:]]
+    assert "=HYPERLINK(1)" in {cell.value for cell in texts}
+    assert {cell.data_type for cell in texts} == {"s"}
+    for row in cells[1:]:
+        row[3].value = questions["true"][int(row[1].value[1:])]
+    book.save("sheet.xlsx")
+    run = demele("assess", "questions.csv::old", "questions.csv::label", "--audit", "sheet.xlsx")
+    plan = draw_audit(600, 40)
+    audit = plan.answered(questions["true"].to_numpy()[plan.rows])
+    assert json.loads(run.out) == evaluation.assess(questions["old"], questions["label"], audit=audit).to_dict()
