@@ -9,6 +9,7 @@ import copy
 import gzip
 import io
 import json
+import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from tests.data.published_files import LAYOUTS
 from tests.fuzz import image_sets, makers
 from tests.fuzz.makers import TOKENS
 
-SUFFIXES = (".csv", ".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".parquet")
+SUFFIXES = (".csv", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".npy", ".npz", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,7 @@ def _table(rng: np.random.Generator) -> Input:
         content = damaged(content, rng)
     if suffix in (".csv", ".tsv", ".txt") and rng.random() < 0.2:
         how, content = "text", _odd_text(content, rng)
-    elif suffix == ".json" and rng.random() < 0.3:
+    elif suffix in (".json", ".jsonl") and rng.random() < 0.3:
         how, content = "nested", nested(rng)
     elif suffix == ".npz" and rng.random() < 0.4:
         how, content = "archive", _odd_archive(rng)
@@ -703,8 +704,52 @@ def _sheet_key(rng: np.random.Generator) -> Input:
     return Input("sheet key", how, tuple(call.split()), {"input": content})
 
 
+def _log(rng: np.random.Generator) -> Input:
+    name = _pick(rng, sorted(makers.logs()))
+    content, file = makers.logs()[name], name.rpartition("/")[2]
+    beside = f"old/{'choices.eval' if 'choices' in file else file}"
+    how = "damaged" if rng.random() < 0.3 else "forged"
+    if how == "damaged":
+        content = damaged(content, rng)
+    elif file.endswith(".jsonl"):
+        lines = content.splitlines()
+        at = int(rng.integers(0, len(lines)))
+        lines[at] = nested(rng) if rng.random() < 0.1 else _dumped(changed_json(json.loads(lines[at]), rng))
+        content = b"\n".join(lines)
+    elif file.endswith(".json"):
+        data = json.loads(content)
+        at = int(rng.integers(0, len(data["samples"])))
+        data["samples"][at] = changed_json(data["samples"][at], rng)
+        content = _dumped(data if rng.random() < 0.7 else changed_json(data, rng))
+    else:
+        content = _odd_log_archive(rng)
+    picked = f"::{_token(rng)}" if rng.random() < 0.1 else ""
+    command = _pick(rng, [("compare", beside), ("compare", "--common", beside), ("assess",), ("audit", "--rows", "2")])
+    call = (*command, f"input/{file}{picked}", "--quiet")
+    return Input("log", how, call, {beside: makers.logs()[beside], f"input/{file}": content})
+
+
+def _odd_log_archive(rng: np.random.Generator) -> bytes:
+    """An archive whose parts have odd names, odd content, or are larger than they say."""
+    header = {"version": 2, "status": "success", "eval": {"model": "odd"}}
+    sample = {
+        "id": "q1",
+        "epoch": 1,
+        "target": "B",
+        "choices": ["x", "y"],
+        "scores": {"choice": {"value": "C", "answer": "B"}},
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in (("header.json", header), ("samples/q1_epoch_1.json", sample)):
+            text = nested(rng) if rng.random() < 0.2 else _dumped(changed_json(part, rng))
+            archive.writestr(zipfile.ZipInfo(name), text)
+        archive.writestr(zipfile.ZipInfo(_pick(rng, ["../../out.json", "samples/../x.json", "/etc/x"])), b"{}")
+    return stream.getvalue()
+
+
 MAKERS: list[Callable[[np.random.Generator], Input]] = [
     _table, _sparse, _names, _folder, _accumulator, _frame, _store, _bench_file, _python, _signature, _arguments,
-    _image_set, _own_images, _sheet_key,
+    _image_set, _own_images, _sheet_key, _log,
 ]  # fmt: skip
-_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4, 4]) / 123
+_WEIGHTS = np.array([50.0, 10, 2, 6, 8, 3, 5, 5, 3, 4, 4, 15, 4, 4, 8]) / 131

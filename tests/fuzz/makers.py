@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,8 @@ def frame_bytes(table: pd.DataFrame, suffix: str) -> bytes:
         return archive_bytes(arrays)
     elif suffix == ".parquet":
         table.to_parquet(stream, index=False)
-    elif suffix == ".json":
-        return table.to_json(orient="records").encode()
+    elif suffix in (".json", ".jsonl"):
+        return table.to_json(orient="records", lines=suffix == ".jsonl").encode()
     else:
         return table.to_csv(index=False, sep="\t" if suffix == ".tsv" else ",").encode()
     return stream.getvalue()
@@ -111,6 +112,16 @@ def sheet_key() -> tuple[bytes, list[str]]:
     rows = np.arange(8) * 2
     key = new_key(rows, columns()["label"], "uniform", seed=0)
     return key.to_json().encode(), list(key.keys)
+
+
+@cache
+def logs() -> dict[str, bytes]:
+    """Logs of language models, as their programs wrote them; the samples of a few questions."""
+    folder = Path(__file__).parents[1] / "files" / "logs"
+    names = ("samples_tiny_choice.jsonl", "samples_tiny_words.jsonl", "choices.eval")
+    found = {f"{model}/{name}": (folder / model / name).read_bytes() for model in ("old", "new") for name in names}
+    found["new/choices.json"] = (folder / "new" / "choices.json").read_bytes()
+    return {name: b"".join(text.splitlines(True)[:6]) if "jsonl" in name else text for name, text in found.items()}
 
 
 def sparse_parts(form: str = "csr") -> dict[str, Any]:
@@ -173,7 +184,6 @@ def forged(content: bytes, header: Any, arrays: bytes) -> bytes:
 def store_bytes() -> bytes:
     """What ``bench metrics --store`` writes."""
     import tempfile
-    from pathlib import Path
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.jsonl"
@@ -185,7 +195,6 @@ def store_bytes() -> bytes:
 def saved_bench() -> bytes:
     """What ``bench metrics --save`` writes."""
     import tempfile
-    from pathlib import Path
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mig.json.gz"

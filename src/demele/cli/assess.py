@@ -16,7 +16,9 @@ from demele.cli.output import (
     warnings_in_one_line,
     write_methods,
 )
+from demele.cli.several_files import add_joining, is_joined, joined
 from demele.cli.targets import check_targets
+from demele.core.errors import InputError
 from demele.files.label_files import column, in_one_vocabulary, name_of, suggesting_classes
 
 _DESCRIPTION = """\
@@ -32,6 +34,7 @@ examples:
   demele assess predicted.npy labels.npy --noise-rate 0.03 --report report.html
   demele assess data.csv::predicted data.csv::label --transition mistaken.csv
   demele assess data.csv::predicted data.csv::label --groups data.csv::patient
+  demele assess logs/samples_mmlu.jsonl --noise-rate 0.03     (a log of lm-evaluation-harness or Inspect)
   demele audit data.csv::label --rows 200 --output audit.csv     (an expert fills in the column true_label)
   demele assess data.csv::predicted data.csv::label --audit audit.csv
 
@@ -52,7 +55,8 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         called=CALLED,
     )
     parser.add_argument("predictions", metavar="PREDICTIONS", help="the predicted class of each row")
-    parser.add_argument("labels", metavar="LABELS", help="the given label of each row")
+    parser.add_argument("labels", metavar="LABELS", nargs="?", help="the given label of each row; logs bring theirs")
+    add_joining(parser)
     add_knowledge(parser)
     option(parser, "--level")
     out = parser.add_argument_group("output")
@@ -73,9 +77,19 @@ def _run(arguments: argparse.Namespace) -> None:
     warn, words = warned(arguments.quiet), told_by(arguments)
     if arguments.predictions in (arguments.labels, arguments.true_labels):
         warn(f"{arguments.predictions} is given as PREDICTIONS and as labels: judged against itself")
-    read = given(arguments, "predictions", "labels", "true_labels")
-    columns = in_one_vocabulary({name: column(text, warn) for name, text in read.items()})
-    known = read_knowledge(arguments, read_labels(columns["labels"], "labels"), warn)
+    both = [text for text in (arguments.predictions, arguments.labels) if text is not None]
+    if is_joined(arguments, both):
+        found = joined(arguments, both, warn)
+        columns: dict[str, Any] = {"predictions": next(iter(found.predictions.values())), "labels": found.labels}
+        columns |= {name: column(text, warn) for name, text in given(arguments, "true_labels").items()}
+        columns = in_one_vocabulary(columns)
+        classes: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
+    elif arguments.labels is None:
+        raise InputError("expected PREDICTIONS and LABELS; only logs bring their labels")
+    else:
+        read, classes = given(arguments, "predictions", "labels", "true_labels"), {}
+        columns = in_one_vocabulary({name: column(text, warn) for name, text in read.items()})
+    known = classes | read_knowledge(arguments, read_labels(columns["labels"], "labels"), warn)
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
         assessment = evaluation.assess(**columns, **known)
     kind = format_of(arguments.format, arguments.output, papers=True)

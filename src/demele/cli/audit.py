@@ -11,6 +11,7 @@ from demele.core.errors import InputError
 from demele.files.audit_files import TRUE, answers_text
 from demele.files.expert_sheets import ANSWER, key_path, new_key, write_sheet
 from demele.files.label_files import column, in_file, in_one_vocabulary, models
+from demele.files.prediction_sets import is_log, read_predictions
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> None:
     elif arguments.keep is not None:
         raise InputError("--keep: says what an expert is shown in the sheet of --blind, which is not given")
     warn = warned(arguments.quiet)
-    labels = read_labels(column(arguments.labels, warn), "labels")
+    labels = read_labels(_labels(arguments.labels, warn), "labels")
     weights = None
     if arguments.doubt is not None:
         several = models(arguments.doubt, warn, labels=arguments.labels)
@@ -101,6 +102,18 @@ def _run(arguments: argparse.Namespace) -> None:
     emit(text, arguments.output)
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: {arguments.rows} rows written to {arguments.output}; fill in its column {TRUE}")
+
+
+def _labels(text: str, warn: Warn) -> Any:
+    """Read the labels, or the right answers of a log."""
+    if not is_log(text):
+        return column(text, warn)
+    found = read_predictions([text])
+    if found.graded:
+        raise InputError(
+            f"{text}: says only whether answers were right, not which they are: there is no label to audit"
+        )
+    return found.labels
 
 
 def _write_sheet(arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDArray[Any]", warn: Warn) -> None:

@@ -1,6 +1,7 @@
 """``demele compare``: is the candidate really better, when some labels are wrong? Two classifiers, or many."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.ask import add_ask, asked_in_sheet, asked_labels, check_ask
@@ -18,9 +19,10 @@ from demele.cli.output import (
     warnings_in_one_line,
     write_methods,
 )
+from demele.cli.several_files import add_joining, is_joined, joined
 from demele.cli.sheets import kept_columns
 from demele.cli.targets import check_targets, check_writable
-from demele.core.errors import InputError
+from demele.core.errors import InputError, shortened
 from demele.core.sentences import marked
 from demele.files.label_files import (
     classes_named,
@@ -32,6 +34,7 @@ from demele.files.label_files import (
     suggesting_classes,
 )
 from demele.files.named import listed_items, split_name, unquoted
+from demele.files.prediction_sets import is_log
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -46,8 +49,11 @@ shown to be better, and says how many wrong labels that verdict bears.
 
   demele compare ESTABLISHED CANDIDATE LABELS     one against one
   demele compare PREDICTIONS LABELS               several models, one column each: a ranking with ties
+  demele compare A B C LABELS                     the same, a file for each model
+  demele compare LOG LOG ...                      logs of lm-evaluation-harness or Inspect, which bring their labels
 
-Files have the same rows with one class in each: .npy, .npz, .csv, .tsv, .parquet or .json.
+Files have the same rows with one class in each: .npy, .npz, .csv, .tsv, .parquet, .json or .jsonl. --id C joins tables
+by a column; logs are joined by their questions.
 FILE::name picks an array of an .npz, FILE::a,b columns of a table; all may be the same file. A name with commas, or
 with spaces at its ends, stands between double quotes, as in CSV: 'FILE::"score,v2"', --names '"old, 1","new, 2"'.
 """
@@ -71,6 +77,8 @@ examples:
   demele compare models.csv labels.npy --noise-rate 0.03
   demele compare data.csv::old data.csv::new data.csv::label --groups data.csv::patient
   demele compare data.csv::old data.csv::new data.csv::label --ask answers.csv     (label its rows; run it again)
+  demele compare a.csv b.csv gold.csv --id question
+  demele compare old/samples_mmlu.jsonl new/samples_mmlu.jsonl --noise-rate 0.03
   demele compare --demo --report demo.html
 
 Results go to stdout (a table on a terminal, JSON otherwise), warnings to stderr.
@@ -95,7 +103,9 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         examples=_EXAMPLES,
         called=CALLED,
     )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="ESTABLISHED CANDIDATE LABELS, or PREDICTIONS LABELS")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="ESTABLISHED CANDIDATE LABELS, or PREDICTIONS LABELS, or logs"
+    )
     parser.add_argument(
         "--demo", action="store_true", help="ten language models on questions with expert-corrected labels"
     )
@@ -118,6 +128,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="C",
         help="of several comparisons: holm, bonferroni or none (default: holm where possible)",
     )
+    add_joining(parser)
     add_knowledge(parser)
     special = parser.add_argument_group("for single methods")
     option(special, "--difficulty", metavar="FILE", help="prudent-v2: a number per row, larger is harder")
@@ -159,7 +170,7 @@ def _run(arguments: argparse.Namespace) -> None:
     with warnings_in_one_line(quiet=arguments.quiet, words=words):
         if arguments.demo:
             result: Decision | Ranking = _demonstration(arguments)
-        elif len(arguments.files) == 2:
+        elif _is_ranking(arguments):
             result = _ranked(arguments)
         elif arguments.ask is not None:
             result = _asked(arguments)
@@ -206,18 +217,21 @@ def _check(arguments: argparse.Namespace) -> None:
         own = [name for name in ("ask", *_FROM_FILES) if getattr(arguments, name) is not None]
         if files or own:
             raise InputError(f"--demo: brings its own data; leave out {'files' if files else flag_of(own[0])}")
-    elif len(files) not in (2, 3):
+    elif len(files) < 2:
         raise InputError(
             f"expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got {len(files)} "
             f"{'file' if len(files) == 1 else 'files'} (see demele compare --help)"
         )
+    several = arguments.demo or _is_ranking(arguments)
     check_knowledge(arguments)
     check_ask(arguments)
-    if len(files) == 3 and arguments.correction is not None:
+    if several and arguments.ask is not None:
+        raise InputError("--ask: is for one established classifier and one candidate")
+    if not several and arguments.correction is not None:
         raise InputError("--correction: is for several models, compared as PREDICTIONS LABELS")
-    if len(files) != 3 and arguments.errors is not None:
+    if several and arguments.errors is not None:
         raise InputError("--errors: is for two classifiers, as ESTABLISHED CANDIDATE LABELS")
-    if len(files) != 3 and arguments.names is not None:
+    if several and arguments.names is not None:
         raise InputError("--names: is for two classifiers; several are called by their columns")
     read = [*files, *(getattr(arguments, name) for name in _FROM_FILES)]
     if arguments.ask is not None:  # its answers are kept
@@ -227,12 +241,21 @@ def _check(arguments: argparse.Namespace) -> None:
     )
 
 
+def _is_ranking(arguments: argparse.Namespace) -> bool:
+    """Whether several models are compared: columns of a table, or files, of which the last is LABELS but for logs."""
+    files = arguments.files
+    return len(files) != (2 if any(map(is_log, files)) else 3)
+
+
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:
     if arguments.names is not None:
         names = [unquoted(name) for name in listed_items(arguments.names)]
         if len(names) != 2 or not all(names) or names[0] == names[1]:
             raise InputError(f"--names: expected two different names, such as old,new, got {arguments.names!r}")
         return names[0], names[1]
+    if hasattr(arguments, "models"):  # as the files call them
+        first, second = arguments.models
+        return first, second
     first, second = (name_of(text) for text in arguments.files[:2])
     if first == second:
         first, second = (split_name(text)[0].stem for text in arguments.files[:2])
@@ -273,6 +296,8 @@ def _columns(
 def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], Any, dict[str, Any]]:
     """Read the two classifiers and the labels, and what options say of them."""
     files = arguments.files
+    if is_joined(arguments, files):
+        return _joined_columns(arguments, warn, names=("established", "candidate"))
     for place, what in enumerate(("ESTABLISHED", "CANDIDATE")):
         if files[place] == files[2]:
             warn(f"{files[2]} is given as {what} and as LABELS: judged against itself")
@@ -280,6 +305,23 @@ def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
         warn(f"{files[0]} is given as ESTABLISHED and as CANDIDATE: compared with itself")
     established, candidate, labels = (column(text, warn) for text in files)
     return _columns(arguments, {"established": established, "candidate": candidate}, labels, warn)
+
+
+def _joined_columns(
+    arguments: argparse.Namespace, warn: Warn, *, names: Sequence[str] = ()
+) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    """Read files that are joined by what identifies their rows; ``names``: what the library calls the two models."""
+    found = joined(arguments, arguments.files, warn)
+    read = dict(found.predictions)
+    if names:
+        if len(read) != 2:
+            raise InputError(f"expected one column of predictions in each file, got {', '.join(map(shortened, read))}")
+        arguments.models = tuple(read)
+        read = dict(zip(names, read.values(), strict=True))
+    predictions, labels, known = _columns(arguments, read, found.labels, warn)
+    if found.classes is not None:
+        known.setdefault("classes", found.classes)
+    return predictions, labels, known
 
 
 def _compared(arguments: argparse.Namespace) -> "Decision":
@@ -317,6 +359,10 @@ def _ranked(arguments: argparse.Namespace) -> "Ranking":
     from demele import evaluation
 
     warn = warned(arguments.quiet)
+    if len(arguments.files) > 2 or is_joined(arguments, arguments.files):
+        read, labels, known = _joined_columns(arguments, warn)
+        with suggesting_classes([*read.values(), labels]):
+            return evaluation.rank(read, labels, **known)
     read = models(arguments.files[0], warn, labels=arguments.files[1])
     if len(read) < 2:
         raise InputError(

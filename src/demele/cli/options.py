@@ -113,6 +113,19 @@ _SHARED: Mapping[str, dict[str, Any]] = {
         choices=("uniform", "weighted", "selective"),
         argument="design",
     ),
+    "--id": _is(
+        "column that identifies the rows, in all tables: they are joined by it, not by their order", metavar="C"
+    ),
+    "--common": _is(
+        "keep the rows that all files have, and count the others; without it, other rows are refused",
+        action="store_const",
+        const="common",
+        argument="ids",
+    ),
+    "--scores": _is(
+        "tables hold a probability or score per class, in columns named by the classes; the largest is predicted",
+        action="store_true",
+    ),
     "--audit-key": _is(
         "what demele audit --blind wrote beside the expert's sheet (default: NAME.key.json beside it)",
         type=Path,

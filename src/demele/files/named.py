@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import FormatError, InputError, UnknownNameError
 from demele.files.array_files import is_sparse, load_sparse, read_numpy
-from demele.files.table_files import Warn, read_csv, read_json, read_parquet
+from demele.files.table_files import Warn, read_csv, read_json, read_json_lines, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
     ----------
     text : str
         ``FILE``, ``FILE::name`` or ``FILE::a,b``. ``.npy`` is mapped into memory, not loaded; of an ``.npz``, the name
-        picks an array; of a table (``.csv``, ``.tsv``, ``.parquet``, ``.json``), names pick columns.
+        picks an array; of a table (``.csv``, ``.tsv``, ``.parquet``, ``.json``, ``.jsonl``), names pick columns.
     warn : callable
         Called with one line for anything that was guessed.
     row_names : bool
@@ -138,13 +138,16 @@ def read_table(text: str, *, warn: Warn, row_names: bool = False) -> "NDArray[An
         ".txt": text_table,
         ".parquet": read_parquet,
         ".json": read_json,
+        ".jsonl": read_json_lines,
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
         if not path.exists():
             raise FormatError(f"{path}: there is no such file or folder")
         what = f"{suffix!r}" if suffix else "no suffix"
-        raise FormatError(f"{path}: expected a file called .npy, .npz, .csv, .tsv, .parquet or .json, got {what}")
+        raise FormatError(
+            f"{path}: expected a file called .npy, .npz, .csv, .tsv, .parquet, .json or .jsonl, got {what}"
+        )
     if path.is_dir():
         raise FormatError(f"{path}: expected a file, got a folder")
     table = readers[suffix](path, names)

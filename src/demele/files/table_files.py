@@ -312,6 +312,32 @@ def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFram
     return array
 
 
+def read_json_lines(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
+    """Read a table of JSON Lines: an object per line; see :func:`demele.files.named.read_table`."""
+    import pandas as pd
+
+    content = read_whole(path)
+    check_nesting(path, content)
+    rows = []
+    for number, line in enumerate(content.splitlines(), 1):
+        if not line.strip():
+            continue
+        with parsing(f"{path}: line {number}: not JSON"):
+            row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=lambda pairs: _object(pairs, path))
+            if _HALF.search(line):
+                json.dumps(row, ensure_ascii=False).encode()
+        if not isinstance(row, dict):
+            raise FormatError(f"{path}: line {number}: expected an object, got {type(row).__name__}")
+        rows.append(row)
+    if not rows:
+        raise FormatError(f"{path}: has no rows")
+    check_unpacked(
+        path, len({name for row in rows for name in row}) * (BYTES_PER_COLUMN + 8 * len(rows)), stored=len(content)
+    )
+    with parsing(f"{path}: not a table"):
+        return _picked(pd.DataFrame(rows), names, path)
+
+
 def _object(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -98,9 +98,10 @@ def is_empty(cell: object) -> bool:
 
 
 def _text_rows(path: Path) -> Iterator[tuple[int, Cells]]:
+    text = text_of(path)
     delimiter, _ = first_row(path)
     with parsing(f"{path}: not a table that can be read"):
-        for number, cells in enumerate(csv.reader(io.StringIO(text_of(path), newline=""), delimiter=delimiter), 1):
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 1):
             yield number, [unescaped(cell) for cell in cells]
 
 

@@ -25,6 +25,8 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
     if len(data.vocabulary) < 2:
         return ()
     support = np.bincount(data.labels, minlength=len(data.vocabulary))
+    if np.count_nonzero(support) < 2:  # nothing does better than a constant then, whatever it predicts
+        return ()
     _, share, message = always_predicting(support, data.vocabulary.classes)
     hits = np.count_nonzero(data.predictions == data.labels, axis=1).astype(np.float64)
     right, every = data.predictions == data.labels, np.ones(data.n)

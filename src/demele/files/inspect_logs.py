@@ -1,0 +1,154 @@
+"""Logs of Inspect: one JSON file (``.json``), or an archive of JSON parts (``.eval``), read where it lies."""
+
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from demele.core.errors import FormatError, quoted
+from demele.core.extras import require
+from demele.core.reading import check_unpacked, parsing, read_whole, regular_file
+from demele.files.model_logs import (
+    NO_ANSWER,
+    LoggedAnswer,
+    ModelLog,
+    check_picked,
+    in_order,
+    picked_one,
+    read_object,
+    right_or_wrong,
+)
+
+_BEGINS = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
+_SAMPLE = re.compile(r"samples/[^/\\]+\.json")
+_HEADERS = ("header.json", "_journal/start.json")
+#: The number of Zstandard among the ways to compress a member, and the header of a member up to what follows it.
+_ZSTANDARD = 93
+_LOCAL = struct.Struct("<4s22xHH")
+_ENCRYPTED = 1
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def is_inspect_log(path: Path) -> bool:
+    """Whether a file is called ``.eval``, or is JSON that begins as a log does."""
+    if path.suffix.lower() == ".eval":
+        return True
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _BEGINS.match(file.read(4096)) is not None
+
+
+def read_inspect_log(path: Path, picked: Sequence[str] = ()) -> ModelLog:
+    """Read a log of one task and one model.
+
+    Parameters
+    ----------
+    path : Path
+    picked : sequence of str
+        A scorer, where samples have several, and ``epoch=K``, where each was run several times.
+
+    Returns
+    -------
+    ModelLog
+        Choices are letters where samples have choices and one target.
+
+    Raises
+    ------
+    FormatError, UnknownNameError
+    """
+    header, samples = _archive(path) if path.suffix.lower() == ".eval" else _whole(path)
+    about = header.get("eval")
+    if not isinstance(about, dict) or not samples:
+        raise FormatError(f"{path}: no log of Inspect with samples")
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, dict) or not isinstance(sample.get("id"), int | str) or "target" not in sample:
+            raise FormatError(f"{path}: sample {place}: expected an object with id and target")
+    epochs = sorted({_epoch(sample) for sample in samples})
+    scorers = list(dict.fromkeys(name for sample in samples for name in _scores(sample)))
+    named = [f"epoch={epoch}" for epoch in epochs]
+    if not scorers:
+        raise FormatError(f"{path}: none of its {len(samples)} samples has a score")
+    check_picked(path, [*scorers, *named], picked)
+    scorer = picked_one(path, scorers, picked, "scorers")
+    epoch = epochs[named.index(picked_one(path, named, picked, "epochs, whose rows are not independent"))]
+    chosen = [sample for sample in samples if _epoch(sample) == epoch]
+    scored = [sample for sample in chosen if scorer in _scores(sample)]
+    answers = in_order([_answer(path, sample, scorer) for sample in scored], path)
+    status = header.get("status")
+    remarks = () if status in ("success", None) else (f"{path}: its status is {quoted(status)}, not success",)
+    unscored = [str(sample["id"]) for sample in chosen if scorer not in _scores(sample)]
+    return ModelLog(str(about.get("model", path.stem)), scorer, answers, unscored, remarks)
+
+
+def _whole(path: Path) -> tuple[dict[str, Any], list[Any]]:
+    regular_file(path)
+    data = read_object(str(path), read_whole(path))
+    samples = data.get("samples")
+    return data, samples if isinstance(samples, list) else []
+
+
+def _archive(path: Path) -> tuple[dict[str, Any], list[Any]]:
+    """Read the header and the samples of an archive; nothing is written to the disk, whatever names it holds."""
+    size = regular_file(path)
+    with parsing(f"{path}: not a log of Inspect: damaged or cut off"), zipfile.ZipFile(path) as archive:
+        members = {info.filename: info for info in archive.infolist()}
+        wanted = [info for name, info in members.items() if _SAMPLE.fullmatch(name)]
+        head = next((members[name] for name in _HEADERS if name in members), None)
+        if head is None:
+            raise FormatError(f"{path}: not a log of Inspect: it has no header.json")
+        check_unpacked(path, sum(info.file_size for info in [head, *wanted]), stored=size)
+        header, *samples = _parts(archive, [head, *wanted], path)
+    return header, samples
+
+
+def _parts(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> Iterator[dict[str, Any]]:
+    for info in members:
+        what = f"{path}: {quoted(info.filename)}"
+        yield read_object(what, _zstandard(info, path) if info.compress_type == _ZSTANDARD else archive.read(info))
+
+
+def _zstandard(info: zipfile.ZipInfo, path: Path) -> bytes:
+    """Unpack a member that is compressed as Inspect does it by now, which zipfile can only from Python 3.14 on."""
+    pyarrow = require("pyarrow", purpose=f"unpacking {path}")
+    with path.open("rb") as file:
+        file.seek(info.header_offset)
+        signature, name, extra = _LOCAL.unpack(file.read(_LOCAL.size))
+        if signature != b"PK\x03\x04" or info.flag_bits & _ENCRYPTED:
+            raise FormatError(f"{path}: not a log of Inspect: damaged or encrypted")
+        file.seek(name + extra, 1)
+        packed = file.read(info.compress_size)
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as stream:
+        content = bytes(stream.read(info.file_size + 1))
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise FormatError(f"{path}: {quoted(info.filename)}: damaged: it is not what the archive declares")
+    return content
+
+
+def _epoch(sample: dict[str, Any]) -> int:
+    epoch = sample.get("epoch", 1)
+    return epoch if isinstance(epoch, int) else 1
+
+
+def _scores(sample: dict[str, Any]) -> dict[str, Any]:
+    """Return the scores of a sample by their scorers; a sample that failed has none."""
+    scores = sample.get("scores")
+    return {name: one for name, one in scores.items() if isinstance(one, dict)} if isinstance(scores, dict) else {}
+
+
+def _answer(path: Path, sample: dict[str, Any], scorer: str) -> LoggedAnswer:
+    score, choices, target = _scores(sample)[scorer], sample.get("choices"), sample["target"]
+    name = str(sample["id"])
+    right = right_or_wrong(score.get("value"), f"{path}: sample {quoted(name)}: {scorer}")
+    target = target[0] if isinstance(target, list) and len(target) == 1 else target
+    question = json.dumps([sample.get("input"), target], sort_keys=True, default=str)
+    letters = _LETTERS[: len(choices)] if isinstance(choices, list) and len(choices) <= len(_LETTERS) else ""
+    if not isinstance(target, str) or len(target) != 1 or target not in letters:
+        return LoggedAnswer(name, question, right)
+    said = score.get("answer")
+    predicted = said if isinstance(said, str) and len(said) == 1 and said in letters else NO_ANSWER
+    return LoggedAnswer(name, question, right, predicted, target, len(letters))

@@ -1,0 +1,259 @@
+"""Predictions joined by what identifies their rows: logs as their own programs wrote them, and tables."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele.core.errors import FormatError, InputError
+from demele.files import read_predictions
+from tests.cli.conftest import Program
+
+LOGS = Path(__file__).parent / "logs"
+#: Six questions to two mock models of Inspect: what they answered, and what is right.
+RIGHT, OLD, NEW = [*"BBACBA"], [*"BBCABA"], [*"BBACBB"]
+
+
+def harness(kind: str) -> list[str]:
+    return [str(LOGS / model / f"samples_tiny_{kind}.jsonl") for model in ("old", "new")]
+
+
+def lines(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def test_choices_of_the_harness_are_the_largest_likelihoods() -> None:
+    found = read_predictions(harness("choice"))
+    assert list(found.predictions) == ["old", "new"]
+    held = lines(harness("choice")[0])
+    assert found.labels.tolist() == [int(line["target"]) for line in held]
+    largest = [int(np.argmax([float(score) for score, _ in line["filtered_resps"]])) for line in held]
+    assert found.predictions["old"].tolist() == largest
+    assert (found.predictions["old"] == found.labels).sum() == sum(line["acc"] for line in held) == 20
+    assert (found.predictions["new"] == found.labels).sum() == 36
+    assert (found.classes, found.graded, found.left_out) == ((0, 1, 2, 3), False, 0)
+
+
+def test_answers_in_words_are_right_or_wrong_as_the_harness_says() -> None:
+    found = read_predictions(harness("words"))
+    for model, path in zip(("old", "new"), harness("words"), strict=True):
+        verdicts = ["right" if line["exact_match"] else "wrong" for line in lines(path)]
+        assert found.predictions[model].tolist() == verdicts
+    assert set(found.labels) == {"right"}
+    assert found.graded
+    assert "right or wrong by exact_match" in found.notes[0]
+
+
+@pytest.mark.parametrize("second", ["choices.eval", "choices.json"])
+def test_both_forms_of_a_log_of_inspect(second: str) -> None:
+    found = read_predictions([str(LOGS / "old/choices.eval"), str(LOGS / "new" / second)])
+    assert {name: values.tolist() for name, values in found.predictions.items()} == {
+        "mockllm/old": OLD,
+        "mockllm/new": NEW,
+    }
+    assert found.labels.tolist() == RIGHT
+    assert found.ids is not None
+    assert found.ids.tolist() == ["q1", "q2", "q3", "q4", "q5", "q6"]
+    assert found.classes == ("A", "B", "C")
+
+
+def sample(number: int, scores: list[float], target: Any, **more: Any) -> dict[str, Any]:
+    right = float(int(np.argmax(scores)) == (target if isinstance(target, int) else 1))
+    calls = {f"gen_args_{place}": {"arg_0": "?", "arg_1": f" {text}"} for place, text in enumerate(["no", "yes"])}
+    pairs = [[str(score), "False"] for score in scores]
+    held = {"doc_id": number, "target": str(target), "arguments": calls, "filtered_resps": pairs, "filter": "none"}
+    return {**held, "metrics": ["acc"], "acc": right, "doc_hash": f"h{number}", **more}
+
+
+def written(path: Path, samples: list[dict[str, Any]]) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in samples), encoding="utf-8")
+    return str(path)
+
+
+def test_a_target_may_be_text_and_questions_may_come_in_any_order(tmp_path: Path) -> None:
+    one = [sample(10, [-1, -2], 0), sample(9, [-3, -2], "yes"), sample(2, [-1, -9], 1)]
+    other = [sample(2, [-1, -0.5], 1), sample(10, [-4, -2], 0), sample(9, [-3, -2], "yes")]
+    found = read_predictions([written(tmp_path / "a.jsonl", one), written(tmp_path / "b.jsonl", other)])
+    assert found.ids is not None
+    assert found.ids.tolist() == ["2", "9", "10"]
+    assert found.labels.tolist() == [1, 1, 0]
+    assert found.predictions["a"].tolist() == [0, 1, 0]
+    assert found.predictions["b"].tolist() == [1, 1, 1]
+
+
+def test_likelihoods_per_character_for_acc_norm(tmp_path: Path) -> None:
+    # -1.5 / 2 = -0.75 for "no", -1.8 / 3 = -0.6 for "yes": another choice than by acc
+    one = sample(0, [-1.5, -1.8], 1, metrics=["acc", "acc_norm"], acc_norm=1.0)
+    path = written(tmp_path / "a.jsonl", [one])
+    assert read_predictions([path]).predictions["a"].tolist() == [0]
+    assert read_predictions([f"{path}::acc_norm"]).predictions["a"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda held: held[:1], "lacks 1, first '1'; to compare the 1 that all have"),
+        (lambda held: [held[0], {**held[1], "doc_hash": "x"}], "1 of 2 questions are others than in"),
+        (lambda held: [*held, held[0]], "question '0' is answered twice"),
+        (lambda held: [held[0], {**held[1], "acc": 0.5}], "line 2: acc: 0.5 says neither right nor wrong"),
+        (lambda held: [held[0], {"doc_id": 1}], "line 2: no sample of lm-evaluation-harness"),
+        (lambda held: [*held, {**held[0], "filter": "strict"}], "holds 2 filters (none, strict); pick one, such as"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(
+    change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], message: str, tmp_path: Path
+) -> None:
+    held = [sample(0, [-1, -2], 0), sample(1, [-3, -2], 1)]
+    paths = [written(tmp_path / "a.jsonl", held), written(tmp_path / "b.jsonl", change(held))]
+    with pytest.raises((InputError, FormatError)) as caught:
+        read_predictions(paths)
+    assert message in str(caught.value)
+
+
+def test_common_rows_are_kept_and_the_others_counted(tmp_path: Path) -> None:
+    held = [sample(place, [-1, -2], 0) for place in range(5)]
+    paths = [written(tmp_path / "a.jsonl", held[:4]), written(tmp_path / "b.jsonl", held[1:])]
+    found = read_predictions(paths, ids="common")
+    assert found.ids is not None
+    assert (found.ids.tolist(), found.left_out) == (["1", "2", "3"], 2)
+
+
+def inspected(path: Path, samples: list[dict[str, Any]], status: str = "success") -> str:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"status": status, "eval": {"model": path.stem}}))
+        for place, one in enumerate(samples):
+            archive.writestr(f"samples/{place}.json", json.dumps(one))
+        archive.writestr("../samples/evil.json", "[")  # no sample: neither read nor written anywhere
+    return str(path)
+
+
+def run(name: str, value: Any, epoch: int = 1, **more: Any) -> dict[str, Any]:
+    return {"id": name, "epoch": epoch, "target": "A", "input": name, "scores": {"match": {"value": value}}, **more}
+
+
+def test_epochs_scorers_and_samples_without_score(tmp_path: Path) -> None:
+    twice = inspected(tmp_path / "twice.eval", [run("a", "C"), run("a", "I", 2), run("b", 1.0), run("b", 0, 2)])
+    with pytest.raises(FormatError, match="holds 2 epochs"):
+        read_predictions([twice])
+    assert read_predictions([f"{twice}::epoch=2"]).predictions["twice"].tolist() == ["wrong", "wrong"]
+    failed = inspected(tmp_path / "failed.eval", [run("a", "C"), run("b", "C", scores=None)], "error")
+    with pytest.raises(InputError, match="1 questions have no score, first 'b'"):
+        read_predictions([f"{twice}::epoch=1", failed])
+    found = read_predictions([f"{twice}::epoch=1", failed], ids="common")
+    assert found.left_out == 1
+    assert "its status is 'error'" in found.notes[0]
+    partly = inspected(tmp_path / "partly.eval", [run("a", "P")])
+    with pytest.raises(FormatError, match="'P' says neither right nor wrong"):
+        read_predictions([partly])
+
+
+def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
+    content = bytearray((LOGS / "old/choices.eval").read_bytes())
+    with zipfile.ZipFile(LOGS / "old/choices.eval") as archive:
+        info = archive.getinfo("samples/q1_epoch_1.json")
+    content[info.header_offset + 200] ^= 255
+    (tmp_path / "x.eval").write_bytes(content)
+    with pytest.raises(FormatError, match="damaged"):
+        read_predictions([str(tmp_path / "x.eval")])
+
+
+# Tables ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"id": [3, 1, 2], "label": [*"xyx"]}).to_csv("gold.csv", index=False)
+    pd.DataFrame({"id": [1, 2, 3], "answer": [*"yxy"]}).to_json("a.jsonl", orient="records", lines=True)
+    pd.DataFrame({"answer": [*"xyy"], "id": [2, 3, 1]}).to_parquet("b.parquet")
+    pd.DataFrame({"id": [1, 2, 3], "p_x": [0.2, 0.7, 0.6], "p_y": [0.8, 0.3, 0.4]}).to_csv("p.csv", index=False)
+    return tmp_path
+
+
+def test_tables_are_joined_in_the_order_of_the_labels(tables: Path) -> None:
+    found = read_predictions(["a.jsonl", "b.parquet"], "gold.csv", id="id")
+    assert found.ids is not None
+    assert found.ids.tolist() == ["3", "1", "2"]
+    assert found.labels.tolist() == [*"xyx"]
+    assert {name: values.tolist() for name, values in found.predictions.items()} == {"a": [*"yyx"], "b": [*"yyx"]}
+
+
+def test_scores_are_kept_and_the_largest_is_predicted(tables: Path) -> None:
+    found = read_predictions({"model": "p.csv"}, "gold.csv", id="id", scores=True)
+    assert found.predictions["model"].tolist() == [*"xyx"]
+    assert found.scores["model"].tolist() == [[0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([1, 2, 2], "1 identifiers stand more than once, first '2' in rows 1 and 2"),
+        ([1, 2, None], "1 rows have no identifier, first row 2"),
+        ([1, 2, 4], "of 4 in all, gold.csv lacks 1, first '4', a.csv lacks 1, first '3'"),
+    ],
+)
+def test_identifiers_that_do_not_fit_are_refused(ids: list[Any], message: str, tables: Path) -> None:
+    pd.DataFrame({"id": ids, "answer": [*"xyx"]}).to_csv("a.csv", index=False)
+    with pytest.raises(InputError) as caught:
+        read_predictions(["a.csv"], "gold.csv", id="id")
+    assert message in str(caught.value)
+
+
+# On the command line ---------------------------------------------------------------------------------------------
+
+
+def test_logs_are_compared_by_one_command(demele: Program) -> None:
+    found = json.loads(demele("compare", *harness("choice")).out)
+    assert found["names"] == ["old", "new"]
+    assert found["difference"] == pytest.approx(0.4)
+    run_ = demele("compare", *harness("words"))
+    assert "compared as right or wrong by exact_match" in run_.err
+    assert json.loads(run_.out)["difference"] == pytest.approx((36 - 26) / 40)
+    assert "largest-class" not in run_.out
+    mixed = demele("compare", str(LOGS / "old/choices.eval"), str(LOGS / "new/choices.json"))
+    assert json.loads(mixed.out)["difference"] == pytest.approx(1 / 6)
+
+
+def test_tables_by_identifier_and_one_file_for_each_model(demele: Program, tables: Path) -> None:
+    found = json.loads(demele("compare", "a.jsonl", "b.parquet", "gold.csv", "--id", "id").out)
+    assert found["difference"] == 0
+    assert (
+        "columns of probabilities or scores: give --scores" in demele("compare", "p.csv", "gold.csv", "--id", "id").err
+    )
+    scored = demele("assess", "p.csv", "gold.csv", "--id", "id", "--scores")
+    assert json.loads(scored.out)["n"] == 3
+    Path("c.csv").write_text("id,answer\n1,x\n2,x\n3,x\n", encoding="utf-8")
+    ranked = demele("compare", "a.jsonl", "b.parquet", "c.csv", "gold.csv", "--id", "id")
+    assert ranked.status == 0, ranked.err
+    assert sorted(one["name"] for one in json.loads(ranked.out)["models"]) == ["a", "b", "c"]
+
+
+def test_one_log_is_assessed_and_its_answers_audited(demele: Program) -> None:
+    found = demele("assess", harness("choice")[0])
+    assert json.loads(found.out)["n"] == 40
+    drawn = demele("audit", harness("choice")[0], "--rows", 3)
+    assert drawn.out.count("\n") == 4
+    assert "says only whether answers were right" in demele("audit", harness("words")[0], "--rows", 3).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("compare", "A", "gold.csv"), "is a log, which brings its own labels, gold.csv is none"),
+        (("compare", "A", "B", "--id", "id"), "--id: is for tables"),
+        (("compare", "W", "V", "--audit", "x.csv"), "--audit: holds classes, and the logs say only whether"),
+        (("compare", "a.jsonl", "a.jsonl", "gold.csv", "--common"), "--common: rows are paired by position"),
+        (("assess", "a.jsonl"), "only logs bring their labels"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(arguments: tuple[str, ...], message: str, demele: Program, tables: Path) -> None:
+    known = dict(zip("ABWV", [*harness("choice"), *harness("words")], strict=True))
+    found = demele(*(known.get(word, word) for word in arguments))
+    assert (found.status, found.out) == (2, "")
+    assert message in found.err
