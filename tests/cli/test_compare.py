@@ -531,7 +531,7 @@ def test_nothing_is_computed_for_a_file_that_cannot_be_written(
     [
         ((), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 0 files"),
         (("data.csv",), "expected ESTABLISHED CANDIDATE LABELS or PREDICTIONS LABELS, got 1 file "),
-        ((*PAIR, "x.csv"), "got 4 files"),
+        ((*PAIR, "x.csv"), "x.csv: No such file"),
         (("old.npy", "short.csv::new", "label.npy"), "new and LABELS: expected the same number of rows, got 9 and 600"),
         (("old.npy", "gaps.csv::new", "label.npy"), "gaps.csv::new: column new: 1 missing values, first at row 3"),
         (("old.npy", "scores.npy", "label.npy"), "scores.npy: expected one column of classes, got 4 columns"),

@@ -234,6 +234,11 @@ def test_tables_by_identifier_and_one_file_for_each_model(demele: Program, table
     assert sorted(one["name"] for one in json.loads(ranked.out)["models"]) == ["a", "b", "c"]
 
 
+def test_a_file_for_each_model_is_what_a_column_for_each_is(demele: Program, labels_folder: Path) -> None:
+    apart = demele("compare", "old.npy", "new.npy", "twin.npy", "label.npy")
+    assert json.loads(apart.out) == json.loads(demele("compare", "data.csv::old,new,twin", "data.csv::label").out)
+
+
 def test_one_log_is_assessed_and_its_answers_audited(demele: Program) -> None:
     found = demele("assess", harness("choice")[0])
     assert json.loads(found.out)["n"] == 40

@@ -85,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> None:
         columns = in_one_vocabulary(columns)
         classes: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
     elif arguments.labels is None:
-        raise InputError("expected PREDICTIONS and LABELS; only logs bring their labels")
+        raise InputError("the following arguments are required: LABELS; only logs bring their labels")
     else:
         read, classes = given(arguments, "predictions", "labels", "true_labels"), {}
         columns = in_one_vocabulary({name: column(text, warn) for name, text in read.items()})
