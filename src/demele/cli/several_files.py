@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from demele.files.prediction_sets import PredictionSet
 
 #: Options that name files with the rows of LABELS in their order, which must then be all of them.
-_BY_ROW = ("audit", "true_labels", "difficulty", "suspects", "reference", "ask")
+_BY_ROW = ("audit", "true_labels", "difficulty", "suspects", "reference", "ask", "groups")
 
 
 def add_joining(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +59,9 @@ def joined(arguments: argparse.Namespace, files: Sequence[str], warn: Warn) -> "
             raise InputError(f"{flag_of(given[0])}: counts the rows of LABELS, of which --common leaves some out")
         rows = f"{found.left_out} row{'' if found.left_out == 1 else 's'}"
         warn(f"{rows} that not all files have left out; {found.labels.size} are compared")
-    if found.graded and given:
+    classes = [name for name in given if name not in ("difficulty", "groups")]
+    if found.graded and classes:
         raise InputError(
-            f"{flag_of(given[0])}: holds classes, and the logs say only whether an answer was right, not what it was"
+            f"{flag_of(classes[0])}: holds classes, and the logs say only whether an answer was right, not what it was"
         )
     return found

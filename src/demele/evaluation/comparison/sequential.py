@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_whole
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.results import Note
 from demele.core.seeds import rng_for
 from demele.core.signature import Signature
-from demele.core.table_columns import as_column
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
 from demele.evaluation.comparison.decided import decision
 from demele.evaluation.comparison.methods import METHODS, RANDOM_GROUPS, RANDOM_INSTANCES
-from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, signs, terms, unclear_note
+from demele.evaluation.comparison.sequential_plan import GIVE_UP, Rows, plan, read_rows, signs, terms, unclear_note
 from demele.evaluation.expert_errors import (
     ExpertErrors,
     allowed_rows,
@@ -178,7 +177,7 @@ class SequentialComparison:
             If a row is none of those to ask, a label is no class, or a row is answered twice in different ways. Nothing
             is taken then.
         """
-        asked = _read_rows(rows)
+        asked = read_rows(rows)
         if asked.size == 0:
             return
         said = read_labels([labels] if np.isscalar(labels) else labels, "labels")
@@ -199,7 +198,7 @@ class SequentialComparison:
         InputError, InputTypeError
             If a row is none of those to ask, or was labelled before. Nothing is taken then.
         """
-        asked = _read_rows(rows)
+        asked = read_rows(rows)
         self._take(asked, np.full(asked.size, UNCLEAR, dtype=np.int32))
 
     def _take(self, asked: Rows, codes: NDArray[np.int32]) -> None:
@@ -440,13 +439,6 @@ class SequentialComparison:
             repr((data.vocabulary.classes, self._question.level, self._question.target, self._terms.gap)).encode()
         )
         return key.hexdigest()
-
-
-def _read_rows(rows: object) -> Rows:
-    asked = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
-    if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
-        raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
-    return asked.astype(np.intp)
 
 
 def _checked(value: Any, argument: str, *, least: int) -> int:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices
 from demele.core.results import Note
+from demele.core.table_columns import as_column
 from demele.evaluation.comparison.betting import Draws, Stakes, sampling_gap, stakes, unseen_losses
 from demele.evaluation.comparison.grouped import GroupedPairs
 from demele.evaluation.expert_errors import allowed_rows, kept_share
@@ -210,3 +212,17 @@ def unclear_note(unclear: int, answered: int) -> tuple[Note, ...]:
         return ()
     message = f"{unclear} of {answered} rows were unclear to the expert; they count for neither classifier"
     return (Note(code="audit-unclear", message=message, severity="warning"),)
+
+
+def read_rows(rows: object) -> Rows:
+    """Read the numbers of some rows, or of one.
+
+    Raises
+    ------
+    InputTypeError
+        If they are no whole numbers.
+    """
+    asked = np.atleast_1d(as_column([rows] if np.isscalar(rows) else rows, "rows"))
+    if asked.size and (asked.dtype.kind not in "iu" or asked.ndim != 1):
+        raise InputTypeError("rows", f"expected row numbers, got {asked.dtype} of shape {asked.shape}")
+    return asked.astype(np.intp)
