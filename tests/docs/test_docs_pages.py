@@ -12,12 +12,13 @@ from tools import (
     docs_comparisons,
     docs_mmlu,
     docs_pages,
+    docs_pruning,
     docs_results,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Marks that need no file of results.
-WITHOUT_FILES = {"<!-- arrays -->", docs_agreement.MARK}
+WITHOUT_FILES = {"<!-- arrays -->", docs_agreement.MARK, docs_pruning.MARK}
 
 
 def test_results_stand_before_the_architecture_in_their_order() -> None:
@@ -27,6 +28,7 @@ def test_results_stand_before_the_architecture_in_their_order() -> None:
     assert [path for page in results["Results"] for path in page.values()] == [
         *docs_bench.TITLES,
         docs_agreement.PAGE,
+        docs_pruning.PAGE,
         docs_results.PAGE,
         docs_mmlu.PAGE,
         docs_comparisons.PAGE,
@@ -38,7 +40,11 @@ def test_without_files_there_are_only_pages_of_the_library(tmp_path: Path, monke
     monkeypatch.setattr(docs_pages, "RESULTS", tmp_path)
     config = SimpleNamespace(nav=[{"Architecture": "architecture.md"}])
     shown = docs_pages.on_config(config).nav[0]["Results"]
-    assert [path for page in shown for path in page.values()] == [*docs_bench.TITLES, docs_agreement.PAGE]
+    assert [path for page in shown for path in page.values()] == [
+        *docs_bench.TITLES,
+        docs_agreement.PAGE,
+        docs_pruning.PAGE,
+    ]
     assert {"reference/metrics.md", "reference/cli.md"} <= set(docs_pages.pages(tmp_path))
 
 
