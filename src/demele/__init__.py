@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from demele.metrics.metric import Guards, Metric, MetricSpec, Native
     from demele.metrics.predictor.dci import dci
     from demele.metrics.predictor.explicitness import explicitness
+    from demele.metrics.predictor.mcc import mcc
+    from demele.metrics.predictor.mcc_rank import mcc_rank
+    from demele.metrics.predictor.mcc_weak import mcc_weak
+    from demele.metrics.predictor.r2_affine import r2_affine
     from demele.metrics.predictor.sap import sap
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse_results import SparseEvaluation
@@ -101,6 +105,10 @@ _HOMES = {
     "demele.metrics.intervention.z_min_variance": "z_min_variance",
     "demele.metrics.predictor.dci": "dci",
     "demele.metrics.predictor.explicitness": "explicitness",
+    "demele.metrics.predictor.mcc": "mcc",
+    "demele.metrics.predictor.mcc_rank": "mcc_rank",
+    "demele.metrics.predictor.mcc_weak": "mcc_weak",
+    "demele.metrics.predictor.r2_affine": "r2_affine",
     "demele.metrics.predictor.sap": "sap",
     "demele.metrics.intervention.irs_general": (
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
@@ -178,6 +186,9 @@ __all__ = [
     "irs",
     "jemmig",
     "labels",
+    "mcc",
+    "mcc_rank",
+    "mcc_weak",
     "metric_names",
     "metrics",
     "mig",
@@ -185,6 +196,7 @@ __all__ = [
     "models",
     "modularity",
     "protocol_names",
+    "r2_affine",
     "register",
     "replay",
     "rmig",

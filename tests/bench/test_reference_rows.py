@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-import demele
 from benchmarks import characterise
 from demele import bench
 from demele.bench import reference_rows, stored
 from demele.bench.reference_rows import FOLDER, referred, write_rows
 from demele.core.errors import FormatError
-from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.catalogue import CATALOGUE, default_names
 from demele.report.terminal.bench import verdict_tables
 from tools import docs_bench
 
@@ -40,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_reference_has_all_metrics_on_all_scenarios() -> None:
     found = reference()
-    assert [item.name for item in found.candidates] == demele.metric_names()
+    assert [item.name for item in found.candidates] == default_names()
     assert (found.protocol, found.n_samples) == ("review2022", 20_000)
     assert [item.name for item in found.scenarios] == bench.scenario_names()
     assert set(found.curves) == {(item.name, one.name) for item in found.candidates for one in found.scenarios}
@@ -62,7 +61,7 @@ def test_the_verdicts_have_a_row_for_every_metric() -> None:
     table = reference().table()
     assert set(table.to_numpy().ravel()) <= {"holds", "fails", "undecided", "not applicable", NOT_YET}
     shown = {item.name for row in reference().rows for item in row.members}
-    assert shown == set(demele.metric_names())
+    assert shown == set(default_names())
     assert list(table.index) == [row.name for row in reference().rows]
     assert "dci_forest" in table.index
     assert (table == "holds").any(axis=None)

@@ -45,7 +45,7 @@ def numbers(scores: Any) -> Numbers:
 def whole(options: bool = True) -> Numbers:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return numbers(demele.evaluate(CODES, FACTORS, codes_std=STDS, options=CHEAP if options else None))
+        return numbers(demele.evaluate(CODES, FACTORS, NAMES, codes_std=STDS, options=CHEAP if options else None))
 
 
 def rounded(actual: Any, expected: Any) -> None:

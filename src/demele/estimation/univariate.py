@@ -51,8 +51,8 @@ def squared_correlations(codes: FloatArray, values: FloatArray, *, threshold: fl
     >>> squared_correlations(codes, values)
     array([1., 0., 0.])
     """
-    code, code_varies = _unit_vectors(codes, threshold)
-    factor, factor_varies = _unit_vectors(values[:, None], threshold)
+    code, code_varies = unit_vectors(codes, threshold)
+    factor, factor_varies = unit_vectors(values[:, None], threshold)
     if not factor_varies.all():
         return np.full(codes.shape[1], np.nan)
     squares: FloatArray = np.square(code.T @ factor[:, 0])
@@ -146,7 +146,7 @@ def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequenc
     )
 
 
-def _unit_vectors(columns: FloatArray, threshold: float) -> tuple[FloatArray, NDArray[np.bool_]]:
+def unit_vectors(columns: FloatArray, threshold: float) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Centre columns and bring them to length 1; say which vary."""
     # Squares of any unit are to stay within range; powers of two do not round.
     scaled = np.ldexp(columns, -np.frexp(np.abs(columns).max(axis=0))[1])

@@ -149,6 +149,8 @@ def register(metric: Metric) -> Metric:
 def metric_names() -> list[str]:
     """Return the registered names, in the order of the catalogue.
 
+    The newer ones, last, are scored where they are named only: ``demele.describe(name).by_default`` is False.
+
     Examples
     --------
     >>> import demele
@@ -156,6 +158,11 @@ def metric_names() -> list[str]:
     ['mig', 'rmig', 'mig_sup']
     """
     return list(CATALOGUE)
+
+
+def default_names() -> list[str]:
+    """Return the names of the metrics that are meant where none are named: all but the newer ones."""
+    return [name for name, metric in CATALOGUE.items() if metric.by_default]
 
 
 def describe(name: str) -> Metric:

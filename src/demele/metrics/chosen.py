@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from demele.core.errors import InputError, InputTypeError
-from demele.metrics.catalogue import CATALOGUE, resolve
+from demele.metrics.catalogue import CATALOGUE, default_names, resolve
 from demele.metrics.metric import Metric, as_metric
 from demele.metrics.protocols import Protocol
 from demele.metrics.request import Asked, checked
@@ -14,9 +14,9 @@ Choice = str | Metric | Callable[..., Any]
 
 
 def chosen_metrics(metrics: Sequence[Choice] | Choice | None) -> dict[str, Metric]:
-    """Return metrics, each once, by the names that they have in this call: all that are registered, for None."""
+    """Return metrics, each once, by the names that they have in this call: those by default, for None."""
     if metrics is None:
-        return dict(CATALOGUE)
+        return {name: CATALOGUE[name] for name in default_names()}
     if isinstance(metrics, str | Metric) or callable(metrics):
         metrics = [metrics]
     if not isinstance(metrics, Sequence):

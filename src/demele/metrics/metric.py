@@ -204,6 +204,8 @@ class Metric:
     aliases : tuple of str
     order : int
         Place among the names; equal ones by name.
+    by_default : bool
+        Whether it is scored where no metrics are named.
     package : str
         Distribution and version of a metric that is not of demele.
     """
@@ -235,6 +237,7 @@ class Metric:
     pictures: Callable[..., Any] | None = None
     aliases: tuple[str, ...] = ()
     order: int = 1_000
+    by_default: bool = True
     package: str = ""
 
     def __post_init__(self) -> None:

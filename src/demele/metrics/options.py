@@ -150,6 +150,9 @@ RANDOM = "rng"
 #: A whole number, at least 1.
 Count = Annotated[int, at_least(1)]
 #: A number above 0.
+#: Parts of the rows, each scored by what the others choose.
+Folds = Annotated[int, at_least(2)]
+
 Positive = Annotated[float, above_zero()]
 #: A number above 0 and at most 1.
 Fraction = Annotated[float, above_zero(1.0)]

@@ -134,6 +134,13 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                     "irs": {"bins": EqualFrequency(10), "quantile": 0.95},
                 },
             ),
+            _protocol(
+                "mcc2020",
+                "MCC as published: the mean over min(codes, factors), so that factors without a code do not count",
+                "Hyvarinen & Morioka 2016; Khemakhem et al. 2020",
+                "hyvarinen2016unsupervised khemakhem2020ice",
+                {"mcc": {"average": "matched"}, "mcc_rank": {"average": "matched"}},
+            ),
         )
     }
 )
@@ -146,7 +153,7 @@ def protocol_names() -> list[str]:
     --------
     >>> import demele
     >>> demele.protocol_names()
-    ['review2022', 'dlib2019', 'latte', 'robust']
+    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020']
     """
     return list(PROTOCOLS)
 

@@ -1,11 +1,14 @@
 """Rows of metrics that fit: annotated ones, and their split into training and test rows."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.results import Note
+from demele.core.seeds import rng_for
 from demele.metrics.data import Array
 
 
@@ -54,3 +57,20 @@ def above(share: float | Array, chance: float, report: str) -> Array:
     if report == "unscaled":
         return np.asarray(share)
     return np.asarray((share - chance) / (1 - chance))
+
+
+def folds(n: int, n_folds: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield training and test rows of each fold of a random partition of the rows, the same for every seed.
+
+    Raises
+    ------
+    NotEnoughData
+        If a fold would have fewer than two rows.
+    """
+    if n < 2 * n_folds:
+        raise NotEnoughData("cross_fit", f"expected at least {2 * n_folds} rows for {n_folds} folds, got {n}")
+    order = rng_for(0, "folds").permutation(n)
+    for part in np.array_split(order, n_folds):
+        inside = np.zeros(n, dtype=bool)
+        inside[part] = True
+        yield np.flatnonzero(~inside), np.flatnonzero(inside)

@@ -49,9 +49,10 @@ def evaluate(
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         The known factors of the same rows; continuous and categorical columns may be mixed.
     metrics : None, or sequence of names, callables and Metrics
-        None: all that apply. A callable is called with the codes, an array (n_samples, n_codes), and the factors, an
-        array (n_samples, n_factors) that holds level numbers for categorical ones, and returns a float. A
-        :class:`demele.Metric` of your own need not be registered.
+        None: all that apply, but for the newer ones (``by_default=False``), which are asked for by name. A callable is
+        called with the codes, an array (n_samples, n_codes), and the factors, an array (n_samples, n_factors) that
+        holds level numbers for categorical ones, and returns a float. A :class:`demele.Metric` of your own need not be
+        registered.
     protocol : str, default "review2022"
         Named settings, see :func:`demele.protocol_names`.
     seed : int >= 0

@@ -1,0 +1,174 @@
+"""Correlations of single codes with factors, of values or of ranks, and the best one-to-one pairs of the two."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.inputs import Factor
+from demele.estimation.univariate import unit_vectors
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+#: Variables of a variance below this share of their mean square are constant, to rounding.
+CONSTANT = 1e-24
+
+
+def mid_ranks(columns: NDArray[Any]) -> Floats:
+    """Return the rank of each value in its column, from 1; tied values have the mean of their ranks.
+
+    Parameters
+    ----------
+    columns : array of shape (n_samples, n_columns)
+
+    Returns
+    -------
+    array of the same shape
+
+    Examples
+    --------
+    >>> mid_ranks(np.array([[30.0], [10.0], [10.0]]))[:, 0].tolist()
+    [3.0, 1.5, 1.5]
+    """
+    ranks = np.empty(columns.shape)
+    n = len(columns)
+    for own, column in zip(ranks.T, columns.T, strict=True):
+        order = np.argsort(column)  # any order of ties: they share a rank
+        ordered = column[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        if len(starts) == n:
+            own[order] = np.arange(1.0, n + 1.0)
+        else:
+            sizes = np.diff(np.append(starts, n))
+            own[order] = np.repeat(starts + (sizes + 1) / 2, sizes)
+    return ranks
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCodes:
+    """Codes as vectors of mean 0 and length 1; those of a constant code are 0."""
+
+    vectors: Floats
+    n: int
+
+    @classmethod
+    def of(cls, codes: Floats, *, ranks: bool = False) -> "UnitCodes":
+        """Bring codes (n_samples, n_codes), or their mid-ranks, to mean 0 and length 1."""
+        vectors, varies = unit_vectors(mid_ranks(codes) if ranks else codes, CONSTANT)
+        return cls(np.where(varies, vectors, 0.0), len(codes))
+
+    def with_values(self, values: Floats, *, ranks: bool = False) -> Floats:
+        """Return the correlations with columns of numbers (n_samples, n_columns): (n_codes, n_columns), signed."""
+        columns, varies = unit_vectors(mid_ranks(values) if ranks else values, CONSTANT)
+        found: Floats = np.clip(self.vectors.T @ np.where(varies, columns, 0.0), -1.0, 1.0)
+        return found
+
+    def class_means(self, labels: Rows, n_classes: int) -> tuple[Floats, Floats]:
+        """Return the means of the vectors in each class, (n_codes, n_classes), and the rows of each class."""
+        rows = np.bincount(labels, minlength=n_classes).astype(np.float64)
+        sums = np.stack([np.bincount(labels, weights=own, minlength=n_classes) for own in self.vectors.T])
+        return sums / np.maximum(rows, 1.0), rows
+
+    def with_classes(self, labels: Rows, n_classes: int) -> Floats:
+        r"""Return the correlation ratios of all codes with classes 0 ... ``n_classes`` - 1, (n_codes,).
+
+        .. math:: \eta_j = \sqrt{\sum_k n_k (\bar z_{jk} - \bar z_j)^2 / \sum (z_j - \bar z_j)^2}
+
+        It is the largest absolute correlation over all ways to give the classes numbers.
+
+        Examples
+        --------
+        >>> codes = UnitCodes.of(np.array([[0.0], [2.0], [2.0], [4.0]]))
+        >>> codes.with_classes(np.array([0, 0, 1, 1]), 2).round(6).tolist()
+        [0.707107]
+        """
+        means, rows = self.class_means(labels, n_classes)
+        ratios: Floats = np.sqrt(np.minimum((means**2 @ rows), 1.0))
+        return ratios
+
+
+def association(codes: Floats, factors: Sequence[Factor], *, ranks: bool = False) -> Floats:
+    """Return how each code goes with each factor, (n_codes, n_factors).
+
+    The correlation with a continuous factor, signed, and the correlation ratio with a categorical one, each on the
+    rows where the factor is annotated; 0 for a code or a factor that is constant there.
+
+    Parameters
+    ----------
+    codes : array of shape (n_samples, n_codes)
+    factors : sequence of Factor
+    ranks : bool
+        Of mid-ranks in place of the values.
+    """
+    matrix = np.zeros((codes.shape[1], len(factors)))
+    whole = UnitCodes.of(codes, ranks=ranks) if any(factor.annotated().all() for factor in factors) else None
+    numbers = [index for index, factor in enumerate(factors) if not factor.categorical and factor.annotated().all()]
+    if whole is not None and numbers:
+        values = np.column_stack([np.asarray(factors[index].values, dtype=np.float64) for index in numbers])
+        matrix[:, numbers] = whole.with_values(values, ranks=ranks)
+    for index, factor in enumerate(factors):
+        if index in numbers:
+            continue
+        known = factor.annotated()
+        if known.sum() < 2:
+            continue
+        own = whole if whole is not None and known.all() else UnitCodes.of(codes[known], ranks=ranks)
+        values = factor.values[known]
+        if factor.categorical:
+            matrix[:, index] = own.with_classes(values.astype(np.intp), len(factor.levels))
+        else:
+            matrix[:, index] = own.with_values(np.asarray(values, dtype=np.float64)[:, None], ranks=ranks)[:, 0]
+    return matrix
+
+
+def matched(association_of: Floats) -> NDArray[np.intp]:
+    """Return the code of each factor in the one-to-one pairs of the largest sum, -1 for a factor without a code.
+
+    Parameters
+    ----------
+    association_of : array of shape (n_codes, n_factors), >= 0
+
+    Examples
+    --------
+    >>> matched(np.array([[0.9, 0.8], [0.7, 0.1]])).tolist()
+    [1, 0]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    codes, factors = linear_sum_assignment(association_of, maximize=True)
+    found = np.full(association_of.shape[1], -1, dtype=np.intp)
+    found[factors] = codes
+    return found
+
+
+def carried_over(
+    train: Floats, test: Floats, factor_train: Factor, factor_test: Factor, sign: float, *, ranks: bool = False
+) -> float:
+    """Return the signed correlation on test rows of one code with a factor, as the training rows relate the two.
+
+    A continuous factor keeps the sign of its correlation in training; classes are numbered by the means of the code in
+    training. 0 where the test rows leave one of the two constant.
+
+    Parameters
+    ----------
+    train, test : arrays of shape (n_train, 1) and (n_test, 1)
+        The code.
+    factor_train, factor_test : Factor
+        On the same rows.
+    sign : float
+        Of the correlation in training.
+    ranks : bool
+    """
+    known, here = factor_train.annotated(), factor_test.annotated()
+    if known.sum() < 2 or here.sum() < 2:
+        return 0.0
+    own = UnitCodes.of(test[here], ranks=ranks)
+    if not factor_test.categorical:
+        values = np.asarray(factor_test.values[here], dtype=np.float64)[:, None]
+        return float(np.sign(sign) * own.with_values(values, ranks=ranks)[0, 0])
+    means, _ = UnitCodes.of(train[known], ranks=ranks).class_means(
+        factor_train.values[known].astype(np.intp), len(factor_train.levels)
+    )
+    return float(own.with_values(means[0][factor_test.values[here].astype(np.intp)][:, None])[0, 0])

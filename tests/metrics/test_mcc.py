@@ -1,0 +1,233 @@
+"""MCC, its rank and weak forms and affine R2: known numbers, independent definitions, traps, noise."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from demele.metrics.catalogue import default_names
+from demele.metrics.chosen import chosen_metrics
+from demele.streaming.source import accumulated_metrics
+from tests.oracles import recovery
+from tests.tolerances import ROUNDING, assert_at_most, assert_close, assert_mean
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+NAMES = ("mcc", "mcc_rank", "mcc_weak", "r2_affine")
+#: Two factors of four values, every pair 25 times.
+GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+FIRST, SECOND = GRID.T
+CODES = {
+    "factors": GRID,
+    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
+    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
+    "one": np.column_stack([FIRST, 0 * FIRST]),
+    "coarse": np.column_stack([FIRST // 2, SECOND]),
+    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
+    "constant": 0 * GRID,
+}
+ON_GRID = {
+    "mcc": (1, 1, math.sqrt(0.5), 0.5, (math.sqrt(0.8) + 1) / 2, 1, 0),
+    "mcc_weak": (1, 1, 1, 0.5, (math.sqrt(0.8) + 1) / 2, 1, 0),
+    "r2_affine": (1, 1, 1, 0.5, 0.9, 1, 0),
+}
+
+
+def value(name: str, codes: Any, factors: Any, **keywords: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return demele.evaluate(codes, factors, [name], **keywords)[name].value
+
+
+@pytest.mark.worked("mcc", "mcc_weak", "r2_affine")
+@pytest.mark.parametrize("name", ON_GRID)
+def test_codes_on_a_grid(name: str) -> None:
+    found = [value(name, codes, GRID, kinds="continuous") for codes in CODES.values()]
+    assert_close(found, ON_GRID[name], ROUNDING)
+
+
+def test_codes_on_a_grid_of_classes() -> None:
+    """The means of the classes number them; one number cannot give the indicators of four classes."""
+    found = [value("mcc", CODES[name], GRID, kinds="categorical") for name in ("factors", "rotated", "coarse")]
+    assert_close(found, [1, math.sqrt(0.5), 1], ROUNDING)
+    shares = [value("r2_affine", CODES[name], GRID, kinds="categorical") for name in ("factors", "rotated", "coarse")]
+    assert_close(shares, [1 / 3] * 3, ROUNDING)
+
+
+def test_a_circle_of_exact_numbers() -> None:
+    theta, other = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
+    circle = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
+    codes = np.column_stack([circle[theta.astype(int)], other])
+    factors = np.column_stack([theta, other])
+    assert round(value("mcc", codes, factors, kinds="continuous"), 6) == 0.856348
+    assert_close(value("mcc", codes, factors, kinds="categorical"), 1.0, ROUNDING)
+
+
+@pytest.mark.worked("mcc_rank")
+def test_curves_and_turns() -> None:
+    grid = np.linspace(-1, 1, 20_001)
+    assert abs(value("mcc", grid[:, None] ** 3, grid) - math.sqrt(21) / 5) < 1e-4
+    assert_close(value("mcc_rank", grid[:, None] ** 3, grid), 1.0, ROUNDING)
+    whole = np.arange(-100.0, 101.0)
+    for name in ("mcc", "mcc_rank"):
+        assert abs(value(name, whole[:, None] ** 2, whole)) < 1e-9
+    cos, sin = math.cos(math.pi / 6), math.sin(math.pi / 6)
+    turned = GRID @ np.array([[cos, -sin], [sin, cos]])
+    assert_close(value("mcc", turned, GRID, kinds="continuous"), cos, ROUNDING)
+    # ranks of 0, 0, 1, 1 are 1.5, 1.5, 3.5, 3.5: with 1, 2, 3, 4 their correlation is 4 / sqrt(4 x 5)
+    assert_close(value("mcc_rank", np.array([[1.0], [2], [3], [4]]), [0.0, 0, 1, 1]), math.sqrt(0.8), ROUNDING)
+
+
+def test_lost_factors_count_unless_the_published_mean_is_asked_for() -> None:
+    score = demele.mcc(FIRST[:, None], GRID, kinds="continuous")
+    assert_close(score.value, 0.5, ROUNDING)
+    assert score.per_factor is not None
+    assert_close(score.per_factor, [1, 0], ROUNDING)
+    assert score.details["assignment"] == [0, None]
+    assert_close(value("mcc", FIRST[:, None], GRID, protocol="mcc2020", kinds="continuous"), 1.0, ROUNDING)
+
+
+def test_classes_count_alike_however_they_are_numbered() -> None:
+    words = np.array(["a", "b", "c", "d"])
+    code = FIRST[:, None] + 0.5 * SECOND[:, None]
+    scores = [value("mcc", code, words[order][FIRST.astype(int)]) for order in ([0, 1, 2, 3], [2, 0, 3, 1])]
+    assert_close(scores[0], scores[1], ROUNDING)
+    assert scores[0] > 0.8
+
+
+@pytest.mark.oracle("mcc", "mcc_rank", "mcc_weak", "r2_affine")
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_slow_definitions(d: int) -> None:
+    rng = np.random.default_rng(d)
+    numbers, shape = np.round(rng.random((60, 2)), 1), rng.integers(0, 3, 60)
+    words = ["xyz"[one] for one in shape]
+    codes = np.round(numbers @ rng.random((2, d)) + 0.3 * shape[:, None] + 0.2 * rng.random((60, d)), 1)
+    factors = pd.DataFrame({"a": numbers[:, 0], "b": numbers[:, 1], "c": words})
+    columns: list[list[object]] = [numbers[:, 0].tolist(), numbers[:, 1].tolist(), list(words)]
+    kinds = {"a": "continuous", "b": "continuous"}
+    for name, ranks in (("mcc", False), ("mcc_rank", True)):
+        expected = recovery.mcc(codes.T.tolist(), columns, ranks=ranks)
+        assert_close(value(name, codes, factors, kinds=kinds), expected, ROUNDING)
+    shares = [recovery.explained_share(codes, column) for column in columns]
+    assert_close(value("r2_affine", codes, factors, kinds=kinds), np.mean(shares), ROUNDING)
+    pooled = recovery.canonical_correlations(codes, numbers)
+    assert_close(value("mcc_weak", codes, numbers, kinds="continuous"), sum(pooled) / 2, ROUNDING)
+    indicators = np.array([[word == "y", word == "z"] for word in words], dtype=float)
+    blocks = [numbers[:, :1], numbers[:, 1:], indicators]
+    firsts = [recovery.canonical_correlations(codes, block)[0] for block in blocks]
+    assert_close(value("mcc_weak", codes, factors, kinds=kinds), np.mean(firsts), ROUNDING)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_units_signs_order_and_copies_change_nothing(name: str) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((200, 3))
+    codes = factors @ rng.random((3, 3)) + 0.1 * rng.random((200, 3))
+    start = value(name, codes, factors)
+    scaled = codes[:, [2, 0, 1]] * [1e6, -1.0, 1e-6] + [1e3, 0, 0]
+    for other in (scaled, np.column_stack([codes, codes])):
+        assert abs(value(name, other, factors) - start) < 1e-9
+    turned = value(name, codes @ [[1, 1, 0], [0, 1, 1], [1, 0, 1]], factors)
+    assert (abs(turned - start) < 1e-9) == (name in ("mcc_weak", "r2_affine"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_factor_is_scored_on_its_own_rows(name: str) -> None:
+    rng = np.random.default_rng(1)
+    factors = rng.random((120, 2))
+    codes = factors + 0.3 * rng.random((120, 2))
+    holed = factors.copy()
+    holed[:40, 1] = np.nan
+    found = demele.evaluate(codes, holed, [name], missing="omit")[name]
+    if found.per_factor is None:
+        assert_close(found.value, value(name, codes[40:], factors[40:]), ROUNDING)
+    else:
+        whole, part = (demele.evaluate(codes[rows:], factors[rows:], [name])[name].per_factor for rows in (0, 40))
+        assert whole is not None
+        assert part is not None
+        assert_close(found.per_factor, [whole[0], part[1]], ROUNDING)
+
+
+def test_noise_on_other_rows_scores_nothing_on_average_and_is_not_clipped() -> None:
+    for name, codes in (("mcc", 40), ("mcc_rank", 40), ("mcc_weak", 20)):
+        found = []
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            factors = np.column_stack([rng.random((150, 2)), rng.integers(0, 3, 150)])
+            own = {name: {"cross_fit": 5}}
+            found.append(value(name, rng.random((150, codes)), factors[:, :2], options=own, seed=seed))
+            found.append(value(name, rng.random((150, codes)), factors, options=own, seed=seed))
+        assert_mean(found, 0.0)
+        assert min(found) < 0, name
+
+
+def test_what_is_chosen_on_other_rows_keeps_its_sign() -> None:
+    """A perfect code scores 1 on rows unseen, whatever its sign and the order of its classes."""
+    order = np.array([2, 0, 3, 1])[FIRST.astype(int)]
+    factors = pd.DataFrame({"class": np.array(["a", "b", "c", "d"])[order], "number": SECOND})
+    codes = np.column_stack([-SECOND, FIRST])
+    for name in ("mcc", "mcc_rank"):
+        found = demele.evaluate(
+            codes, factors, [name], options={name: {"cross_fit": 4}}, kinds={"number": "continuous"}
+        )
+        assert abs(found[name].value - 1.0) < (1e-12 if name == "mcc" else 1e-3)  # ranks are those of the fold
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("n", "d"), [(100, 64), (100, 4), (1000, 64), (5000, 8)])
+def test_noise_is_low_or_says_so(name: str, n: int, d: int) -> None:
+    rng = np.random.default_rng(n + d)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = demele.evaluate(rng.random((n, d)), rng.random((n, 4)), [name])
+    if not found.scores:
+        assert name == "mcc_weak"
+        assert "at least 136 rows" in found.left_out[0].reason
+        return
+    score = found[name]
+    assert score.value < 0.12 or score.fragile
+
+
+def test_noise_explains_as_many_rows_as_there_are_codes() -> None:
+    rng = np.random.default_rng(0)
+    scores = [demele.r2_affine(rng.random((101, 10)), rng.random((101, 1))) for _ in range(40)]
+    assert_mean([score.value for score in scores], 10 / 100)
+    assert_mean([score.details["adjusted"]["value"] for score in scores], 0.0)
+
+
+def test_as_many_codes_as_rows_have_no_affine_r2() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.warns(demele.DemeleWarning):
+        score = demele.r2_affine(rng.random((20, 25)), rng.random((20, 1)))
+    assert math.isnan(score.value)
+    assert any(note.code == "undefined-value" for note in score.notes)
+
+
+def test_batches_give_what_all_rows_give() -> None:
+    rng = np.random.default_rng(2)
+    factors = rng.random((300, 3))
+    codes = factors @ rng.random((3, 4)) + 0.1 * rng.random((300, 4)) + 100
+    frame = demele.Frame.of(codes, factors)
+    parts = [demele.Accumulator(["mcc"], frame=frame) for _ in range(2)]
+    for index, part in enumerate(parts):
+        parts[index] = part.update(codes[index::2], factors[index::2])
+    whole = demele.mcc(codes, factors)
+    merged = parts[0].merge(parts[1]).compute()["mcc"]
+    assert_close(merged.value, whole.value, ROUNDING)
+    assert merged.per_factor is not None
+    assert whole.per_factor is not None
+    assert_close(merged.per_factor, whole.per_factor, ROUNDING)
+    assert "mcc" in accumulated_metrics(frame)
+
+
+def test_newer_metrics_are_asked_for_by_name() -> None:
+    assert not set(NAMES) & set(default_names())
+    assert "mig" in default_names()
+    assert not set(NAMES) & set(chosen_metrics(None))
+    assert set(NAMES) <= set(demele.metric_names())
+    assert_at_most(0.9, value("mcc", GRID, GRID), ROUNDING)
