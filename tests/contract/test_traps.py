@@ -384,6 +384,53 @@ def test_rows_in_another_order_are_not_paired_by_position() -> None:
     assert demele.mig(codes, shuffled.loc[codes.index]).value == demele.mig(codes, codes).value
 
 
+FILTERED = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("index", "row"),
+    [
+        (range(1, 101), 0),  # cut otherwise
+        ([*range(99), 200], 99),  # one row is another
+        ([f"s{row}" for row in range(100)], 0),
+        ([0, *range(99)], 1),  # joined twice
+        ([*range(99), None], 99),
+    ],
+)
+def test_rows_with_other_labels_are_not_paired_by_position(index: Any, row: int) -> None:
+    other = FILTERED.set_axis(pd.Index(index), axis=0)
+    expected = rf"different labels, first at row {row} .*reset_index\(drop=True\)"
+    for call in (demele.mig, demele.dci, demele.evaluate):
+        asked: dict[str, Any] = {"metrics": "mig"} if call is demele.evaluate else {}
+        with pytest.raises(demele.InputError, match=rf"{expected}, or pass ignore_index=True"):
+            call(FILTERED, other, **asked)
+    for unable in (demele.Frame.of, demele.Accumulator("mig").update):
+        with pytest.raises(demele.InputError, match=rf"{expected}$"):
+            unable(FILTERED, other)
+    same = demele.mig(FILTERED, FILTERED)
+    told = demele.mig(FILTERED, other, ignore_index=True)
+    assert (told.value, told.signature) == (same.value, same.signature)
+    assert demele.evaluate(FILTERED, other, "mig", ignore_index=True)["mig"].value == same.value
+    assert demele.mig(FILTERED, other.reset_index(drop=True)).value == same.value
+
+
+def test_rows_without_labels_or_with_equal_ones_are_paired_by_position() -> None:
+    same = demele.mig(FILTERED, FILTERED).value
+    odd = FILTERED.set_axis([*"ab"] * 50, axis=0)
+    numbers = FILTERED.set_axis(np.arange(100.0), axis=0)
+    for codes, factors in (
+        (FILTERED.to_numpy(), odd),
+        (odd, FILTERED.to_numpy()),
+        (odd, odd.copy()),
+        (FILTERED, numbers),
+        (FILTERED, FILTERED.set_axis([str(row) for row in range(100)], axis=0)),
+        (FILTERED.rename_axis("row"), FILTERED),
+    ):
+        assert demele.mig(codes, factors).value == same
+    with pytest.raises(demele.InputError, match="ignore_index: expected True or False, got 1"):
+        demele.mig(FILTERED, odd, ignore_index=1)  # type: ignore[arg-type]
+
+
 def test_a_fragile_note_states_what_the_other_setting_gives() -> None:
     rng = np.random.default_rng(0)
     factors = rng.random((3000, 2))

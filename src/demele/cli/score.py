@@ -64,7 +64,7 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 #: What a signature already says; giving it again could only contradict it.
 _IN_SIGNATURE = (
     *("metrics", "protocol", "bins", "repeats", "bootstrap", "level", "chance", "seed", "missing", "kinds", "reg_dim"),
-    "rows",
+    *("rows", "ignore_index"),
 )
 
 
@@ -140,6 +140,14 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         type=_kinds,
         metavar="NAME=KIND,...",
         help="continuous or categorical, where the kind that was detected is wrong; one word for all",
+    )
+
+    option(
+        reading,
+        "--ignore-index",
+        action="store_const",
+        const=True,
+        help="pair the rows by position, also where Parquet files hold indexes with different labels",
     )
 
     out = parser.add_argument_group("output")
@@ -242,7 +250,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
     import demele
 
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
-    options = given(arguments, *named, sample="rows")
+    options = given(arguments, *named, "ignore_index", sample="rows")
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []
     with _reporting(arguments.quiet) as report:

@@ -21,7 +21,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.sentences import setting
 from demele.core.table_columns import (
     as_float,
-    check_same_order,
+    check_same_rows,
     is_missing,
     real_column,
     real_matrix,
@@ -55,14 +55,24 @@ def read_pair(
     *,
     kinds: object = None,
     missing: Missing = "raise",
+    ignore_index: object = None,
 ) -> tuple[Codes, Factors]:
     """Validate codes and factors together.
+
+    Parameters
+    ----------
+    codes, factors, kinds, missing
+        As :func:`read_codes` and :func:`read_factors` take them.
+    ignore_index : bool, optional
+        Pair the rows by position whatever the labels of pandas indexes; None where the caller has no such option.
 
     Raises
     ------
     InputError
         Naming the argument, the column, how many values are wrong and the first row.
     """
+    if ignore_index is not None and not isinstance(ignore_index, bool):
+        raise InputTypeError("ignore_index", f"expected True or False, got {quoted(ignore_index)}")
     checked_codes = read_codes(codes)
     checked_factors = read_factors(factors, kinds=kinds, missing=missing)
     if checked_codes.n != checked_factors.n:
@@ -73,7 +83,8 @@ def read_pair(
             f"{checked_factors.n} rows of factors; "
             + ("is one of them transposed?" if turned else "row r of both must describe the same sample"),
         )
-    check_same_order(codes, factors, ("codes", "factors"))
+    if not ignore_index:
+        check_same_rows(codes, factors, optional=ignore_index is not None)
     check_pair(checked_codes, checked_factors)
     return checked_codes, checked_factors
 

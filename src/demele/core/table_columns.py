@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, quoted, shortened, warn_user
+from demele.core.sentences import give, in_code
 from demele.core.sparse_structure import checked_structure
 from demele.core.written_numbers import number_hint
+from demele.core.xarray_tables import labelled_columns
 
 #: Sparse codes are made dense up to this many entries.
 MAX_DENSE_ENTRIES = 500_000_000
@@ -34,6 +36,55 @@ def check_same_order(first: object, second: object, names: tuple[str, str]) -> N
             "their indexes hold the same labels in another order, and rows are paired by position; align them with "
             f"{names[1]}.loc[{names[0]}.index], or drop the indexes with reset_index(drop=True)",
         )
+
+
+def check_same_rows(codes: object, factors: object, *, optional: bool = False) -> None:
+    """Refuse pandas codes and factors whose indexes differ in any label: they were cut or sorted differently.
+
+    Rows are paired by position. What has no index (arrays, tensors, other frames) says nothing and is taken as it is.
+
+    Parameters
+    ----------
+    codes, factors : object
+        Of the same number of rows.
+    optional : bool
+        Whether the caller has an option ``ignore_index``, which pairs the rows by position all the same.
+
+    Raises
+    ------
+    InputError
+        Naming the first row at which the labels differ.
+    """
+    check_same_order(codes, factors, ("codes", "factors"))
+    a, b = map(_index_of, (codes, factors))
+    if a is None or b is None or len(a) != len(b) or a.equals(b):
+        return
+    pairs = enumerate(zip(a, b, strict=True))
+    found = next(((row, one, other) for row, (one, other) in pairs if not _same_label(one, other)), None)
+    if found is None:  # the same labels, of other types
+        return
+    row, one, other = found
+    raise InputError(
+        ("codes", "factors"),
+        f"their indexes hold different labels, first at row {row} ({quoted(one)} and {quoted(other)}), and rows "
+        "are paired by position",
+        in_code(
+            "select the same rows of both, for example with codes.align(factors, join='inner', axis=0); if row r of "
+            "both is the same sample all the same, drop the indexes with reset_index(drop=True)",
+            otherwise="write the same rows to both files without their index",
+        )
+        + (f", or {give(ignore_index=True)}" if optional else ""),
+    )
+
+
+def _same_label(one: object, other: object) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other or (one != one and other != other)  # NaN alone differs from itself
+    return str(one) == str(other)
+
+
+def _index_of(data: object) -> Any:
+    return getattr(data, "index", None) if type(data).__module__.startswith("pandas") else None
 
 
 def split_columns(data: object, argument: str, default: str) -> tuple[NDArray[Any] | list[Any], tuple[str, ...]]:
@@ -137,6 +188,8 @@ def _from_frame(data: object, argument: str) -> tuple[list[Any], tuple[str, ...]
     module = type(data).__module__.partition(".")[0]
     if module in ("numpy", "builtins"):
         return None
+    if module == "xarray":
+        return labelled_columns(data, argument)
     narwhals = importlib.import_module("narwhals")
     try:
         native = narwhals.from_native(data, pass_through=True, allow_series=True)

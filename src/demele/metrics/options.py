@@ -257,7 +257,7 @@ class RunOptions(TypedDict, total=False):
     """Keywords that every metric takes.
 
     ``seed`` (default 0), ``repeats`` (1), ``bootstrap`` (0 resamples), ``level`` (0.95), ``chance`` (0 permutations),
-    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1): see :func:`demele.evaluate`.
+    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False): see :func:`demele.evaluate`.
     """
 
     seed: int
@@ -268,6 +268,7 @@ class RunOptions(TypedDict, total=False):
     missing: Missing
     kinds: object
     n_jobs: int
+    ignore_index: bool
 
 
 def checked_jobs(n_jobs: object) -> int:

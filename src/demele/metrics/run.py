@@ -92,7 +92,9 @@ def single(
         scores: list[Score] | None = in_pieces(asked, codes, factors, settings, kinds=kinds, codes_std=codes_std)
         if scores is not None:
             return scores
-    source = InMemory(Subject.of(*read_pair(codes, factors, kinds=kinds, missing=settings.missing)), codes_std)
+    by_position = run.get("ignore_index", False)
+    read = read_pair(codes, factors, kinds=kinds, missing=settings.missing, ignore_index=by_position)
+    source = InMemory(Subject.of(*read), codes_std)
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)

@@ -37,6 +37,7 @@ def evaluate(
     n_jobs: int = 1,
     progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
+    ignore_index: bool = False,
 ) -> Evaluation:
     """Score a representation with every metric that applies, or with those named.
 
@@ -91,6 +92,9 @@ def evaluate(
         memory; all others, and edges at quantiles, are of a random sample of so many rows, as their notes say. The
         sample depends on ``seed`` and the numbers of the rows only. ``bootstrap``, ``chance`` and ``codes_std`` are
         refused for such data.
+    ignore_index : bool, default False
+        Rows are paired by position, and pandas codes and factors whose indexes hold different labels are refused; True
+        pairs them all the same. Without an index there is nothing to ignore.
 
     Returns
     -------
@@ -143,7 +147,7 @@ def evaluate(
             progress=progress,
             sample=sample,
         )
-    subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing))
+    subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing, ignore_index=ignore_index))
     return evaluation(
         asked,
         InMemory(subject, codes_std),

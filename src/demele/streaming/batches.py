@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Codes, Missing, given_kinds, read_codes, read_factor
 from demele.core.sentences import give, setting
-from demele.core.table_columns import as_column, check_same_order, split_columns
+from demele.core.table_columns import as_column, check_same_rows, split_columns
 from demele.estimation.discretise import ColumnBins, cut
 from demele.estimation.moments import smallest_unsigned
 from demele.metrics.source import checked_std
@@ -86,7 +86,7 @@ def read_batch(frame: Columns, codes: object, factors: object, outside: str) -> 
         raise InputError(OTHER_ROWS.format(n, rows))
     if n == 0:
         return Rows(np.empty((0, len(frame.codes))), tuple(np.empty(0) for _ in frame.columns), 0)
-    check_same_order(codes, factors, ("codes", "factors"))
+    check_same_rows(codes, factors)
     read = read_codes(table if isinstance(table, np.ndarray) else codes)
     if in_codes is not None:
         read = Codes(read.values[:, in_codes], frame.codes, read.low[in_codes], read.high[in_codes])
@@ -227,7 +227,7 @@ def read_rows(
     in_factors = column_order(factor_names, own[1], "factors", named=not isinstance(raw, np.ndarray), where=where)
     if n == 0:
         return own, [], 0
-    check_same_order(codes, factors, ("codes", "factors"))
+    check_same_rows(codes, factors)
     values = read_codes(table if isinstance(table, np.ndarray) else codes).values
     columns = [values[:, at] for at in in_codes or range(values.shape[1])]
     given = given_kinds(kinds, own[1])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import IncompatibleState, InputError
 from demele.core.inputs import Codes, Factor, Factors, Missing, given_kinds, read_codes, read_factor, read_factors
-from demele.core.table_columns import check_same_order, split_columns
+from demele.core.table_columns import check_same_rows, split_columns
 from demele.estimation.counts import check_size, column_bins
 from demele.estimation.discretise import Binning
 from demele.metrics.options import as_binning
@@ -77,7 +77,7 @@ class Frame(Columns):
         table, own = read_codes(codes), read_factors(factors, kinds=kinds, missing=missing)
         if table.n != own.n:
             raise InputError(OTHER_ROWS.format(table.n, own.n))
-        check_same_order(codes, factors, ("codes", "factors"))
+        check_same_rows(codes, factors)
         exact = {}
         for rule in _rules(bins):
             of_codes, of_factors = column_bins(table, own, rule)

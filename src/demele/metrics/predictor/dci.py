@@ -283,7 +283,13 @@ _PROPERTIES = ("modularity", "compactness", "explicitness")
 
 def _defined(codes: object, factors: object, run: Mapping[str, Any]) -> list[str]:
     """Return which of the three are defined for so many codes and factors."""
-    read_codes, read_factors = read_pair(codes, factors, kinds=run.get("kinds"), missing=run.get("missing", "raise"))
+    read_codes, read_factors = read_pair(
+        codes,
+        factors,
+        kinds=run.get("kinds"),
+        missing=run.get("missing", "raise"),
+        ignore_index=run.get("ignore_index", False),
+    )
     varying = sum(not factor.constant for factor in read_factors.columns)
     return ["explicitness"] + ["modularity"] * (varying > 1) + ["compactness"] * (read_codes.d > 1)
 
