@@ -307,3 +307,20 @@ def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: byte
     assert demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
     assert len(Fabric.load("pruned").links) < 11
     assert not (folder / "new").exists()
+
+
+def test_a_file_divided_otherwise_than_for_the_training_is_told(demele: Program, folder: Path) -> None:
+    names = np.array(["dot", "bar"] * 50)
+    pixels = np.random.default_rng(0).integers(0, 256, (100, 4, 4)).astype(np.uint8)
+    np.savez(folder / "own.npz", images=pixels, factors=(names == "bar").astype(int)[:, None])
+    parts = ("--data", "own.npz", "--batch", 20)
+    train = ("fabric", "train", *parts, "--held-out", 20, "--judged-on", 20, "--layers", 2, "--channels", 4)
+    told = demele(*train, "--preset", "ci", "--epochs", 1, "--checkpoint", "small")
+    assert "demele fabric prune small --data own.npz" in told.err
+    prune = ("fabric", "prune", "small", *parts, "--level", "links", "--fraction", 0.3, "--output")
+    same = demele(*prune, "first", "--held-out", 20, "--judged-on", 20)
+    assert (same.status, "not divided" in same.err) == (0, False)
+    other = demele(*prune, "second", "--held-out", 50, "--judged-on", 20)
+    assert other.status == 0
+    assert "own.npz is not divided as it was for the training" in " ".join(other.err.split())
+    assert "it was trained on own.npz" in demele(*prune[:3], *prune[7:], "third", "--fine-tune", 1).err

@@ -1,11 +1,13 @@
 """Differences between ways to prune: paired by seed, worked out by hand and held against SciPy and statsmodels."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from demele.core.errors import InputError
 from demele.studies.pruning.claims import CLAIMS, Claim, differences, seeds_needed, student
 from demele.studies.pruning.configurations import EMBEDDED, PRINT, LabelNoise, PruningConfiguration, Times
 
@@ -142,6 +144,15 @@ def test_both_levels_leave_the_same_share_of_weights_as_one() -> None:
     print_like = PruningConfiguration(strategy="late", level="links then weights", criterion="magnitude", fraction=0.95)
     assert print_like.shares() == {"links": 0.95, "weights": 0.95}
     assert print_like.fraction_of == "live"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"level": "channels"}, {"fraction": 1.5}, {"fraction": 0.0}, {"fraction": math.nan}, {"strategy": "soon"}]
+)
+def test_a_way_that_is_none(wrong: dict[str, Any]) -> None:
+    usual: dict[str, Any] = {"strategy": "late", "criterion": "magnitude", "fraction": 0.5}
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        PruningConfiguration(**{**usual, **wrong})
 
 
 def test_times_of_the_strategies_in_print() -> None:

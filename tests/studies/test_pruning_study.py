@@ -204,6 +204,8 @@ def test_a_training_that_diverges_is_a_row_with_its_reason(tmp_path: Path) -> No
         ({"configurations": []}, InputError, "at least one"),
         ({"configurations": ["late"]}, InputTypeError, "PruningConfiguration"),
         ({"configurations": [WAYS[0], WAYS[0]]}, InputError, "twice"),
+        ({"configurations": [replace(WAYS[0], criterion="magnitud")]}, UnknownNameError, "did you mean"),
+        ({"configurations": [replace(WAYS[0], level="weights", criterion="gate")]}, InputError, "no weights"),
     ],
 )
 def test_what_cannot_be_studied(settings: dict[str, Any], error: type[DemeleError], words: str) -> None:

@@ -132,7 +132,9 @@ def _run(arguments: argparse.Namespace) -> None:
 def _data(arguments: argparse.Namespace, fabric: "Fabric") -> Parts | None:
     """Return the images to look at, or nothing if none are known."""
     if not trained_on(arguments, fabric.trained_on, fabric.spec.image_shape):
-        refuse(arguments, ("fine_tune",), "which images to train on is not known; --data names them")
+        before = fabric.trained_on
+        known = "" if before is None else f" (it was trained on {before['images']})"
+        refuse(arguments, ("fine_tune",), f"which images to train on is not known; --data names them{known}")
         if not arguments.quiet:
             log("demele: no images are known: no errors are counted, and batch norms stay; --data names some")
         return None
@@ -143,7 +145,20 @@ def _data(arguments: argparse.Namespace, fabric: "Fabric") -> Parts | None:
             f"{arguments.labels or arguments.data}: {found.classes} classes, and {arguments.fabric} knows "
             f"{fabric.spec.classes}"
         )
+    if arguments.data != "clutter":
+        _warn_if_divided_otherwise(arguments, fabric, found)
     return found
+
+
+def _warn_if_divided_otherwise(arguments: argparse.Namespace, fabric: "Fabric", data: Parts) -> None:
+    """Say so where the same file is divided in another way than for the training."""
+    before, own = fabric.trained_on, data.training.images
+    if before is None or before["images"] != own.name or before["digest"] == own.digest or arguments.quiet:
+        return
+    log(
+        f"demele: warning: {own.name} is not divided as it was for the training: images that are held out now may have "
+        "been trained on; give the same --images, --held-out, --judged-on and --size"
+    )
 
 
 def _pruned(arguments: argparse.Namespace, fabric: "Fabric", data: Parts | None) -> "tuple[Pruning, dict[str, float]]":

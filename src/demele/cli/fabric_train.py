@@ -129,8 +129,9 @@ def _run(arguments: argparse.Namespace) -> None:
     )
     emit(text, None)
     if not arguments.quiet:
-        kept = arguments.checkpoint
-        log(f"demele: fabric kept in {kept}; demele fabric prune {kept} --level links --fraction 0.5 --output pruned")
+        kept, named = arguments.checkpoint, "" if arguments.data == "clutter" else f" --data {arguments.data}"
+        then = f"demele fabric prune {kept}{named} --level links --fraction 0.5 --output pruned"
+        log(f"demele: fabric kept in {kept}; {then}")
 
 
 def _fabric(arguments: argparse.Namespace, chosen: "FabricPreset", data: Parts) -> "Fabric":

@@ -174,23 +174,26 @@ def summary(view: PruningView) -> list[Text]:
     """Say what is shown, what is contradicted, what stays open, and what stands beside all others."""
     groups: dict[str, list[object]] = {}
     for name, claim in view.claims.items():
-        groups.setdefault(answer(claim, view.overall(name)), []).append(_told(claim, view.overall(name)))
+        found = answer(claim, view.overall(name))
+        kind = found if claim["expected"] or found == "differs" else "open control"
+        groups.setdefault(kind, []).append(_told(claim, view.overall(name)))
     titles = {
         "shown": "Shown: ",
         "opposite": "Contradicted: ",
-        "differs": "Of controls and other criteria: ",
         "alike": "No difference seen where print sees none: ",
         "open": "Not resolved: ",
+        "differs": "Of controls and criteria that print does not have: ",
+        "open control": "Of these, not resolved: ",
     }
-    found = [
+    sentences = [
         Text(titles[kind], joined(groups[kind], last="; ", between="; "), ".") for kind in titles if kind in groups
     ]
-    if not found:
+    if not sentences:
         return [_errors(view)]
     unit = Text(
         "Differences are in points of error on right labels where nothing else is said; below 0, the first is better."
     )
-    return [unit, *found, beside_words(view), _errors(view)]
+    return [unit, *sentences, beside_words(view), _errors(view)]
 
 
 def _told(claim: Item, difference: Item) -> Text:

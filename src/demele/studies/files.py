@@ -133,7 +133,8 @@ def load(path: str | Path) -> Study:
     if not path.is_dir():
         return _unpacked(path)
     if not (path / FILE).exists() or not (path / ROWS).exists():
-        raise InputError("study", f"{path}: expected the folder of a study, which holds {FILE} and {ROWS}")
+        hint = "demele study pruning show is for one of pruning" if (path / "pruning.json").exists() else ""
+        raise InputError("study", f"{path}: expected the folder of a study, which holds {FILE} and {ROWS}", hint)
     _, records = Store.read(path / ROWS)
     return _read_file(path / FILE).study(records)
 

@@ -148,7 +148,7 @@ def check_size(spec: FabricSpec, shape: tuple[int, int, int], argument: str = "i
     if tuple(shape) != spec.image_shape:
         scales = math.log2(shape[0]) + 1 if shape[0] == shape[1] and shape[0] > 0 else math.nan
         remedy = (
-            f"make the fabric with scales={int(scales)}"
+            f"make the fabric with scales={int(scales)}, or give images.resized({spec.image_size})"
             if scales == int(scales or 0)
             else f"images.resized({spec.image_size}) changes height and width"
         )

@@ -51,7 +51,7 @@ def _claims(sheet: Sheet, view: PruningView) -> None:
     rows = []
     for name, claim in view.claims.items():
         own = view.overall(name)
-        rows.append([clipped(claim["title"], 52), difference_words(own), str(answer_words(claim, own))])
+        rows.append([clipped(claim["title"], 66), difference_words(own), str(answer_words(claim, own))])
     sheet.table(["points, all labels together", "difference", "which is"], rows, numbers=1)
 
 

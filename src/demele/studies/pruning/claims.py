@@ -141,7 +141,7 @@ def _known_claims() -> Iterable[Claim]:
     ):
         yield Claim(
             name=f"weights-links-{strategy}",
-            title=f"weights alone less links and weights, as many left, {strategy}",
+            title=f"{strategy}: weights alone less links and weights, as many left",
             says=f"{told} (figure 7.9)",
             expected=expected,  # type: ignore[arg-type]
             pairs=_pairs("weights", "links and weights", f"{strategy} * 75% magnitude"),

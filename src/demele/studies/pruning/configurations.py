@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from demele.core.checked_numbers import checked_number
 from demele.core.errors import InputError, InputTypeError, quoted
+from demele.core.names import suggestion
 
 Strategy = Literal["whole", "early", "iterative", "late"]
 Level = Literal["links", "weights", "links and weights", "links then weights"]
@@ -29,12 +30,26 @@ class PruningConfiguration:
         As of :meth:`demele.models.Fabric.scores`.
     fraction : float
         Share of the links, or of all weights of links, that shall go.
+
+    Raises
+    ------
+    InputError
+        For what is none of these. Channels are not among the levels: see :func:`demele.models.fit_pruned`.
     """
 
     strategy: Strategy
     level: Level = "links"
     criterion: str = ""
     fraction: float = 0.0
+
+    def __post_init__(self) -> None:
+        for value, known, argument in ((self.strategy, Strategy, "strategy"), (self.level, Level, "level")):
+            if value not in get_args(known):
+                hint = suggestion(str(value), get_args(known))
+                raise InputError(argument, f"expected one of {', '.join(get_args(known))}, got {quoted(value)}{hint}")
+        if self.strategy == "whole":
+            return
+        checked_number(self.fraction, "fraction", "a share between 0 and 1", inside=lambda one: 0 < one < 1)
 
     @property
     def name(self) -> str:

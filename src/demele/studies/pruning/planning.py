@@ -95,6 +95,7 @@ class PruningPlan:
         return {
             "demele": __version__,
             "study": "pruning",
+            "preset": self.preset,
             "times": f"{self.times.early} {self.times.every} {self.times.late}",
             **own,
             **{f"structure_{name}": repr(value) for name, value in sorted(self.structure.items())},
@@ -252,6 +253,9 @@ def _noises(given_noises: Any, *, given: bool) -> tuple[LabelNoise, ...]:
 
 
 def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
+    from demele.models.fabric.criteria import OF_WEIGHTS
+    from demele.models.fabric.link_criteria import CRITERIA
+
     if not isinstance(given, Sequence) or not all(isinstance(one, PruningConfiguration) for one in given):
         raise InputTypeError("configurations", f"expected a list of PruningConfiguration, got {quoted(given)}")
     found = tuple(one for one in given if one.strategy != "whole")
@@ -259,4 +263,10 @@ def _configurations(given: Any) -> tuple[PruningConfiguration, ...]:
         raise InputError("configurations", "expected at least one that prunes")
     if len({one.name for one in found}) < len(found):
         raise InputError("configurations", "expected different ones, got some twice")
+    for one in found:
+        if one.criterion not in CRITERIA:
+            hint = suggestion(str(one.criterion), sorted(CRITERIA))
+            raise UnknownNameError("configurations", f"no criterion is called {quoted(one.criterion)}{hint}")
+        if "weights" in one.level and one.criterion not in OF_WEIGHTS:
+            raise InputError("configurations", f"{one.criterion!r} scores links, and no weights: {one.name}")
     return found
