@@ -11,6 +11,7 @@ from statistics import fmean
 
 from demele.bench.comparisons.published import PUBLISHED_NOISE, published
 from demele.evaluation import score_interval
+from tools import docs_annotated_images
 from tools.docs_tables import Row, read, table
 
 PAGE = "results/comparison-methods.md"
@@ -51,6 +52,7 @@ def page(folder: Path) -> str:
         parts += [_ran(digits, times), _beside(digits), _over_rates(digits), _experts(digits)]
     if networks:
         parts.append(_networks(networks, times))
+    parts.append(docs_annotated_images.section(folder))
     if digits:
         parts.append(_why(digits, times))
     return "\n".join(part for part in parts if part)

@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 
 from tools import (
     docs_agreement,
+    docs_annotated_images,
     docs_annotators,
     docs_bench,
     docs_cleaning,
@@ -48,6 +49,7 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     docs_pruning.MARK: docs_pruning.reference,
     docs_comparison_methods.MARK: docs_comparison_methods.reference,
     docs_annotators.MARK: docs_annotators.figures,
+    docs_annotated_images.MARK: docs_annotated_images.figures,
     docs_cleaning.MARK: docs_cleaning.figures,
     # Before the first measurement the mark stays, which no reader of the page sees.
     **({docs_fabrics.MARK: docs_fabrics.figures} if (RESULTS / docs_fabrics.FILE).exists() else {}),

@@ -14,12 +14,13 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PAGE, TITLE = "results/speed.md", "Speed and scale"
 #: Files for developers, too long for a page.
 DEVELOPERS = ("profile", "causes")
-#: What docs_agreement.py, docs_mmlu.py, docs_comparisons.py, docs_comparison_methods.py, docs_annotators.py and
-#: docs_protocols.py show elsewhere.
+#: What docs_agreement.py, docs_mmlu.py, docs_comparisons.py, docs_comparison_methods.py, docs_annotated_images.py,
+#: docs_annotators.py and docs_protocols.py show elsewhere.
 OWN_PAGES = (
     *("mmlu_redux", "mmlu_redux_ranks", "mmlu_redux_pairs", "mmlu_redux_subjects"),
     *("comparison_power", "sequential_power", "guarantees", "audited_level"),
     *("comparison_methods", "comparison_methods_time", "annotators", "consensus", "entropy_threshold"),
+    *("annotated_images", "annotated_images_annotators"),
     *("protocols", "protocols_published"),
     *("agreement_coverage", "agreement_likeness"),
 )
