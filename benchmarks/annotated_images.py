@@ -5,7 +5,8 @@ and on clutter of 16 x 16, and says what they cost and how varied they are; then
 6.5, on the clutter: 24 classifiers of other images, whose test labels carry noise of these annotators, or uniform noise
 of the same rates. Writes results/annotated_images_annotators.csv (a row per set of images) and
 results/annotated_images.csv (a row per kind of noise, rate and method). Goes on where it stopped, from files beside
-them that are removed in the end; what was not computed in one go has no time. About five CPU minutes.
+them that are removed in the end; what was not computed in one go has no time. About a
+quarter of an hour of CPU on a busy machine.
 """
 
 import os
@@ -61,11 +62,19 @@ def glyphs() -> tuple[ImageSet, Classes]:
     return images, images.positions()[:, 0]
 
 
+#: What is annotated, by the name of the file that keeps it; the last is what the experiment is about.
+SETS: Mapping[str, Callable[[], tuple[ImageSet, Classes]]] = {
+    "digits": digits,
+    "clutter": glyphs,
+}
+
+
 # Annotators ----------------------------------------------------------------------------------------------------------
 
 
-def annotated(name: str, images: ImageSet, labels: Classes, store: Path) -> tuple[FabricAnnotators, dict[str, object]]:
-    """Return 100 annotators, and what is to be said of them."""
+def annotated(name: str) -> tuple[FabricAnnotators, dict[str, object]]:
+    """Return 100 annotators of a set, and what is to be said of them."""
+    (images, labels), store = SETS[name](), kept(name)
     begun, started, cpu = store.exists(), perf_counter(), _cpu()
     found = fabric_annotators(images, labels, n_jobs=JOBS, store=store, progress=True)
     seconds = perf_counter() - started
@@ -76,7 +85,7 @@ def annotated(name: str, images: ImageSet, labels: Classes, store: Path) -> tupl
     made = [add_feature_noise(labels, found.predictions, rate).counts.wrong for rate in rates]
     size = "x".join(map(str, images.shape[:2]))
     return found, {
-        "images": name,
+        "images": f"clutter, level {LEVEL}" if images.name == "clutter" else images.name,
         "size": size,
         "n": len(images),
         "annotators": len(found.annotators),
@@ -92,6 +101,11 @@ def annotated(name: str, images: ImageSet, labels: Classes, store: Path) -> tupl
         "seconds": "" if begun else round(seconds, 1),
         "CPU seconds": "" if begun else round(_cpu() - cpu, 1),
     }
+
+
+def kept(name: str) -> Path:
+    """Return the file that keeps what is finished."""
+    return RESULTS / f"annotated_images_{name}.jsonl"
 
 
 def _cpu() -> float:
@@ -169,11 +183,11 @@ def classified(about: tuple[tuple[str, int], ...]) -> list[Record]:
         return [{"predictions": packed_classes(KINDS[kind](n, images))} for kind, n in about]
 
 
-def classifiers(store: Path) -> dict[str, Classes]:
+def classifiers() -> dict[str, Classes]:
     """Return predictions of the test images, by the name of the classifier."""
     jobs = [(kind, n) for n in SIZES for kind in KINDS]
     identity = {"demele": __version__, "run": "classifiers of clutter", "n": N, "level": LEVEL}
-    with Sweep(identity, store=store, n_jobs=JOBS, progress=True) as sweep:
+    with Sweep(identity, store=kept("classifiers"), n_jobs=JOBS, progress=True) as sweep:
         tasks = [Task(key=job, about=job, weight=job[1], label=f"{job[0]}, {job[1]} images") for job in jobs]
         sweep.run(classified, tasks, what="classifiers to train")
         return {f"{kind}, {n} images": unpacked_classes(sweep.records[kind, n]["predictions"], N) for kind, n in jobs}
@@ -193,21 +207,20 @@ def compared(predictions: Mapping[str, Classes], labels: Classes, annotators: Fa
 
 def main() -> None:
     """Make annotators and classifiers, compare, and write what was found."""
-    stores = {name: RESULTS / f"annotated_images_{name}.jsonl" for name in ("digits", "clutter", "classifiers")}
-    rows, pools = [], {}
-    for name, make in (("digits", digits), ("clutter", glyphs)):
-        pools[name], row = annotated(f"clutter, level {LEVEL}" if name == "clutter" else name, *make(), stores[name])
+    rows = []
+    for name in SETS:
+        annotators, row = annotated(name)
         rows.append(row)
         print("\n".join(f"{key}: {value}" for key, value in row.items()), end="\n\n", flush=True)
     write_whole(RESULTS / "annotated_images_annotators.csv", csv_text(rows))
     labels = glyphs()[1]
-    predictions = classifiers(stores["classifiers"])
+    predictions = classifiers()
     for name, own in predictions.items():
         print(f"{name}: {np.mean(own == labels):.3f}")
-    frame = compared(predictions, labels, pools["clutter"])
+    frame = compared(predictions, labels, annotators)
     write_whole(RESULTS / "annotated_images.csv", frame.to_csv(index=False, lineterminator="\n"))
-    for path in stores.values():
-        path.unlink()
+    for name in (*SETS, "classifiers"):
+        kept(name).unlink()
 
 
 if __name__ == "__main__":

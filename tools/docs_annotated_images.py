@@ -40,9 +40,10 @@ def section(folder: Path) -> str:
     parts = [
         "## Images, with fabrics as annotators\n",
         f"The same experiment on images that are drawn ({rows[0]['data']}): {pairs:,} ordered pairs of fabrics, "
-        "perceptrons, forests, nearest neighbours and support vectors, trained on 250 to 2,000 other images. The test "
-        "labels carry noise of 100 annotators that are [fabrics](../howto/make-label-noise.md#noise-on-images), or "
-        "uniform noise of the same rates. Accuracy; type I / type II. Made by `python -m "
+        "perceptrons, forests, nearest neighbours and support vectors, trained on right labels of 250 to 2,000 other "
+        "images. The test labels carry noise of 100 annotators that are "
+        "[fabrics](../howto/make-label-noise.md#noise-on-images), or uniform noise of the same rates. Accuracy; type I "
+        "/ type II; their standard errors are in `benchmarks/results/annotated_images.csv`, made by `python -m "
         "benchmarks.annotated_images`.\n",
     ]
     rates = list(dict.fromkeys(row["noise"] for row in rows))
