@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from demele.metrics.information.dcimig import dcimig
     from demele.metrics.information.dlig import dlig
     from demele.metrics.information.dmig import dmig
+    from demele.metrics.information.infoc import infoc
+    from demele.metrics.information.infom import infom
     from demele.metrics.information.jemmig import jemmig
     from demele.metrics.information.mig import mig
     from demele.metrics.information.mig_sup import mig_sup
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from demele.metrics.metric import Guards, Metric, MetricSpec, Native
     from demele.metrics.predictor.dci import dci
     from demele.metrics.predictor.explicitness import explicitness
+    from demele.metrics.predictor.infoe import infoe
     from demele.metrics.predictor.mcc import mcc
     from demele.metrics.predictor.mcc_rank import mcc_rank
     from demele.metrics.predictor.mcc_weak import mcc_weak
@@ -93,6 +96,8 @@ _HOMES = {
     "demele.metrics.information.dcimig": "dcimig",
     "demele.metrics.information.dlig": "dlig",
     "demele.metrics.information.dmig": "dmig",
+    "demele.metrics.information.infoc": "infoc",
+    "demele.metrics.information.infom": "infom",
     "demele.metrics.information.jemmig": "jemmig",
     "demele.metrics.information.mig": "mig",
     "demele.metrics.information.mig_sup": "mig_sup",
@@ -105,6 +110,7 @@ _HOMES = {
     "demele.metrics.intervention.z_min_variance": "z_min_variance",
     "demele.metrics.predictor.dci": "dci",
     "demele.metrics.predictor.explicitness": "explicitness",
+    "demele.metrics.predictor.infoe": "infoe",
     "demele.metrics.predictor.mcc": "mcc",
     "demele.metrics.predictor.mcc_rank": "mcc_rank",
     "demele.metrics.predictor.mcc_weak": "mcc_weak",
@@ -181,6 +187,9 @@ __all__ = [
     "evaluate_sparse",
     "evaluation",
     "explicitness",
+    "infoc",
+    "infoe",
+    "infom",
     "interventional_disentanglement",
     "interventional_robustness",
     "irs",

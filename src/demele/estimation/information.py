@@ -26,6 +26,13 @@ class InformationTable:
         Mutual information of factors, their entropies on the diagonal.
     code_bins : array of shape (n_codes,) or None
         Number of bins of each code.
+    statistic, freedom : arrays of shape (..., n_codes, n_factors) or None
+        2 n times the plug-in information, and (occupied bins - 1) (occupied values - 1): of independent ones the first
+        follows a chi-squared distribution with so many degrees of freedom. None where nothing is counted.
+    floor : float
+        Informations up to it (nats) are those of independent ones, where nothing is counted.
+    code_range : array of shape (n_codes,) or None
+        Largest minus smallest value of each code, where known.
     """
 
     information: NDArray[np.float64]
@@ -33,6 +40,10 @@ class InformationTable:
     joint_entropy: NDArray[np.float64] | None = None
     factor_information: NDArray[np.float64] | None = None
     code_bins: NDArray[np.intp] | None = None
+    statistic: NDArray[np.float64] | None = None
+    freedom: NDArray[np.float64] | None = None
+    floor: float = 0.0
+    code_range: NDArray[np.float64] | None = None
 
 
 def entropy(counts: NDArray[np.float64], correction: Correction = "none") -> NDArray[np.float64]:
@@ -133,7 +144,44 @@ def information_table(counts: JointCounts, correction: Correction = "none") -> I
                 between[..., i, i] = factor_entropy[..., i]
             else:
                 between[..., i, k] = between[..., k, i] = mutual_information(table, correction)
-    return InformationTable(information, factor_entropy, joint, between, counts.code_bins)
+    statistic, freedom = _independence(counts, information if correction == "none" else None)
+    return InformationTable(information, factor_entropy, joint, between, counts.code_bins, statistic, freedom)
+
+
+def _independence(
+    counts: JointCounts, plug_in: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the statistics of G tests of each code and factor, and their degrees of freedom."""
+    if plug_in is None:
+        plug_in = np.stack([mutual_information(table) for table in counts.tables], axis=-1)
+    rows = np.stack([table.sum(axis=(-2, -1)) for table in counts.tables], axis=-1)
+    cells = [
+        (np.count_nonzero(table.sum(axis=-1), axis=-1) - 1.0) * (np.count_nonzero(table.sum(axis=-2), axis=-1) - 1.0)
+        for table in counts.tables
+    ]
+    return 2.0 * rows * plug_in, np.maximum(np.stack(cells, axis=-1), 0.0)
+
+
+def beyond_chance(
+    statistic: NDArray[np.float64], freedom: NDArray[np.float64], level: float = 0.05
+) -> NDArray[np.bool_]:
+    """Say which of several G tests reject independence, at a level over the number of tests (Bonferroni).
+
+    Parameters
+    ----------
+    statistic, freedom : arrays of shape (..., n_tests)
+        Statistics and degrees of freedom, such as sums of those of an information table; nothing rejects with none.
+
+    Examples
+    --------
+    >>> beyond_chance(np.array([3.0, 12.0, 0.0]), np.array([1.0, 1.0, 0.0])).tolist()
+    [False, True, False]
+    """
+    from scipy.special import chdtri
+
+    limit = chdtri(np.maximum(freedom, 1.0), level / statistic.shape[-1])
+    found: NDArray[np.bool_] = (freedom > 0) & (statistic > limit)
+    return found
 
 
 # Read off a table -----------------------------------------------------------------------------------------------------

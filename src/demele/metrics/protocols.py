@@ -141,6 +141,22 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "hyvarinen2016unsupervised khemakhem2020ice",
                 {"mcc": {"average": "matched"}, "mcc_rank": {"average": "matched"}},
             ),
+            _protocol(
+                "infomec2023",
+                "InfoMEC as published for continuous codes: nearest neighbours, codes by their range, training rows",
+                "Hsu et al. 2023",
+                "hsu2023disentanglement",
+                {
+                    "infom": {"estimator": "knn", "n_neighbors": 10, "active": "range"},
+                    "infoc": {"estimator": "knn", "n_neighbors": 10, "active": "range"},
+                    "infoe": {
+                        "encoding": "standard",
+                        "penalty": 1e8,
+                        "class_weight": "balanced",
+                        "score_on": "training",
+                    },
+                },
+            ),
         )
     }
 )
@@ -153,7 +169,7 @@ def protocol_names() -> list[str]:
     --------
     >>> import demele
     >>> demele.protocol_names()
-    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020']
+    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020', 'infomec2023']
     """
     return list(PROTOCOLS)
 

@@ -239,11 +239,12 @@ class InMemory(Source):
         return self._table(self.data, settings, pairs)
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
+        span = data.codes.high - data.codes.low
         if settings.estimator != "histogram":
             from demele.metrics import tables
 
             estimate = tables.nearest_neighbours if settings.estimator == "knn" else tables.robust
-            return estimate(data, settings, pairs=pairs)
+            return replace(estimate(data, settings, pairs=pairs), code_range=span)
         of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
         if settings.soft:
             if data.codes_std is None:
@@ -251,7 +252,7 @@ class InMemory(Source):
             counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
         else:
             counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=pairs)
-        return self.information(counts, settings.correction)
+        return replace(self.information(counts, settings.correction), code_range=span)
 
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
@@ -268,7 +269,8 @@ class InMemory(Source):
                 yield self._table(self.data.permuted(order), settings, pairs)
         elif settings.resamples_by_weight:
             for counts in self._weighted(settings, n_draws, seed, pairs):
-                yield self.information(counts, settings.correction)
+                table = self.information(counts, settings.correction)
+                yield replace(table, code_range=self.data.codes.high - self.data.codes.low)
         else:
             for index in range(n_draws):
                 yield self._table(self.data.take(half_of_rows(self.data.n, seed, index)), settings, pairs)

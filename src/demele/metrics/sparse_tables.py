@@ -100,6 +100,7 @@ def sparse_table(
     work = _Work(codes, bins, levels, information_of, correction, [factors.columns[place] for place in index])
     parts = blocks(codes, bins, levels)
     information, joint = np.empty((codes.d, factors.m)), np.empty((codes.d, factors.m))
+    statistic, freedom = np.zeros((codes.d, factors.m)), np.zeros((codes.d, factors.m))
     code_entropy, squares = np.empty(codes.d), np.full((codes.d, factors.m), np.nan)
     factor_entropy = np.empty(factors.m)
     n_bins = number_of_bins(codes, bins)
@@ -111,13 +112,15 @@ def sparse_table(
             information[own] = done.information.information
             if done.information.joint_entropy is not None:
                 joint[own] = done.information.joint_entropy
+            if done.information.statistic is not None and done.information.freedom is not None:
+                statistic[own], freedom[own] = done.information.statistic, done.information.freedom
             factor_entropy[:] = done.information.factor_entropy
             code_entropy[own] = done.code_entropy
             squares[own, index] = done.squares
     flat = n_bins == 1  # a single bin tells nothing: exactly nothing, where sums of logarithms leave rounding
     information[flat], joint[flat] = 0.0, factor_entropy
     return SparseTable(
-        InformationTable(information, factor_entropy, joint, None, n_bins),
+        InformationTable(information, factor_entropy, joint, None, n_bins, statistic, freedom),
         code_entropy,
         squares if index else None,
         _chance(n_bins, levels, factors),

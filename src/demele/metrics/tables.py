@@ -26,15 +26,16 @@ def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> I
     from demele.estimation.knn import knn_factor_information, knn_information_matrix
 
     columns = data.factors.columns
+    floor = NOISE_FLOOR / np.sqrt(max(min(factor.n_annotated for factor in columns), 1))
     k, seed = settings.n_neighbors, settings.seed % 2**32  # as far as scikit-learn's generator goes
     drawn: dict[str, Any] = {"n_neighbors": k, "jitter_seed": seed, "one_by_one": settings.one_by_one}
     if all(factor.complete for factor in columns):
         information = knn_information_matrix(data.codes.dense(), _columns(columns), **drawn)
         if not pairs:
             alone = [knn_factor_information([one], n_neighbors=k, jitter_seed=seed) for one in _columns(columns)]
-            return InformationTable(information, np.ravel(alone))
+            return InformationTable(information, np.ravel(alone), floor=floor)
         between = knn_factor_information(_columns(columns), n_neighbors=k, jitter_seed=seed)
-        return InformationTable(information, between.diagonal().copy(), None, between)
+        return InformationTable(information, between.diagonal().copy(), None, between, floor=floor)
     information = np.empty((data.codes.d, len(columns)))
     between = np.empty((len(columns), len(columns)))
     for i, factor in enumerate(columns):
@@ -47,7 +48,7 @@ def nearest_neighbours(data: Data, settings: TableSettings, *, pairs: bool) -> I
             pair = [(columns[index].categorical, columns[index].values[both]) for index in (other, i)]
             between[other, i] = knn_factor_information(pair, n_neighbors=k, jitter_seed=seed)[0, 1]
         between[i, i] = knn_factor_information(own, n_neighbors=k, jitter_seed=seed)[0, 0]
-    return InformationTable(information, between.diagonal().copy(), None, between if pairs else None)
+    return InformationTable(information, between.diagonal().copy(), None, between if pairs else None, floor=floor)
 
 
 def robust(data: Data, settings: TableSettings, *, pairs: bool) -> InformationTable:

@@ -1,0 +1,146 @@
+"""InfoM: the share of a code's information that is on one factor (Hsu et al. 2023)."""
+
+from typing import Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+from demele.core.results import Score
+from demele.core.sentences import setting
+from demele.estimation.information import Correction, InformationTable, beyond_chance, mean_of_defined, ratio
+from demele.metrics.metric import MATRIX, Array, Guards, Metric, Native, of_table
+from demele.metrics.options import Bins, Count, Estimator, Fraction, RunOptions
+from demele.metrics.run import score
+
+Active = Literal["informative", "range"]
+Normalise = Literal["entropy", "none"]
+
+
+def active_codes(table: InformationTable, active: str, active_share: float) -> NDArray[np.bool_]:
+    """Return which codes count, (..., n_codes): those that inform beyond chance, or that span a share of the widest.
+
+    Raises
+    ------
+    NotEnoughData
+        If ranges are asked for where only counts are kept.
+    """
+    if active == "range":
+        if table.code_range is None:
+            raise NotEnoughData("active", f"{setting(active='range')} reads the ranges of dense codes in memory")
+        wide = table.code_range > active_share * table.code_range.max(initial=0.0)
+        return np.broadcast_to(wide, table.information.shape[:-1])
+    if table.statistic is None or table.freedom is None:
+        return np.asarray(table.information.max(axis=-1) > table.floor)
+    return beyond_chance(table.statistic.sum(axis=-1), table.freedom.sum(axis=-1))
+
+
+def normalised(table: InformationTable, normalise: str) -> Array:
+    """Return informations, (..., n_codes, n_factors), relative to the entropies of the factors, or as they are."""
+    if normalise == "none":
+        return table.information
+    return ratio(table.information, table.factor_entropy[..., None, :])
+
+
+def even_to_one(largest: Array, total: Array, n: Array | int) -> Array:
+    """Return the share of the largest of ``n`` parts, moved so that even parts give 0 and one part alone 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = (ratio(largest, total) - 1.0 / np.asarray(n)) / (1.0 - 1.0 / np.asarray(n))
+    return np.where(np.asarray(n) > 1, np.clip(moved, 0.0, 1.0), np.nan)  # rounding leaves the ends
+
+
+def modular_share(table: InformationTable, active: str, active_share: float, normalise: str) -> Native:
+    """InfoM_j = [max_i n_ij / sum_i n_ij - 1/M] / (1 - 1/M), n = I / H(v), mean over the active codes."""
+    shares = normalised(table, normalise)
+    chosen = active_codes(table, active, active_share)
+    own = even_to_one(shares.max(axis=-1), shares.sum(axis=-1), shares.shape[-1])
+    per_code = np.where(chosen, own, np.nan)
+    return Native(value=mean_of_defined(per_code), per_code=per_code, matrix=table.information, matrix_of=MATRIX)
+
+
+def infom(
+    codes: object,
+    factors: object,
+    *,
+    bins: Bins = 10,
+    estimator: Estimator = "histogram",
+    correction: Correction = "none",
+    n_neighbors: Count = 3,
+    active: Active = "informative",
+    active_share: Fraction = 0.05,
+    normalise: Normalise = "entropy",
+    **run: Unpack[RunOptions],
+) -> Score:
+    r"""InfoM: the share of each code's information that is on one factor: modularity.
+
+    .. math:: \mathrm{InfoM}_j = \frac{\max_i n_{ij} / \sum_i n_{ij} - 1/M}{1 - 1/M},\ n_{ij} = I(v_i; z_j) / H(v_i)
+
+    and the mean over the active codes. 0 is an even spread over the M factors, which is not what noise scores.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors), at least two that vary
+    bins, estimator, correction, n_neighbors
+        As in :func:`mig`.
+    active : {"informative", "range"}
+        Which codes count: those that tell anything of any factor, by a G test of all factors together at level 0.05
+        over the number of codes (nearest neighbours: an information above 3 / sqrt(n) nats); or, as published, those
+        whose range is over ``active_share`` of the largest, which one code in a larger unit decides.
+    active_share : float in (0, 1], default 0.05
+        Published code has 1/20, 1/8 and 1/10.
+    normalise : {"entropy", "none"}
+        Informations relative to the entropy of the factor, or as they are: the mutual information ratio of
+        Whittington et al. 2023.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [0, 1], best 1, NaN where no code is active; ``per_code``, NaN for the others; ``matrix``: mutual
+        information (n_codes, n_factors) in nats.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Hsu et al. 2023 (InfoMEC). A ratio does not see how much a code knows: one with 0.01 nats on one factor scores 1;
+    read it beside :func:`infoe`. For the same reason codes of noise score far above 0 for any number of rows (0.26 for
+    two factors of 4 values and codes of 4 bins, 0.64 for two of 2) unless they are left out as inactive. Public code
+    gives 1 where all informations are 0 but for rounding; here such a code is not active. Shuffled rows have no active
+    code, nearly always: the level of ``chance`` is then NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+    >>> with_sum = np.column_stack([factors, factors.sum(axis=1)])
+    >>> round(demele.infom(with_sum, factors, kinds="categorical").value, 6)
+    0.666667
+    """
+    return score(METRIC, locals())
+
+
+METRIC = Metric(
+    "infom",
+    infom,
+    title="InfoM",
+    family="information",
+    shares="information",
+    properties=("modularity",),
+    native="per code",
+    range=(0.0, 1.0),
+    source="Hsu et al. 2023 (InfoMEC)",
+    references=("hsu2023disentanglement",),
+    definition="largest share of a code's normalised informations, moved so that an even spread is 0",
+    needs_factors=2,
+    aliases=("InfoM",),
+    readings=(of_table(modular_share),),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
+    undefined="they are not active",
+    order=250,
+    by_default=False,
+)

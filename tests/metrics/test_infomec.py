@@ -1,0 +1,211 @@
+"""InfoM, InfoC and InfoE: known numbers, an independent definition, traps, noise."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from tests.oracles import information as oracle
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact, assert_mean
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+#: Two factors of four values, every pair 25 times.
+GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+FIRST, SECOND = GRID.T
+CODES = {
+    "factors": GRID,
+    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
+    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
+    "one": np.column_stack([FIRST, 0 * FIRST]),
+    "coarse": np.column_stack([FIRST // 2, SECOND]),
+    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
+    "constant": 0 * GRID,
+}
+#: H of the sum of two of four values, and the share of log 4 that it tells of each.
+SUM = -sum(k / 16 * math.log(k / 16) for k in (1, 2, 3, 4, 3, 2, 1))
+TOLD = SUM / math.log(4) - 1
+OF_SUM = (1 / (1 + TOLD) - 1 / 3) * 3 / 2
+ON_GRID = {
+    "infom": (1, 1, 0, 1, 1, 2 / 3, math.nan),
+    "infoc": (1, 1 / 3, 0, math.nan, 1, OF_SUM, math.nan),
+    "infoe": (1, 1, 1, 0.5, 0.75, 1, 0),
+}
+LIMIT: dict[str, Any] = {"penalty": 1e8, "score_on": "training", "encoding": "one-hot"}
+
+
+def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, **keywords: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = {} if options is None else {name: options}
+        return demele.evaluate(codes, factors, [name], options=own, **keywords)[name].value
+
+
+@pytest.mark.worked("infom", "infoc", "infoe")
+@pytest.mark.parametrize("name", ON_GRID)
+def test_codes_on_a_grid(name: str) -> None:
+    options = LIMIT if name == "infoe" else None
+    found = [value(name, codes, GRID, options=options, kinds="categorical") for codes in CODES.values()]
+    assert round(OF_SUM, 6) == 0.629672
+    assert_close(found, ON_GRID[name], SOLVER if name == "infoe" else ROUNDING)
+
+
+def test_a_circle_of_exact_numbers() -> None:
+    theta, other = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
+    circle = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
+    codes, factors = np.column_stack([circle[theta.astype(int)], other]), np.column_stack([theta, other])
+    found = [value(name, codes, factors, kinds="categorical") for name in ("infom", "infoc")]
+    assert_close(found, [1, 0.625], ROUNDING)
+
+
+def by_definition(codes: Array, factors: Array) -> tuple[list[float], list[float]]:
+    labels = [column.astype(int).tolist() for column in codes.T]
+    values = [column.astype(int).tolist() for column in factors.T]
+    heights = oracle.entropies(values)
+    shares = [
+        [one / high for one, high in zip(row, heights, strict=True)]
+        for row in oracle.information_matrix(labels, values)
+    ]
+    m, d = len(values), len(labels)
+    modular = [(max(row) / sum(row) - 1 / m) / (1 - 1 / m) for row in shares]
+    columns = list(zip(*shares, strict=True))
+    return modular, [(max(column) / sum(column) - 1 / d) / (1 - 1 / d) for column in columns]
+
+
+@pytest.mark.oracle("infom", "infoc")
+@pytest.mark.parametrize("active", ["informative", "range"])
+def test_slow_definition(active: Any) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, (300, 3)).astype(float)
+    codes = np.column_stack(
+        [factors[:, 0] + factors[:, 1], factors[:, 1] // 2, factors[:, 2] - factors[:, 0], factors[:, 2]]
+    )
+    codes = codes - codes.min(axis=0)
+    modular, compact = by_definition(codes, factors)
+    m, c = (score(codes, factors, active=active, kinds="categorical") for score in (demele.infom, demele.infoc))
+    assert m.per_code is not None
+    assert c.per_factor is not None
+    assert_close(m.per_code, modular, ROUNDING)
+    assert_close(c.per_factor, compact, ROUNDING)
+
+
+@pytest.mark.oracle("infoe")
+@pytest.mark.parametrize("balanced", [True, False])
+def test_scikit_learns_regression_has_the_same_loss(balanced: bool) -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(1)
+    rare = (rng.random(400) < 0.15).astype(int) + (rng.random(400) < 0.4)
+    codes = rare[:, None] + rng.standard_normal((400, 3))
+    weight = "balanced" if balanced else None
+    fit = linear.LogisticRegression(C=10.0, class_weight=weight, tol=1e-10, max_iter=5000)
+    scaled = (codes - codes.mean(axis=0)) / codes.std(axis=0)
+    likely = fit.fit(scaled, rare).predict_proba(scaled)[np.arange(400), rare]
+    nothing = math.log(3) if balanced else oracle.entropy(rare.tolist())
+    options = {"penalty": 10.0, "class_weight": weight, "score_on": "training"}
+    found = value("infoe", codes, rare, options=options, kinds="categorical")
+    assert_close(found, 1 + np.log(likely).mean() / nothing, SOLVER)
+
+
+def test_a_balanced_regression_of_noise_scores_nothing_and_not_far_below() -> None:
+    """Against the entropy of a class of one in ten, its loss of log 2 would score -1.1."""
+    rng = np.random.default_rng(2)
+    rare = (rng.random(2000) < 0.1).astype(int)
+    for weight in ("balanced", None):
+        options = {"class_weight": weight, "score_on": "training"}
+        assert abs(value("infoe", rng.standard_normal((2000, 1)), rare, options=options, kinds="categorical")) < 0.01
+
+
+def test_training_rows_flatter_noise_by_wilks_and_unseen_rows_do_not() -> None:
+    rng = np.random.default_rng(3)
+    trained, unseen = [], []
+    for _ in range(30):
+        codes, factor = rng.standard_normal((400, 4)), rng.permutation(np.repeat(np.arange(4), 100))
+        trained.append(value("infoe", codes, factor, options={"score_on": "training"}, kinds="categorical"))
+        unseen.append(value("infoe", codes, factor, kinds="categorical"))
+    assert abs(np.mean(trained) - 4 * 3 / (2 * 400 * math.log(4))) < 0.003
+    assert np.mean(unseen) < 0
+
+
+def test_exactly_independent_codes_have_no_score_where_published_code_gives_one() -> None:
+    bits = np.array([(a, b, c, d) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)] * 20, dtype=float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for score in (demele.infom(bits[:, :2], bits[:, 2:]), demele.infoc(bits[:, :2], bits[:, 2:])):
+            assert math.isnan(score.value)
+            assert any(note.code == "undefined-value" and note.severity == "warning" for note in score.notes)
+
+
+def test_a_larger_unit_leaves_one_code_only_where_ranges_are_asked_for() -> None:
+    stretched = GRID * [1.0, 25.0]
+    for name in ("infom", "infoc"):
+        assert_close(value(name, stretched, GRID, kinds="categorical"), 1.0, ROUNDING)
+    assert math.isnan(value("infoc", stretched, GRID, options={"active": "range"}, kinds="categorical"))
+    few = {"active": "range", "active_share": 0.01}
+    assert_close(value("infoc", stretched, GRID, options=few, kinds="categorical"), 1.0, ROUNDING)
+
+
+def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
+    other = np.tile(np.repeat([0, 1], 16), 13)[:400].astype(float)
+    factors = np.column_stack([FIRST, other, SECOND])
+    score = demele.infoc(GRID, factors, kinds="categorical")
+    assert score.per_factor is not None
+    assert_exact(np.isnan(score.per_factor), [False, True, False])
+    assert any("'factor_1'" in note.message or len(note.subject) == 1 for note in score.notes)
+    assert_close(score.value, 1.0, ROUNDING)
+
+
+def test_copies_of_every_code() -> None:
+    tripled = np.tile(GRID, 3)
+    assert_close(value("infom", tripled, GRID, kinds="categorical"), 1.0, ROUNDING)
+    assert_close(value("infoc", tripled, GRID, kinds="categorical"), (1 / 3 - 1 / 6) / (1 - 1 / 6), ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["infom", "infoc", "infoe"])
+@pytest.mark.parametrize(("n", "d"), [(100, 64), (100, 4), (1000, 64), (5000, 4)])
+def test_noise_is_undefined_or_low_or_says_so(name: str, n: int, d: int) -> None:
+    rng = np.random.default_rng(n + d)
+    codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
+    assert math.isnan(score.value) or score.value < 0.12 or score.fragile
+
+
+def test_a_ratio_of_noise_is_as_high_as_theory_says_where_all_codes_count() -> None:
+    """For two binary codes and factors the mean of the moved share is 2 / pi, whatever the number of rows."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(150):
+        codes, factors = rng.integers(0, 2, (500, 1)), rng.integers(0, 2, (500, 2))
+        found.append(value("infom", codes, factors, options={"active": "range"}, kinds="categorical"))
+    assert_mean(found, 2 / math.pi)
+
+
+def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(5)
+    factors = rng.integers(0, 3, (300, 2)).astype(float)
+    codes = np.column_stack([factors[:, 0], factors.sum(axis=1), rng.integers(0, 3, 300)]).astype(float)
+    frame = demele.Frame.of(codes, factors, kinds="categorical")
+    part = [demele.Accumulator(["infom", "infoc"], frame=frame, stream=stream) for stream in (0, 1)]
+    merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
+    dense = demele.evaluate(codes, factors, ["infom", "infoc"], kinds="categorical")
+    thin = demele.evaluate_sparse(sparse.csr_array(codes), factors, ["infom", "infoc"], kinds="categorical")
+    for name in ("infom", "infoc"):
+        assert_exact(merged[name].value, dense[name].value)
+        assert_close(thin[name].value, dense[name].value, ROUNDING)
+
+
+def test_published_settings_are_a_protocol() -> None:
+    rng = np.random.default_rng(6)
+    codes = FIRST[:, None] + 0.3 * rng.standard_normal((400, 2)) + [[0.0, 1.0]] * SECOND[:, None]
+    given = {"estimator": "knn", "n_neighbors": 10, "active": "range"}
+    for name in ("infom", "infoc"):
+        named = value(name, codes, GRID, protocol="infomec2023", kinds="categorical")
+        assert_exact(named, value(name, codes, GRID, options=given, kinds="categorical"))
+        assert 0 < named < 1
+    assert value("infoe", codes, GRID, protocol="infomec2023", kinds="categorical") > 0.5
