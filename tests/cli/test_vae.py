@@ -197,9 +197,9 @@ def test_missing_annotations_are_refused_in_the_options_of_the_command(demele: P
 
 def test_a_training_that_diverged_is_told_wherever_it_is_shown(demele: Program) -> None:
     call = ("vae", "train", "squares", "--size", 16, "--network", "mlp", "--latents", 3, "--output", "run")
-    found = demele(*call, "--lr", 1000, "--steps", 200, "--format", "table")
+    found = demele(*call, "--rate", 1000, "--steps", 200, "--format", "table")
     assert found.status == 0
-    assert "lower --lr, or bound the log-variances with --logvar-bounds=LOW,HIGH" in found.err
+    assert "lower --rate, or bound the log-variances with --logvar-bounds=LOW,HIGH" in found.err
     assert "the figures below are of no trained model" in found.out
     assert "yes" not in found.out.split()
     report = demele("vae", "report", "run", "--report", "page.html", "--quiet")

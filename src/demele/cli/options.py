@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from demele.cli.output import FORMATS, log
+from demele.cli.standard_input import INPUT_FORMATS, as_words, standard_input
 from demele.core.errors import DemeleError, InputError
 from demele.core.reading import bytes_of, unpacking_at_most
 from demele.core.sentences import Mention, clauses, told
@@ -230,8 +231,8 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Read the arguments; what they are is kept, to know whose options may have been meant."""
-        self._words = sys.argv[1:] if args is None else args
-        return super().parse_args(args, namespace)
+        self._words = as_words(sys.argv[1:] if args is None else args)
+        return super().parse_args(self._words, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the arguments.
@@ -284,6 +285,12 @@ def add_reading(parser: argparse.ArgumentParser, *, but: Sequence[str] = ()) -> 
     )
     option(
         files,
+        "--input-format",
+        choices=INPUT_FORMATS,
+        help="of standard input, which - names in place of a file, and -::a,b columns of it",
+    )
+    option(
+        files,
         "--max-size",
         argument="max_bytes",
         type=_size,
@@ -296,7 +303,8 @@ def add_reading(parser: argparse.ArgumentParser, *, but: Sequence[str] = ()) -> 
 def reading(arguments: Any) -> Iterator[None]:
     """Read files as the arguments say within."""
     comma = getattr(arguments, "decimal", None) == ","
-    with unpacking_at_most(getattr(arguments, "max_size", None)), decimal_comma(comma):
+    at_most = unpacking_at_most(getattr(arguments, "max_size", None))
+    with at_most, decimal_comma(comma), standard_input(arguments):
         yield
 
 

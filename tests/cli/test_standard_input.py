@@ -1,0 +1,82 @@
+"""Standard input in place of files; and the program as a module."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from demele.core.version import __version__
+from tests.cli.conftest import Program
+
+ASKED = ("--metrics", "mig_sup", "--format", "json")
+
+
+@pytest.fixture
+def sent(folder: Path, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The table on standard input as CSV, and in a file."""
+    table.to_csv(folder / "table.csv", index=False)
+    stream = io.BytesIO((folder / "table.csv").read_bytes())
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+    return folder
+
+
+def _values(text: str) -> tuple[float, dict[str, float]]:
+    (score,) = json.loads(text)["scores"]
+    return score["value"], score["native"]
+
+
+def test_columns_of_standard_input_are_those_of_the_file(demele: Program, sent: Path) -> None:
+    found = demele("score", "-::z1,z2", "-::shape", "--input-format", "csv", *ASKED)
+    assert found.status == 0, found.err
+    expected = demele("score", "table.csv::z1,z2", "table.csv::shape", *ASKED)
+    assert _values(found.out) == _values(expected.out)
+    assert json.loads(found.out)["name"] == "stdin"
+
+
+def test_one_file_may_be_standard_input(demele: Program, sent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(Path("codes.npy").read_bytes())))
+    found = demele("score", "-", "table.csv::shape", "--input-format", "npy", *ASKED)
+    assert found.status == 0, found.err
+    expected = demele("score", "codes.npy", "table.csv::shape", *ASKED)
+    assert _values(found.out) == _values(expected.out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-", "table.csv::shape"), "say what standard input is, with --input-format csv|"),
+        (("table.csv::z1", "table.csv::shape", "--input-format", "csv"), "give - in place of a file"),
+        (("-", "table.csv::shape", "--input-format", "xlsx"), "invalid choice: 'xlsx'"),
+        (("-", "table.csv::shape", "--input-format", "npy"), "not a NumPy file"),
+        (("-::z9", "table.csv::shape", "--input-format", "csv"), "stdin.csv: holds no column called 'z9'"),
+    ],
+)
+def test_standard_input_that_cannot_be_read(arguments: tuple[str, ...], said: str, demele: Program, sent: Path) -> None:
+    run = demele("score", *arguments)
+    assert run.status == 2
+    assert said in run.err
+    assert run.err.count("\n") == 1
+
+
+def test_labels_from_standard_input(demele: Program, sent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"model,label\n" + b"a,a\nb,b\na,b\n" * 20)))
+    run = demele("assess", "-::model", "-::label", "--input-format", "csv", "--format", "json")
+    assert run.status == 0, run.err
+    assert '"n": 60' in run.out
+
+
+@pytest.mark.parametrize("command", ["score --demo", "compare --demo", "assess a.csv b.csv", "study show --demo"])
+def test_a_report_is_a_page(command: str, demele: Program, folder: Path) -> None:
+    run = demele(*command.split(), "--report", "x.pdf")
+    assert run.status == 2
+    assert "--report: writes an HTML page; call it x.html, not x.pdf" in run.err
+
+
+def test_the_module_is_the_program() -> None:
+    run = subprocess.run([sys.executable, "-m", "demele", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout == f"demele {__version__}\n"
