@@ -13,6 +13,7 @@ from demele.core.errors import UnknownNameError
 from demele.core.publish import publish
 from demele.core.sentences import sentence
 from demele.core.signature import Signature
+from demele.core.verdict import RepresentationVerdict
 from demele.core.written import ForPapers, Written, plain
 
 if TYPE_CHECKING:
@@ -350,7 +351,8 @@ class Evaluation(Written, ForPapers, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
-    and why.
+    and why. ``verdict`` says in words which code holds which factor: ``print(evaluation.verdict)``. Of data
+    that are read a piece at a time it is about a sample; None where there are no rows, as in a stream.
     """
 
     scores: tuple[Score, ...]
@@ -363,6 +365,7 @@ class Evaluation(Written, ForPapers, ScoresByName):
     dependency: tuple[Dependency, ...] = ()
     notes: tuple[Note, ...] = ()
     version: str = ""
+    verdict: RepresentationVerdict | None = None
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order."""
@@ -378,6 +381,7 @@ class Evaluation(Written, ForPapers, ScoresByName):
             "name": self.name,
             "protocol": self.protocol,
             "n": self.n,
+            "verdict": None if self.verdict is None else self.verdict.to_dict(),
             "codes": list(self.code_names),
             "factors": [_fields(factor, "name kind n_levels n_annotated constant") for factor in self.factors],
             "scores": [score.to_dict() for score in self.scores],
@@ -393,6 +397,7 @@ class Evaluation(Written, ForPapers, ScoresByName):
 
     def __repr__(self) -> str:
         lines = [f"Evaluation of {self.name}: n={self.n}, {len(self.code_names)} codes, {len(self.factors)} factors"]
+        lines += [] if self.verdict is None else [f"  {self.verdict.sentence}"]
         lines += [f"  {score!r}" for score in self.scores]
         lines += [f"  {item.metric}: left out, {item.reason}" for item in self.left_out]
         return "\n".join(lines)

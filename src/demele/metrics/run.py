@@ -12,6 +12,7 @@ from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEn
 from demele.core.inputs import read_pair
 from demele.core.publish import in_pieces
 from demele.core.results import Evaluation, LeftOut, Note, Score
+from demele.core.verdict import RepresentationVerdict
 from demele.core.version import __version__
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
@@ -34,6 +35,7 @@ from demele.metrics.request import Asked, Request, bound, checked, request_for
 from demele.metrics.side import assumed_codes
 from demele.metrics.source import InMemory, Source, Subject
 from demele.metrics.tasks import Draws
+from demele.metrics.verdict import headline, verdict_of
 from demele.runtime.progress import Report, reporting
 
 
@@ -152,7 +154,17 @@ def evaluation(
         dependency=pictures,
         notes=subject.notes,
         version=__version__,
+        verdict=_in_words(source, run, scores),
     )
+
+
+def _in_words(source: Source, run: Run, scores: Sequence[Score]) -> RepresentationVerdict | None:
+    """Return the verdict on rows, if there are any, with the scores to look at first."""
+    subject = source.subject("rows")
+    if "rows" not in source.states or not subject.active:
+        return None
+    found = verdict_of(source.rows(), subject.factors.names, seed=run.seed)
+    return replace(found, headline=headline({score.metric: score.value for score in scores}))
 
 
 def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:

@@ -128,6 +128,7 @@ def evaluation_in_pieces(
         dependency=() if about is None else about.dependency,
         notes=subject.notes,
         version=__version__,
+        verdict=None if about is None else about.verdict,
     )
 
 

@@ -102,8 +102,8 @@ class View(ModelView):
             [h("h3", "Factor by factor"), h("ul", words, class_="verdicts")] if words else "",
             paragraph(
                 "Held by one code: the next code in use tells at most half as much. A code of its own: that code tells "
-                "at most half as much of any other factor. Lost: no code in use tells more than a tenth of the "
-                "factor's entropy, or than chance does.",
+                "at most half as much of any other factor, but for what factors tell of each other. Lost: no code in "
+                "use tells more than a tenth of the factor's entropy, or than chance does. Undecided: too few rows.",
                 class_="meaning",
             )
             if words
@@ -116,13 +116,13 @@ class View(ModelView):
         if not self.factors:
             return "Without factors there is nothing to score: pictures only."
         found = [str(item["verdict"]) for item in self.data["factors"]]
-        held, mixed, shared, lost = (
-            found.count(kind) for kind in ("one code", "mixed code", "several codes", "no code")
-        )
+        kinds = ("one code", "mixed code", "several codes", "no code", "undecided")
+        held, mixed, shared, lost, undecided = (found.count(kind) for kind in kinds)
         parts = [f"{held} of {count(len(found), 'factor')} {'has' if held == 1 else 'have'} a code of {_own(held)}"]
         parts += [f"{mixed} {'is' if mixed == 1 else 'are'} in a code with others"] if mixed else []
-        parts += [f"{shared} {'is' if shared == 1 else 'are'} shared by several codes"] if shared else []
+        parts += [f"{shared} {'is' if shared == 1 else 'are'} in several codes"] if shared else []
         parts += [f"{lost} {'is' if lost == 1 else 'are'} lost"] if lost else []
+        parts += [f"{undecided} {'is' if undecided == 1 else 'are'} undecided"] if undecided else []
         return Text(joined(parts), ".")
 
     def _unused(self) -> Text:

@@ -1,7 +1,6 @@
 """The head of the page of scores: what was scored, how far to trust it, who is best at what."""
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from demele.report.page import Html, dot, h, paragraph
@@ -13,13 +12,36 @@ from demele.report.words import DASH, Text, count, em, first_names, link, named,
 __all__ = ["dotted", "verdict"]
 
 Item = Mapping[str, Any]
+#: Sentences of one representation that the page shows.
+MOST_SENTENCES = 60
 
 
 def verdict(view: View) -> Html:
     """Write what was scored, how far the numbers can be trusted, and a card for each property."""
     sentences = [_what_was_scored(view), *_how_far_to_trust(view)]
     cards = [_property_card(view, key, group) for key, group in view.by_property(view.metrics).items()]
-    return h("", h("div", map(paragraph, sentences), class_="lead"), h("div", cards, class_="cards"))
+    scored = h("div", map(paragraph, sentences), class_="lead")
+    return h("", [in_words(item, view) for item in view.evaluations], scored, h("div", cards, class_="cards"))
+
+
+def in_words(item: Item, view: View) -> Html:
+    """Write what the codes of a representation hold, with the numbers behind each sentence in reach."""
+    found = item.get("verdict")
+    if found is None:
+        return h("")
+    whole = Text(named(item["name"]), ": ", found["sentence"]) if view.several else Text(found["sentence"])
+    words = h("ul", [h("li", sentence) for sentence in found["sentences"][:MOST_SENTENCES]], class_="in_words")
+    hidden = len(found["sentences"]) - MOST_SENTENCES
+    body = [words, paragraph(f"And {hidden} more in the data.") if hidden > 0 else ""]
+    rests = (
+        f"It rests on {count(found['n'], 'row')} in {found['bins']} bins of equal frequency. Held by one code: the "
+        "next code tells at most half as much. Mixed: a code tells more than half as much of another factor, and not "
+        "only because the factors depend on each other. Lost: no code tells more than chance, or than a tenth. "
+        "Chance: the most that any code tells of the factor with its rows permuted."
+    )
+    body += [paragraph(rests, class_="meaning"), paragraph(found["headline"]) if found["headline"] else ""]
+    shown = h("details", h("summary", "Factor by factor, code by code"), body) if view.several else h("", body)
+    return h("div", paragraph(strong(whole)), shown, class_="lead")
 
 
 def _what_was_scored(view: View) -> Text:
@@ -93,14 +115,13 @@ def _property_card(view: View, key: str, metrics: Sequence[str]) -> Html:
     rows = []
     for index in range(len(view.evaluations)):
         known = [value for row in values if (value := row[index]) is not None]
-        middle = h("td", number(median(known)), class_="number") if known else h("td", DASH)
-        strip = h("td", _spread_strip(known, low, high, index) if known else "")
-        rows.append(h("tr", h("th", dotted(view, index), scope="row") if view.several else "", middle, strip))
+        strip = h("td", _spread_strip(known, low, high, index) if known else DASH)
+        rows.append(h("tr", h("th", dotted(view, index), scope="row") if view.several else "", strip))
     ends = " to ".join(f"{end:.2g}".replace("-", "−") for end in (low, high))
-    heads = [*(["Representation"] if view.several else []), "Median", f"Each metric, {ends}"]
+    heads = [*(["Representation"] if view.several else []), f"Each metric, {ends}"]
     whole = h(
         "table",
-        h("caption", f"{name}: median and range over {count(len(compared), 'metric')}", class_="hidden"),
+        h("caption", f"{name}: range over {count(len(compared), 'metric')}", class_="hidden"),
         h("thead", h("tr", [h("th", head, scope="col") for head in heads])),
         h("tbody", rows),
         class_="plain" if view.several else "plain single",
@@ -148,7 +169,7 @@ def _spread_strip(values: Sequence[float], low: float, high: float, index: int) 
     def mark(value: float, kind: str) -> Html:
         return h("i", class_=kind, style=f"left:{round(100 * (value - low) / (high - low), 2)}%")
 
-    ticks = [*(mark(value, "tick") for value in values), mark(median(values), "median")]
+    ticks = [mark(value, "tick") for value in values]
     text = f"from {number(min(values))} to {number(max(values))}"
     return h("span", ticks, class_=f"spread c{index % 8}", role="img", aria_label=text, title=text)
 

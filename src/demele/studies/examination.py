@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,6 @@ from demele.core.written import Written, plain
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Verdict = Literal["one code", "mixed code", "several codes", "no code"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,8 +120,9 @@ class Examination(Written):
         By code: ``kl`` (mean divergence from the prior in nats; NaN without standard deviations), ``std`` (of its
         means), ``active`` (in use: std > 0.05 and kl > 0.01), ``best_factor`` and ``information``, how much of it.
     factors : DataFrame of shape (n_factors, 6)
-        By factor: ``verdict`` ("one code", "mixed code": one that tells of other factors as well, "several codes" or
-        "no code"; of codes in use alone), ``code``, ``information``, ``second``
+        By factor: ``verdict`` ("one code", "mixed code": one that holds other factors as well, "several codes",
+        "no code", "undecided" or "constant"; of codes in use alone, as in :class:`demele.core.verdict.FactorVerdict`),
+        ``code``, ``information``, ``second``
         (information of the next code), ``chance`` (the most that any code tells of permuted factors), and ``words``,
         the verdict as a sentence.
     traversals : Traversals or None

@@ -34,7 +34,7 @@ from demele.studies.decoding import (
 )
 from demele.studies.examination import Examination, Reconstructions, Traversals
 from demele.studies.given import check_annotated, check_finite, checked_images, checked_range, given_sample
-from demele.studies.held import chance_shares, code_facts, factor_facts, shares_of_entropy, twin_notes
+from demele.studies.held import code_facts, factor_facts, shares_of_entropy, twin_notes
 from demele.studies.sweeps import sweeps
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def examine(
     lacking = check_annotated(factors, kinds=kinds, missing=missing)
     shares = shares_of_entropy(codes, factors, kinds=kinds) if factors.shape[1] else None
     own = code_facts(codes, held.sample.codes_std, shares)
-    told = None if shares is None else _verdicts(codes, factors, shares, own, kinds=kinds, seed=start)
+    told = factor_facts(codes, factors, active=own["active"].to_numpy(dtype=bool), kinds=kinds, seed=start)
     decode = model.decode if decode is None and model is not None else decode
     moved, made, samples = _decoded(held, shown, decode, checked_decoded(decoded), checked_range(value_range), start)
     settings = {"bootstrap": bootstrap, "chance": chance, "seed": start, "kinds": kinds, "missing": missing}
@@ -164,7 +164,7 @@ def examine(
         information=shares,
         importances=importances,
         codes=own,
-        factors=factor_facts(_no_shares(codes)) if told is None else told,
+        factors=told,
         traversals=moved,
         reconstructions=made,
         samples=samples,
@@ -295,22 +295,6 @@ def _with_forest(
         return scores, None
     left_out = (*scores.left_out, *found.left_out)
     return replace(scores, scores=(*scores.scores, *found.scores), left_out=left_out), found.scores[0].matrix
-
-
-def _verdicts(
-    codes: pd.DataFrame, factors: pd.DataFrame, shares: pd.DataFrame, own: pd.DataFrame, *, kinds: object, seed: int
-) -> pd.DataFrame:
-    """Return what codes in use hold, against what chance gives just them."""
-    active = own["active"].to_numpy(dtype=bool)
-    used = codes.loc[:, active]
-    chance = chance_shares(used, factors, kinds=kinds, seed=seed) if active.any() else np.zeros(factors.shape[1])
-    return factor_facts(shares, chance, active=active)
-
-
-def _no_shares(codes: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(index=list(codes.columns))
 
 
 def _training_notes(model: VAE | None) -> list[Note]:

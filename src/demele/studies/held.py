@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +11,15 @@ from numpy.typing import NDArray
 from demele.core.errors import DemeleWarning
 from demele.core.inputs import read_pair
 from demele.core.results import Note
-from demele.core.seeds import rng_for
-from demele.estimation.discretise import EqualWidth
-from demele.estimation.information import ratio, top_two
-from demele.metrics.data import TableSettings
-from demele.metrics.source import InMemory, Subject
+from demele.metrics.data import Data
+from demele.metrics.source import Subject
+from demele.metrics.verdict import shares_of, verdict_of
 from demele.models.vae.active import is_active
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from demele.studies.examination import Verdict
-
-#: A factor of which no code tells more than this share is held by none.
-LOST = 0.1
-#: A factor is shared where the next code tells more than this share of what the best one does.
-SHARED = 0.5
-#: Draws that say what chance tells.
-_PERMUTATIONS = 5
-#: Bins of codes and of continuous factors, as in the published studies of trained models.
-BINS = 20
+    from demele.core.verdict import FactorVerdict
 
 
 def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: object = None) -> pd.DataFrame:
@@ -46,8 +35,8 @@ def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: obje
     Returns
     -------
     DataFrame of shape (n_codes, n_factors)
-        In [0, 1], NaN for factors that do not vary. 20 bins of equal width, Miller-Madow's correction of the bias
-        upwards; what it takes below 0 is 0.
+        In [0, 1], NaN for factors that do not vary. Bins of equal frequency, as many as the rows fill (at most 20),
+        Miller-Madow's correction of the bias upwards; what it takes below 0 is 0.
 
     Examples
     --------
@@ -59,11 +48,14 @@ def shares_of_entropy(codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: obje
     """
     import pandas as pd
 
+    subject = _subject(codes, factors, kinds)
+    shares = subject.spread_factors(shares_of(Data(subject.codes, subject.varying)).share)
+    return pd.DataFrame(shares, index=list(codes.columns), columns=list(factors.columns))
+
+
+def _subject(codes: pd.DataFrame, factors: pd.DataFrame, kinds: object) -> Subject:
     with warnings.catch_warnings(action="ignore", category=DemeleWarning):  # the evaluation says the same
-        subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing="omit"))
-    table = InMemory(subject).table(TableSettings(binning=EqualWidth(BINS), correction="miller-madow"))
-    shares = np.clip(ratio(table.information, table.factor_entropy), 0.0, 1.0)
-    return pd.DataFrame(subject.spread_factors(shares), index=list(codes.columns), columns=list(factors.columns))
+        return Subject.of(*read_pair(codes, factors, kinds=kinds, missing="omit"))
 
 
 def code_facts(codes: pd.DataFrame, std: pd.DataFrame | None, shares: pd.DataFrame | None) -> pd.DataFrame:
@@ -116,108 +108,58 @@ def divergences(mean: NDArray[np.float64], std: NDArray[np.float64]) -> NDArray[
     return found
 
 
-def chance_shares(
-    codes: pd.DataFrame, factors: pd.DataFrame, *, kinds: object = None, seed: int = 0
-) -> NDArray[np.float64]:
-    """Return by factor the most that any code tells of it when the rows of the factors are permuted, in five draws."""
-    codes, found = codes.reset_index(drop=True), np.zeros(factors.shape[1])
-    for draw in range(_PERMUTATIONS):
-        order = rng_for(seed, "permuted factors", draw).permutation(len(factors))
-        shares = shares_of_entropy(codes, factors.iloc[order].reset_index(drop=True), kinds=kinds)
-        found = np.fmax(found, np.nan_to_num(shares.to_numpy()).max(axis=0, initial=0.0))
-    return found
-
-
 def factor_facts(
-    shares: pd.DataFrame,
-    chance: NDArray[np.float64] | None = None,
+    codes: pd.DataFrame,
+    factors: pd.DataFrame,
     *,
     active: NDArray[np.bool_] | None = None,
+    kinds: object = None,
+    seed: int = 0,
 ) -> pd.DataFrame:
-    """Return of each factor which code holds it, or that several codes share it, or that none does.
+    """Return of each factor which code holds it, or that several codes do, or that none does.
 
     Parameters
     ----------
-    shares : DataFrame of shape (n_codes, n_factors)
-    chance : array of shape (n_factors,), optional
-        What :func:`chance_shares` returns.
+    codes : DataFrame of shape (n_samples, n_codes)
+    factors : DataFrame of shape (n_samples, n_factors)
     active : array of bool of shape (n_codes,), optional
         Which codes are in use; the others hold nothing, however much their traces tell. By default all.
+    kinds : optional
+        Of the factors, as in :func:`demele.evaluate`.
+    seed : int
+        Of the permutations that say what chance gives.
 
     Returns
     -------
     DataFrame of shape (n_factors, 6)
-        ``verdict``, ``code`` ("" where none is in use), ``information``, ``second``, ``chance`` and ``words``.
-
-    Notes
-    -----
-    No code: the best one tells at most a tenth of the factor's entropy, or no more than chance. Several codes: the next
-    one tells more than half of what the best one does. Mixed code: one code holds the factor, and of another factor it
-    tells more than half as much. The limits are conventions, near which a verdict says little.
+        ``verdict``, ``code`` ("" where there is none), ``information``, ``second``, ``chance`` and ``words``: what
+        :class:`demele.core.verdict.FactorVerdict` holds, as ``evaluate`` says it of the codes in use.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> names = {"index": ["z1", "z2", "z3"], "columns": ["x", "y", "hue", "size"]}
-    >>> shares = pd.DataFrame([[0.9, 0.2, 0.0, 0.1], [0.1, 0.3, 0.1, 0.1], [0.0, 0.2, 0.0, 0.2]], **names)
-    >>> factor_facts(shares)["verdict"].tolist()
-    ['one code', 'several codes', 'no code', 'mixed code']
+    >>> x, y = np.random.default_rng(0).random((2, 500))
+    >>> codes = pd.DataFrame({"z1": x, "z2": 0.0})
+    >>> factor_facts(codes, pd.DataFrame({"x": x, "y": y}))["verdict"].tolist()
+    ['one code', 'no code']
     """
     import pandas as pd
 
-    used = np.ones(len(shares), dtype=bool) if active is None else np.asarray(active, dtype=bool)
-    known = np.where(used[:, None], np.nan_to_num(shares.to_numpy()), 0.0)
-    first, second = top_two(known, axis=0)
-    limits = np.zeros(len(first)) if chance is None else chance
-    rows = []
-    for place, factor in enumerate(shares.columns):
-        column, most = known[:, place], float(first[place])
-        holder = int(column.argmax())
-        beside = known[holder] > SHARED * most
-        beside[place] = False
-        found = _Held(
-            factor=str(factor),
-            code=str(shares.index[holder]) if used.any() else "",
-            sharing=[str(name) for name in shares.index[column > SHARED * most]],
-            beside=[str(name) for name in shares.columns[beside]],
-        )
-        rows.append(_row(found, most, float(second[place]), float(limits[place])))
+    used = np.ones(codes.shape[1], dtype=bool) if active is None else np.asarray(active, dtype=bool)
     names = ("verdict", "code", "information", "second", "chance", "words")
-    return pd.DataFrame(rows, index=list(shares.columns), columns=list(names))
-
-
-class _Held(NamedTuple):
-    """A factor, the code that tells most of it, codes that tell about as much, and what else the first one tells of."""
-
-    factor: str
-    code: str
-    sharing: list[str]
-    beside: list[str]
-
-
-def _row(held: _Held, most: float, second: float, chance: float) -> dict[str, Any]:
-    verdict: Verdict
-    factor, code = held.factor, held.code
-    if most <= max(LOST, chance):
-        least = "no code is in use" if not code else "no code tells anything of it"
-        told_little = f"no code tells more than {most:.0%} of it"
-        verdict, words = "no code", f"{factor} is lost: {told_little if round(most, 2) else least}"
-        words += f", as chance does ({chance:.0%})" if most > LOST else ""
-    elif second > SHARED * most:
-        verdict = "several codes"
-        words = f"{factor} is shared by {_listed(held.sharing)}: the best of them, {code}, tells {most:.0%}"
-    elif held.beside:
-        verdict = "mixed code"
-        words = f"{factor} is held by {code}, which tells of {_listed(held.beside)} as well: it tells {most:.0%} of it"
-        words += f", the next code {second:.0%}"
+    if not used.any() or not factors.shape[1]:
+        none = {"verdict": "no code", "code": "", "information": 0.0, "second": 0.0, "chance": 0.0}
+        rows = [{**none, "words": f"{factor} is lost: no code is in use"} for factor in factors.columns]
     else:
-        verdict, words = "one code", f"{factor} is held by {code}: it tells {most:.0%} of it, the next {second:.0%}"
-    told = {"information": most, "second": second, "chance": chance}
-    return {"verdict": verdict, "code": code, **told, "words": words}
+        subject = _subject(codes.loc[:, used], factors, kinds)
+        found = verdict_of(Data(subject.codes, subject.varying), subject.factors.names, seed=seed)
+        rows = [_row(row) for row in found.factors]
+    return pd.DataFrame(rows, index=list(factors.columns), columns=list(names))
 
 
-def _listed(names: list[str]) -> str:
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+def _row(found: FactorVerdict) -> dict[str, Any]:
+    numbers = {"information": found.share, "second": found.second, "chance": found.chance}
+    return {"verdict": found.status, "code": found.codes[0] if found.codes else "", **numbers, "words": found.words}
 
 
 def twin_notes(codes: pd.DataFrame) -> list[Note]:

@@ -42,6 +42,7 @@ def scores_table(
     sheet = Sheet(output)
     for heading, names in _headings(evaluations).items():
         sheet.line(f"{', '.join(names)}: {heading}")
+    _verdicts(sheet, evaluations, details=details)
     if len(evaluations) == 1:
         _single(sheet, evaluations[0], families)
     else:
@@ -84,6 +85,25 @@ def _headings(evaluations: Sequence[Evaluation]) -> dict[str, list[str]]:
         told = ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
         headings.setdefault(f"{told}; protocol {item['protocol']}", []).append(item["name"])
     return headings
+
+
+def _verdicts(sheet: Sheet, evaluations: Sequence[Evaluation], *, details: bool) -> None:
+    """Print what the codes hold: of a single representation every sentence, of several the first one."""
+    for evaluation in evaluations:
+        verdict = evaluation.get("verdict")
+        if verdict is None:
+            continue
+        lead = f"{evaluation['name']}: " if len(evaluations) > 1 else ""
+        sheet.blank()
+        sheet.line(lead + verdict["sentence"], "bold")
+        if len(evaluations) > 1 and not details:
+            continue
+        mixed = set() if details else {code["words"] for code in verdict["codes"] if code["status"] == "mixed"}
+        for words in verdict["sentences"]:
+            if words not in mixed:
+                sheet.indented(words)
+        if verdict["headline"]:
+            sheet.indented(verdict["headline"])
 
 
 def _single(sheet: Sheet, evaluation: Evaluation, families: Mapping[str, str]) -> None:

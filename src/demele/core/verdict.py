@@ -1,0 +1,293 @@
+"""What an evaluation says in words: which code holds which factor, what is lost, which codes are dead or noise."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+from demele.core.written import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FactorStatus = Literal["one code", "mixed code", "several codes", "no code", "undecided", "constant"]
+CodeStatus = Literal["one factor", "mixed", "noise", "dead", "undecided"]
+#: How several codes share a factor: as copies of each other, as mixtures with other factors, in parts, or over many.
+Sharing = Literal["", "copies", "mixture", "parts", "spread"]
+#: A factor of which no code tells more than this share is held by none.
+LOST = 0.1
+#: A factor is shared where the next code tells more than this share of what the best one does; a code is mixed where it
+#: tells more than this share of another factor.
+SHARED = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactorVerdict:
+    """Which codes hold one factor.
+
+    Attributes
+    ----------
+    factor : str
+    status : {"one code", "mixed code", "several codes", "no code", "undecided", "constant"}
+        "mixed code": one code holds it, and another factor as well.
+    sharing : {"", "copies", "mixture", "parts", "spread"}
+        Of several codes: "copies" add nothing to each other; a "mixture" holds other factors too; "parts" add to each
+        other; "spread" is over four or more, or over codes none of which tells anything alone.
+    codes : tuple of str
+        The codes that hold it, the one that tells most first.
+    others : tuple of str
+        Factors that the best code holds as well, or, of a lost factor, through which a code tells of it.
+    share, second : float in [0, 1]
+        Of the factor's entropy, what the best code and the next one tell; of codes that tell of it by themselves, not
+        through a factor that it depends on. NaN where undecided for want of rows.
+    chance : float in [0, 1]
+        The most that any code tells of the factor when its rows are permuted.
+    together : float in [0, 1]
+        What the two best codes tell together, in coarser bins; for a factor spread over codes that tell nothing alone,
+        R squared of a linear regression. NaN elsewhere.
+    n : int
+        Rows it was judged on.
+    words : str
+        All this as a sentence.
+    """
+
+    factor: str
+    status: FactorStatus
+    sharing: Sharing = ""
+    codes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    share: float = float("nan")
+    second: float = float("nan")
+    chance: float = float("nan")
+    together: float = float("nan")
+    n: int = 0
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeVerdict:
+    """What one code holds.
+
+    Attributes
+    ----------
+    code : str
+    status : {"one factor", "mixed", "noise", "dead", "undecided"}
+        "dead": it does not vary. "noise": it tells nothing of any factor beyond chance.
+    factors : tuple of str
+        What it holds, the factor of which it tells most first.
+    shares : tuple of float
+        How much of the entropy of each.
+    traces : tuple of str
+        Factors of which it tells more than chance, but at most half as much.
+    chance : float
+        The most that chance gives, over the factors.
+    words : str
+    """
+
+    code: str
+    status: CodeStatus
+    factors: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+    traces: tuple[str, ...] = ()
+    chance: float = float("nan")
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepresentationVerdict:
+    """An evaluation in words: by factor, by code, and as a whole.
+
+    Attributes
+    ----------
+    factors : tuple of FactorVerdict
+    codes : tuple of CodeVerdict
+    n : int
+        Rows it rests on: all, or 5,000 of more drawn at random.
+    bins : int
+        Bins of equal frequency for codes and continuous factors.
+    headline : str
+        The score to look at first, and why; empty where it was not computed.
+
+    Notes
+    -----
+    Held by one code: the next code tells at most half as much. Mixed: the code tells more than half as much of another
+    factor, and not only because the two factors depend on each other. Lost: no code tells more than chance, or than a
+    tenth of the factor's entropy. Undecided: rows are too few, or two codes are too near to these limits.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> v = np.random.default_rng(0).random((1000, 2))
+    >>> print(demele.evaluate(np.column_stack([v[:, 0], v[:, 0] ** 3]), v, ["mig"]).verdict)
+    0 of 2 factors have a code of their own; 1 is in several codes; 1 is lost.
+      v1 is held by z1 and z2, copies of each other: z1 tells 100% of it, the next 100% (chance 0.5%)
+      v2 is lost: no code tells more of it than chance does (0.3%)
+    """
+
+    factors: tuple[FactorVerdict, ...]
+    codes: tuple[CodeVerdict, ...]
+    n: int
+    bins: int
+    headline: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The whole in one sentence."""
+        return " ".join(_whole(self))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence for each factor, then for the codes that are mixed, noise or dead, like ones together."""
+        return (*(row.words for row in self.factors), *_of_codes(self.codes))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row for each factor and each code: ``unit``, ``name``, ``status``, ``holds``, ``share``, ``words``..."""
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for factor in self.factors:
+            numbers = {key: getattr(factor, key) for key in ("share", "second", "chance", "together")}
+            named = {"unit": "factor", "name": factor.factor, "status": factor.status, "sharing": factor.sharing}
+            rows.append({**named, "by": ", ".join(factor.codes), **numbers, "words": factor.words})
+        for code in self.codes:
+            shares = dict(zip(("share", "second"), code.shares, strict=False))
+            told = {"unit": "code", "name": code.code, "status": code.status, "sharing": ""}
+            rows.append({**told, "by": ", ".join(code.factors), **shares, "chance": code.chance, "words": code.words})
+        columns = ("unit", "name", "status", "sharing", "by", "share", "second", "chance", "together", "words")
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        return {
+            "sentence": self.sentence,
+            "sentences": list(self.sentences),
+            "headline": self.headline,
+            "factors": [_plain(row) for row in self.factors],
+            "codes": [_plain(row) for row in self.codes],
+            "n": self.n,
+            "bins": self.bins,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *(f"  {words}" for words in self.sentences)])
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    return {one.name: plain(getattr(row, one.name)) for one in fields(row)}
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """Write names for a sentence.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed("abcdefgh", 2)
+    ('a, b and c', 'a, b and 6 more')
+    """
+    known = list(names)
+    if len(known) > most:
+        known = [*known[:most], f"{len(known) - most} more"]
+    return " and ".join(part for part in (", ".join(known[:-1]), known[-1]) if part) if known else ""
+
+
+def _number(how_many: int, noun: str) -> str:
+    return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
+
+
+def _whole(verdict: RepresentationVerdict) -> Iterator[str]:
+    found: list[str] = [row.status for row in verdict.factors if row.status != "constant"]
+    if found and all(status == "undecided" for status in found):
+        yield f"Undecided: {verdict.n:,} rows are too few to say which code holds which factor."
+        return
+    own = found.count("one code")
+    parts = [f"{own} of {_number(len(found), 'factor')} {_has(own)}"]
+    for status, one, many in (
+        ("mixed code", "is in a code with others", "are in a code with others"),
+        ("several codes", "is in several codes", "are in several codes"),
+        ("no code", "is lost", "are lost"),
+        ("undecided", "is undecided", "are undecided"),
+    ):
+        if how_many := found.count(status):
+            parts.append(f"{how_many} {one if how_many == 1 else many}")
+    yield "; ".join(parts) + "."
+    idle = [row.status for row in verdict.codes]
+    spare = [(idle.count("noise"), "of noise"), (idle.count("dead"), "dead")]
+    if any(count for count, _ in spare):
+        of_codes = [f"{count} {'is' if count == 1 else 'are'} {what}" for count, what in spare if count]
+        yield f"Of {_number(len(idle), 'code')} {listed(of_codes)}."
+
+
+def _has(how_many: int) -> str:
+    return "has a code of its own" if how_many == 1 else "have a code of their own"
+
+
+def _of_codes(codes: tuple[CodeVerdict, ...]) -> Iterator[str]:
+    yield from (code.words for code in codes if code.status == "mixed")
+    noise = [code for code in codes if code.status == "noise"]
+    dead = [code.code for code in codes if code.status == "dead"]
+    if noise:
+        verb = "tells" if len(noise) == 1 else "tell"
+        most = max(code.chance for code in noise)
+        yield f"{listed(code.code for code in noise)} {verb} nothing of any factor beyond chance ({most:.1%})"
+    if dead:
+        yield f"{listed(dead)} {'does' if len(dead) == 1 else 'do'} not vary"
+
+
+# Sentences of one row -------------------------------------------------------------------------------------------------
+
+
+def factor_words(row: FactorVerdict) -> str:
+    """Write a verdict on a factor as a sentence, with the numbers that bear it."""
+    name, chance = row.factor, f"chance {row.chance:.1%}"
+    if row.status == "constant":
+        return f"{name} does not vary"
+    if row.status == "no code":
+        return f"{name} is lost: {_lost(row)}"
+    if row.status == "undecided":
+        return f"{name} is undecided: {_undecided(row)}"
+    told = f"{row.codes[0]} tells {row.share:.0%} of it, the next {row.second:.0%} ({chance})" if row.codes else ""
+    if row.status == "one code":
+        return f"{name} is held by {row.codes[0]}: it tells {row.share:.0%} of it, the next {row.second:.0%} ({chance})"
+    if row.status == "mixed code":
+        return f"{name} is held by {row.codes[0]}, which holds {listed(row.others)} as well: {told}"
+    if row.sharing == "copies":
+        each = "each other" if len(row.codes) == 2 else "one another"
+        return f"{name} is held by {listed(row.codes)}, copies of {each}: {told}"
+    if row.sharing == "spread" and not row.codes:
+        alone = f"no code tells more than {row.share:.0%} of it ({chance})"
+        return f"{name} is spread: {alone}, a linear regression on all {row.together:.0%}"
+    both = f"; the two best together {row.together:.0%}"
+    if row.sharing == "spread":
+        return f"{name} is spread over {len(row.codes)} codes, {listed(row.codes, 4)}: {told}{both}"
+    how = "as a mixture with other factors" if row.sharing == "mixture" else "in parts that add to each other"
+    return f"{name} is shared by {listed(row.codes)}, {how}: {told}{both}"
+
+
+def _lost(row: FactorVerdict) -> str:
+    if row.others:
+        through = f"{row.codes[0]} tells {row.share:.0%} of it" if row.codes else "codes tell of it"
+        return f"{through} only through {listed(row.others)}, on which it depends (chance {row.chance:.1%})"
+    if row.codes:
+        return f"{row.codes[0]} tells {row.share:.0%} of it, and no other code more (chance {row.chance:.1%})"
+    return f"no code tells more of it than chance does ({row.chance:.1%})"
+
+
+def _undecided(row: FactorVerdict) -> str:
+    if not row.codes:
+        return f"{row.n:,} rows are too few"
+    best = f"{row.codes[0]} tells {row.share:.0%} of it, the next {row.second:.0%}"
+    return f"{best}: {row.n:,} rows do not say whether one code holds it, and it alone (chance {row.chance:.1%})"
+
+
+def code_words(row: CodeVerdict) -> str:
+    """Write a verdict on a code as a sentence."""
+    if row.status == "dead":
+        return f"{row.code} does not vary"
+    if row.status == "noise":
+        return f"{row.code} tells nothing of any factor beyond chance ({row.chance:.1%})"
+    if row.status == "undecided":
+        return f"{row.code} is undecided: rows are too few to say what it holds"
+    shares = [f"{share:.0%} of {name}" for name, share in zip(row.factors, row.shares, strict=True)]
+    traces = f", and a little of {listed(row.traces)}" if row.traces else ""
+    if row.status == "mixed":
+        return f"{row.code} mixes {listed(row.factors)}: it tells {listed(shares)}{traces} (chance {row.chance:.1%})"
+    return f"{row.code} holds {row.factors[0]}: it tells {shares[0]}{traces} (chance {row.chance:.1%})"

@@ -1,0 +1,296 @@
+"""What codes hold of factors, from bins alone: shares of entropy, what chance gives, what a factor explains.
+
+Everything here works on bin numbers. Bins of equal frequency make it independent of units, tails and any monotone
+change of a code. Chance is calibrated on permuted rows: the statistic of a likelihood ratio follows a chi-squared
+distribution only where cells are full, so its mean under permutation scales the quantile.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.seeds import rng_for
+from demele.estimation.counts import BinnedRows, PackedRows
+from demele.estimation.information import entropy, mutual_information, ratio
+
+#: Probability, at most about, with which any code of noise is taken to tell something of any factor.
+LEVEL = 1e-4
+#: Permutations that calibrate chance.
+PERMUTATIONS = 5
+#: Codes counted together.
+BLOCK = 64
+#: Standard errors of a conditional information beyond which it is more than chance.
+FAR = 5.0
+#: Of what a code tells of a factor, the share that must be its own to be no echo of another factor.
+OWN = 0.15
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How much each code tells of each factor, and what chance gives.
+
+    Attributes
+    ----------
+    share : array of shape (n_codes, n_factors), in [0, 1]
+        Mutual information divided by the entropy of the factor, both with Miller-Madow's correction.
+    error : array of the same shape
+        Standard error of the share.
+    told : array of bool of the same shape
+        Whether a code tells more than chance, all pairs together at :data:`LEVEL`.
+    chance : array of shape (n_factors,)
+        The largest share that any code has of permuted factors, over all permutations.
+    detectable : array of shape (n_factors,)
+        Share above chance from which a code would have been told.
+    """
+
+    share: Array
+    error: Array
+    told: NDArray[np.bool_]
+    chance: Array
+    detectable: Array
+
+
+def held(rows: BinnedRows, *, seed: int = 0) -> Held:
+    """Return how much each code tells of each factor, against chance.
+
+    Parameters
+    ----------
+    rows : BinnedRows
+    seed : int
+        Of the permutations.
+
+    Examples
+    --------
+    >>> levels = np.tile([0, 1], 200)
+    >>> noise = np.repeat([0, 1], 200)
+    >>> both = np.array([2, 2])
+    >>> rows = BinnedRows(np.array([levels, noise]), levels[None], both, both[:1], np.array([False]))
+    >>> found = held(rows)
+    >>> found.share.round(2).tolist(), found.told.tolist()
+    ([[1.0], [0.0]], [[True], [False]])
+    """
+    d, m = len(rows.code_bins), len(rows.factor_bins)
+    share, error, threshold, plain, bias = (np.zeros((d, m)) for _ in range(5))
+    chance, inflation, heights = np.zeros(m), np.zeros(m), np.ones(m)
+    orders = [rng_for(seed, "verdict", draw).permutation(rows.n) for draw in range(PERMUTATIONS)]
+    for first in range(0, d, BLOCK):
+        block = slice(first, first + BLOCK)
+        tables = _tables(rows, block)
+        drawn = [_tables(rows, block, order) for order in orders]
+        for i, table in enumerate(tables):
+            heights[i] = float(entropy(table[0].sum(axis=0), "miller-madow"))
+            share[block, i] = _shares(table)
+            plain[block, i], error[block, i] = mutual_information(table), _errors(table) / max(heights[i], 1e-12)
+            bias[block, i] = _degrees(table) / (2 * max(float(table[0].sum()), 1.0))
+            for permuted in drawn:
+                chance[i] = max(chance[i], float(_shares(permuted[i]).max(initial=0.0)))
+                inflation[i] += float(mutual_information(permuted[i]).sum()) / PERMUTATIONS
+    scale = np.maximum(ratio(inflation, bias.sum(axis=0)), 1.0)
+    scale = np.where(np.isnan(scale), 1.0, scale)
+    counts = np.array([max(int((of < bins).sum()), 1) for of, bins in zip(rows.factors, rows.factor_bins, strict=True)])
+    threshold = _thresholds(bias * 2 * counts, d * m) * scale / (2 * counts)
+    beyond = np.where(bias > 0, threshold - bias * scale, 0.0).max(axis=0, initial=0.0)
+    told = (plain > threshold) & (bias > 0)
+    return Held(share, error, told, chance, np.asarray(beyond / np.maximum(heights, 1e-12)))
+
+
+def _tables(rows: BinnedRows, block: slice, order: Labels | None = None) -> tuple[Array, ...]:
+    factors = rows.factors if order is None else rows.factors[:, order]
+    part = BinnedRows(rows.codes[block], factors, rows.code_bins[block], rows.factor_bins, rows.incomplete)
+    return PackedRows(part, factor_pairs=False).count().tables
+
+
+def _shares(table: Array) -> Array:
+    """Shares of the factor's entropy, from counts (n_codes, code bins, factor bins)."""
+    height = entropy(table[0].sum(axis=0), "miller-madow")
+    found = ratio(mutual_information(table, "miller-madow"), np.asarray(height))
+    return np.clip(np.nan_to_num(found), 0.0, 1.0)
+
+
+def _degrees(table: Array) -> Array:
+    """Degrees of freedom of independence: occupied values of the code less 1, times those of the factor less 1."""
+    of_code, of_factor = (table.sum(axis=2) > 0).sum(axis=1), (table.sum(axis=1) > 0).sum(axis=1)
+    degrees: Array = np.maximum(of_code - 1, 0) * np.maximum(of_factor - 1, 0).astype(np.float64)
+    return degrees
+
+
+def _errors(table: Array) -> Array:
+    """Return standard errors of informations, in nats: the spread of the pointwise ones over the rows."""
+    p = table / np.maximum(table.sum(axis=(1, 2), keepdims=True), 1.0)
+    margins = p.sum(axis=2, keepdims=True) * p.sum(axis=1, keepdims=True)
+    pointwise = np.log(np.divide(p, margins, out=np.ones_like(p), where=p > 0))
+    mean = (p * pointwise).sum(axis=(1, 2))
+    variance = (p * pointwise**2).sum(axis=(1, 2)) - mean**2
+    found: Array = np.sqrt(np.maximum(variance, 0.0) / np.maximum(table.sum(axis=(1, 2)), 1.0))
+    return found
+
+
+def _thresholds(degrees: Array, n_pairs: int) -> Array:
+    return chi_squared_quantile(LEVEL / max(n_pairs, 1), degrees)
+
+
+def chi_squared_quantile(level: float, degrees: Array) -> Array:
+    """Return what a chi-squared variable exceeds with a probability; degrees of freedom below 1 count as 1.
+
+    Examples
+    --------
+    >>> chi_squared_quantile(0.05, np.array([1.0])).round(2).tolist()
+    [3.84]
+    """
+    from scipy.special import chdtri
+
+    found: Array = chdtri(np.maximum(degrees, 1.0), level)
+    return found
+
+
+# Of three columns -----------------------------------------------------------------------------------------------------
+
+
+def joint_label(first: Labels, second: Labels) -> Labels:
+    """Return a number for each of the pairs of two columns of bin numbers.
+
+    Examples
+    --------
+    >>> joint_label(np.array([0, 1, 1]), np.array([2, 0, 2])).tolist()
+    [2, 3, 5]
+    """
+    return first * (int(second.max(initial=0)) + 1) + second
+
+
+def labels_entropy(labels: Labels) -> float:
+    """Entropy of a column of bin numbers, plug-in, in nats."""
+    counts = np.bincount(labels)
+    counts = counts[counts > 0]
+    return float(np.log(len(labels)) - counts @ np.log(counts) / len(labels)) if counts.size > 1 else 0.0
+
+
+def conditional_information(x: Labels, y: Labels, given: Labels) -> float:
+    """Information of two columns within the values of a third one, plug-in, in nats.
+
+    Examples
+    --------
+    >>> x, y = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> round(conditional_information(x, y, x ^ y), 3), round(conditional_information(x, x, x), 3)
+    (0.693, 0.0)
+    """
+    own = joint_label(given, x)
+    parts = labels_entropy(own) + labels_entropy(joint_label(given, y))
+    return max(parts - labels_entropy(joint_label(own, y)) - labels_entropy(given), 0.0)
+
+
+def order_within(given: Labels, rng: np.random.Generator) -> Labels:
+    """Return rows permuted at random among those of the same value."""
+    drawn = rng.permutation(len(given))
+    shuffled = np.empty(len(given), dtype=np.intp)
+    shuffled[np.argsort(given, kind="stable")] = drawn[np.argsort(given[drawn], kind="stable")]
+    return shuffled
+
+
+def is_echo(code: Labels, factor: Labels, other: Labels, other_fine: Labels, shuffled: Labels) -> bool:
+    """Whether a code tells of a factor only what another factor, which it holds, tells of it.
+
+    Parameters
+    ----------
+    code, factor, other : array of bin numbers of shape (n,)
+        Coarse, so that triples have full cells.
+    other_fine : array of shape (n,)
+        The other factor in finer bins: inside one coarse bin it still tells something.
+    shuffled : array of shape (n,)
+        What :func:`order_within` returns for ``other``; what permuted rows tell is chance.
+
+    Notes
+    -----
+    A code made of the other factor alone tells within its values no more than the other factor does itself.
+    """
+    own = conditional_information(code, factor, other)
+    by_chance = conditional_information(code[shuffled], factor, other)
+    fine = conditional_information(other_fine, factor, other)
+    fine -= conditional_information(other_fine[shuffled], factor, other)
+    beyond = own - by_chance - max(fine, 0.0)
+    alone = conditional_information(code, factor, np.zeros_like(other))
+    return beyond <= max(FAR * float(np.sqrt(by_chance / len(code))), OWN * alone)
+
+
+def together(first: Labels, second: Labels, factor: Labels) -> tuple[float, float]:
+    """Return the share of a factor's entropy that the better of two codes tells, and what both tell together.
+
+    Examples
+    --------
+    >>> x, y = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> together(x, y, x ^ y)
+    (0.0, 1.0)
+    """
+    height = max(labels_entropy(factor), 1e-12)
+    nothing = np.zeros_like(factor)
+    alone = max(_corrected(one, factor, nothing) for one in (first, second))
+    both = _corrected(joint_label(first, second), factor, nothing)
+    return min(max(alone / height, 0.0), 1.0), min(max(both / height, alone / height, 0.0), 1.0)
+
+
+def share_told(first: Labels, second: Labels) -> float:
+    """Return the share of the entropy of a second column that a first one tells.
+
+    Examples
+    --------
+    >>> share_told(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    1.0
+    """
+    told = _corrected(first, second, np.zeros_like(first)) / max(labels_entropy(second), 1e-12)
+    return float(min(max(told, 0.0), 1.0))
+
+
+def _corrected(x: Labels, y: Labels, nothing: Labels) -> float:
+    """Information of two columns, with Miller-Madow's correction."""
+    cells = len(np.unique(joint_label(x, y))) - len(np.unique(x)) - len(np.unique(y)) + 1
+    return conditional_information(x, y, nothing) - cells / (2 * len(x))
+
+
+def partial_r_squared(codes: Array, target: Array, known: Array) -> tuple[float, float]:
+    """Return what codes add to a linear regression on known columns: adjusted partial R squared, and its p-value.
+
+    Parameters
+    ----------
+    codes : array of shape (n, d)
+    target : array of shape (n,)
+    known : array of shape (n, k)
+        Columns that are in the regression already, such as other factors; none for ordinary R squared.
+
+    Examples
+    --------
+    >>> a, b = np.random.default_rng(0).normal(size=(2, 500))
+    >>> share, p = partial_r_squared(np.column_stack([a, a + b]), b, np.empty((500, 0)))
+    >>> round(share, 6), p < 1e-12
+    (1.0, True)
+    """
+    from scipy.special import betainc
+
+    n, base = len(target), np.column_stack([np.ones(len(target)), known])
+    residual, before = _residual(base, target)
+    others, _ = _residual(base, codes)
+    # What the known columns explain whole leaves rounding, which a regression would blow up.
+    others = others * (np.einsum("ij,ij->j", others, others) > 1e-12 * np.einsum("ij,ij->j", codes, codes))
+    after, rank = _residual(others, residual)
+    left = n - before - rank
+    if left < 1 or rank < 1 or float(residual @ residual) < 1e-9 * float(target @ target):
+        return 0.0, 1.0
+    unexplained = float(after @ after) / float(residual @ residual)
+    p = float(betainc(left / 2, rank / 2, min(max(unexplained, 0.0), 1.0)))
+    return 1.0 - unexplained * (n - before) / left, p
+
+
+def _residual(columns: Array, target: Array) -> tuple[Array, int]:
+    """Return what a regression leaves of one or several targets, and how many columns it rests on.
+
+    By the eigenvectors of the columns' products: of few columns a small problem, however many the rows; no product of
+    these sizes is left to threads, so that its bits are the same everywhere.
+    """
+    length = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    unit = columns / np.where(length > 0, length, 1.0)
+    values, vectors = np.linalg.eigh(np.einsum("ij,ik->jk", unit, unit))
+    used = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    basis = np.einsum("ij,jk->ik", unit, vectors[:, used] / np.sqrt(values[used]))
+    return target - basis @ (basis.T @ target), int(used.sum())

@@ -1,0 +1,371 @@
+"""From rows to a verdict in words: which code holds which factor, decided against chance and against other factors.
+
+`estimation.holdings` computes from bins; the decisions are here, and the sentences in `core.verdict`. A tie to a factor
+that another one explains is none: codes of one factor tell of all that depend on it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.columns import Factor
+from demele.core.seeds import rng_for
+from demele.core.verdict import (
+    LOST,
+    SHARED,
+    CodeVerdict,
+    FactorVerdict,
+    RepresentationVerdict,
+    Sharing,
+    code_words,
+    factor_words,
+)
+from demele.estimation.counts import BinnedRows, bin_rows, column_bins
+from demele.estimation.discretise import EqualFrequency
+from demele.estimation.holdings import (
+    FAR,
+    Held,
+    chi_squared_quantile,
+    conditional_information,
+    held,
+    is_echo,
+    order_within,
+    partial_r_squared,
+    share_told,
+    together,
+)
+from demele.metrics.data import Array, Data
+
+Labels = NDArray[np.intp]
+
+#: Of more rows, so many are looked at, drawn at random.
+MOST_ROWS = 5_000
+#: Fewer annotated rows than this, or than so many for each class, decide nothing.
+FEWEST_ROWS, ROWS_PER_CLASS = 100, 5
+#: Bins, fewest and most, and rows expected in a cell of a table of two columns, and of three.
+BINS, ROWS_PER_CELL, COARSE, ROWS_PER_TRIPLE = (2, 20), 10, (2, 6), 16
+#: Standard errors within which a share is too near to a limit to decide; twice as many where rows are fewer than 200,
+#: for the errors are estimates themselves.
+NEAR = 2.5
+#: What two codes must tell together beyond the better one, of what that one tells, to be more than copies.
+ADDED = 0.1
+#: More codes than this share a factor as little of it each: it is spread.
+MOST_SHARING = 3
+#: Level of the regression that looks for factors which only all codes together tell, and the least share.
+REGRESSION_LEVEL, LEAST_R_SQUARED = 1e-4, 0.05
+#: The metric whose scores come first: of all that the bench has characterised it meets most criteria, as a test says.
+HEADLINE = "dci_forest"
+HEADLINE_HOLDS, HEADLINE_CRITERIA = 23, 24
+
+
+def headline(values: dict[str, float]) -> str:
+    """Say which scores to look at first, and the bench's reason.
+
+    Parameters
+    ----------
+    values : dict of str to float
+        Scores by metric.
+
+    Examples
+    --------
+    >>> headline({"mig": 0.1})
+    ''
+    >>> headline({"dci_forest_modularity": 0.912, "mig": 0.1}).partition(":")[0]
+    'Look first at dci_forest_modularity 0.912'
+    """
+    found = [f"{name} {value:.3f}" for name, value in values.items() if name.startswith(HEADLINE) and value == value]
+    if not found:
+        return ""
+    return (
+        f"Look first at {', '.join(found)}: of all characterised metrics, DCI with forests meets most criteria of the "
+        f"bench, {HEADLINE_HOLDS} of the {HEADLINE_CRITERIA} that apply, and fails none."
+    )
+
+
+def verdict_of(data: Data, names: tuple[str, ...] = (), *, seed: int = 0) -> RepresentationVerdict:
+    """Return what codes hold of factors, in words.
+
+    Parameters
+    ----------
+    data : Data
+        Codes, and the factors that vary.
+    names : tuple of str, optional
+        All factors in their order; those that are not in the data do not vary.
+    seed : int
+        Of the permutations that say what chance gives, and of the rows drawn where there are more than 5,000.
+    """
+    if data.n > MOST_ROWS:
+        data = data.take(np.sort(rng_for(seed, "rows of a verdict").choice(data.n, MOST_ROWS, replace=False)))
+    found = _Judge.of(data, seed)
+    by_name = {row.factor: row for row in (found.factor(i) for i in range(data.factors.m))}
+    constant = (FactorVerdict(factor=name, status="constant", n=data.n) for name in names if name not in by_name)
+    every = by_name | {row.factor: replace(row, words=factor_words(row)) for row in constant}
+    return RepresentationVerdict(
+        factors=tuple(every[name] for name in names or by_name),
+        codes=tuple(found.code(j) for j in range(data.codes.d)),
+        n=data.n,
+        bins=found.bins,
+    )
+
+
+def binned(data: Data, bins: int) -> BinnedRows:
+    """Return the rows in bins of equal frequency, which no unit, tail or monotone change of a code moves."""
+    rule = EqualFrequency(bins)
+    return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, rule))
+
+
+def bins_for(n: int) -> int:
+    """Return how many bins so many rows fill."""
+    return int(np.clip(np.sqrt(n / ROWS_PER_CELL), *BINS))
+
+
+def shares_of(data: Data, *, seed: int = 0) -> Held:
+    """Return how much each code tells of each factor, against chance: what a verdict rests on."""
+    return held(binned(data, bins_for(data.n)), seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """All that decides: shares against chance, which of them are echoes of other factors, and the rows in bins."""
+
+    data: Data
+    bins: int
+    held: Held
+    own: NDArray[np.bool_]  # told, and no echo of another factor
+    through: dict[tuple[int, int], int]  # code and factor: the factor of which it is an echo
+    coarse: BinnedRows
+    enough: NDArray[np.bool_]  # by factor: whether rows are enough to say anything
+
+    @classmethod
+    def of(cls, data: Data, seed: int) -> "_Judge":
+        bins = bins_for(data.n)
+        fine = binned(data, bins)
+        found = held(fine, seed=seed)
+        coarse = binned(data, int(np.clip(np.cbrt(data.n / ROWS_PER_TRIPLE), *COARSE)))
+        enough = np.array([_has_rows(factor) for factor in data.factors.columns])
+        through = _echoes(found, fine, coarse, data, seed)
+        own = found.told.copy()
+        for place in through:
+            own[place] = False
+        return cls(data, bins, found, own, through, coarse, enough)
+
+    # By factor -------------------------------------------------------------------------------------------------------
+
+    def factor(self, i: int) -> FactorVerdict:
+        """Judge one factor."""
+        factor = self.data.factors.columns[i]
+        row = FactorVerdict(factor=factor.name, status="undecided", n=factor.n_annotated)
+        if self.enough[i]:
+            row = self._judged(i, replace(row, chance=float(self.held.chance[i])))
+        return replace(row, words=factor_words(row))
+
+    def _judged(self, i: int, row: FactorVerdict) -> FactorVerdict:
+        shares = np.where(self.own[:, i], self.held.share[:, i], 0.0)
+        order = np.argsort(-shares, kind="stable")
+        best, most = int(order[0]), float(shares[order[0]])
+        if not self.own[:, i].any():
+            return self._without_code(i, row)
+        rest = shares[order[1:]]
+        second = float(rest[0]) if rest.size else 0.0
+        row = replace(row, share=most, second=second)
+        sharing = [int(j) for j in order if shares[j] > SHARED * most]
+        near = [int(j) for j in order[1:] if self._too_near(i, best, int(j))]
+        clear = [j for j in sharing if j not in near]
+        unseen = self.held.detectable[i] > SHARED * most  # half as much in another code would not have been told
+        if len(clear) == 1 and (near or unseen):
+            return replace(row, codes=self._names(clear))
+        if len(sharing) > 1:
+            return self._shared(i, row, sharing)
+        holds, _, open_ = self._holds(best)
+        others = tuple(self.data.factors.names[k] for k in holds if k != i)
+        if most <= LOST and not others:
+            alone = self._without_code(i, row)
+            return alone if alone.sharing == "spread" else replace(row, status="no code", codes=self._names([best]))
+        if open_ and not others:
+            return replace(row, codes=self._names([best]))
+        return replace(row, status="mixed code" if others else "one code", codes=self._names([best]), others=others)
+
+    def _too_near(self, i: int, best: int, other: int) -> bool:
+        """Whether a code tells so nearly half of what the best one does that rows do not decide."""
+        error = float(np.hypot(self.held.error[other, i], SHARED * self.held.error[best, i]))
+        gap = self.held.share[other, i] - SHARED * self.held.share[best, i]
+        return bool((other, i) not in self.through and abs(gap) < self._margin() * error)
+
+    def _margin(self) -> float:
+        return NEAR * (2 if self.data.n < 2 * FEWEST_ROWS else 1)
+
+    def _shared(self, i: int, row: FactorVerdict, sharing: list[int]) -> FactorVerdict:
+        first, second = (self.coarse.codes[j] for j in sharing[:2])
+        labels, known = self.coarse.factors[i], self.data.factors.columns[i].annotated()
+        alone, both = together(first[known], second[known], labels[known])
+        mixed = any(len(self._holds(j)[0]) > 1 for j in sharing[:2])
+        how: Sharing = "mixture" if mixed else "parts"
+        if both - alone <= ADDED * alone:
+            how = "copies"
+        elif len(sharing) > MOST_SHARING:
+            how = "spread"
+        return replace(row, status="several codes", sharing=how, codes=self._names(sharing), together=both)
+
+    def _without_code(self, i: int, row: FactorVerdict) -> FactorVerdict:
+        """Judge a factor of which no single code tells by itself: spread over all, an echo, lost, or too few rows."""
+        shares = self.held.share[:, i]
+        if self.held.detectable[i] > LOST:
+            return row
+        r_squared, alone = self._regression(i)
+        most = float(shares.max(initial=0.0))
+        if alone > SHARED * r_squared > SHARED * LEAST_R_SQUARED:  # one code tells, beside another factor that hides it
+            order = np.argsort(-shares, kind="stable")
+            second = float(shares[order[1]]) if len(order) > 1 else 0.0
+            return replace(row, codes=self._names([int(order[0])]), share=most, second=second)
+        if r_squared > LEAST_R_SQUARED:
+            return replace(row, status="several codes", sharing="spread", share=most, together=r_squared)
+        echoes = {j: k for (j, factor), k in self.through.items() if factor == i}
+        if echoes:
+            best = max(echoes, key=lambda j: float(shares[j]))
+            named = self.data.factors.names[echoes[best]]
+            return replace(row, status="no code", codes=self._names([best]), others=(named,), share=float(shares[best]))
+        return replace(row, status="no code", share=most)
+
+    def _regression(self, i: int) -> tuple[float, float]:
+        """Return what codes add to the other factors in a linear regression on this one: all, and the best alone.
+
+        Both are shares of what the factors leave unexplained; 0 within chance.
+        """
+        factor = self.data.factors.columns[i]
+        rows = factor.annotated()
+        alive = ~self.data.codes.constant
+        others = [one for k, one in enumerate(self.data.factors.columns) if k != i and one.complete]
+        known = np.column_stack([np.empty((int(rows.sum()), 0)), *(_features(one, rows) for one in others)])
+        if not alive.any() or (alive.sum() + known.shape[1]) * ROWS_PER_CLASS > rows.sum():
+            return 0.0, 0.0
+        values = np.asarray(self.data.codes.values[rows][:, alive], dtype=np.float64)
+        codes = np.column_stack([_ranks(column) for column in values.T])
+        targets = _features(factor, rows)[:, : None if factor.categorical else 1]
+        found = [(*partial_r_squared(codes, target, known), place) for place, target in enumerate(targets.T)]
+        share, p, place = max(found)
+        if p > REGRESSION_LEVEL / len(found):
+            return 0.0, 0.0
+        alone = [partial_r_squared(code[:, None], targets[:, place], known)[0] for code in codes.T]
+        return share, max(alone)
+
+    # By code ---------------------------------------------------------------------------------------------------------
+
+    def _holds(self, j: int) -> tuple[list[int], list[int], bool]:
+        """Return the factors that a code holds, those of which it tells a little, and whether more is open."""
+        shares = np.where(self.own[j], self.held.share[j], 0.0)
+        order = [int(i) for i in np.argsort(-shares, kind="stable") if self.own[j, i]]
+        if not order:
+            return [], [], False
+        main = order[0]
+        holds = [i for i in order if shares[i] > SHARED * shares[main]]
+        errors = np.hypot(self.held.error[j], SHARED * self.held.error[j, main])
+        others = [i for i in range(len(shares)) if i != main and (j, i) not in self.through]
+        near = any(abs(self.held.share[j, i] - SHARED * shares[main]) < self._margin() * errors[i] for i in others)
+        silent = ~self.held.told[j]  # a factor of which half as much would not have been told
+        unseen = bool((self.held.detectable[silent] > SHARED * shares[main]).any())
+        return holds, [i for i in order if i not in holds], near or unseen
+
+    def code(self, j: int) -> CodeVerdict:
+        """Judge one code."""
+        row = CodeVerdict(code=self.data.codes.names[j], status="undecided")
+        if self.data.codes.constant[j]:
+            row = replace(row, status="dead")
+        elif self.enough.all() and self.data.factors.m:
+            row = self._judged_code(j, replace(row, chance=float(self.held.chance.max(initial=0.0))))
+        return replace(row, words=code_words(row))
+
+    def _judged_code(self, j: int, row: CodeVerdict) -> CodeVerdict:
+        holds, traces, near = self._holds(j)
+        if not holds:
+            return replace(row, status="noise") if (self.held.detectable <= LOST).all() else row
+        if near and len(holds) == 1:
+            return row
+        names = self.data.factors.names
+        return replace(
+            row,
+            status="mixed" if len(holds) > 1 else "one factor",
+            factors=tuple(names[i] for i in holds),
+            shares=tuple(float(self.held.share[j, i]) for i in holds),
+            traces=tuple(names[i] for i in traces),
+        )
+
+    def _names(self, places: list[int]) -> tuple[str, ...]:
+        return tuple(self.data.codes.names[j] for j in places)
+
+
+def _has_rows(factor: Factor) -> bool:
+    fewest = max(FEWEST_ROWS, ROWS_PER_CLASS * len(factor.levels) if factor.categorical else 0)
+    return factor.n_annotated >= fewest
+
+
+def _features(factor: Factor, rows: NDArray[np.bool_]) -> Array:
+    """Return columns for a regression: ranks and their powers, or indicators of classes but the last."""
+    values = factor.values[rows]
+    if factor.categorical:
+        indicators: Array = (values[:, None] == np.arange(max(len(factor.levels) - 1, 1))).astype(np.float64)
+        return indicators
+    ranks = _ranks(np.asarray(values, dtype=np.float64))
+    return np.column_stack([ranks**power for power in range(1, 6)])
+
+
+def _ranks(column: Array) -> Array:
+    """Return ranks between -1 and 1, those of equal values in their middle, so that no tail bears a regression."""
+    _, place, sizes = np.unique(column, return_inverse=True, return_counts=True)
+    middles = np.cumsum(sizes) - sizes / 2
+    ranks: Array = 2 * middles[place] / len(column) - 1
+    return ranks
+
+
+# Echoes ---------------------------------------------------------------------------------------------------------------
+
+
+def _echoes(found: Held, fine: BinnedRows, coarse: BinnedRows, data: Data, seed: int) -> dict[tuple[int, int], int]:
+    """Return which codes tell of which factor only through another one, and through which."""
+    linked = _linked(coarse, data)
+    between = _shares_between(fine, linked)
+    shuffled: dict[int, Labels] = {}
+    echoes: dict[tuple[int, int], int] = {}
+    if not linked.any():
+        return echoes
+
+    def explains(k: int, i: int, j: int) -> bool:
+        if found.share[j, i] > between[k, i] + FAR * found.error[j, i]:
+            return False  # what is made of one factor tells no more of another than that factor does
+        if k not in shuffled:
+            shuffled[k] = order_within(coarse.factors[k], rng_for(seed, "echo", k))
+        of_factors = coarse.factors
+        return is_echo(coarse.codes[j], of_factors[i], of_factors[k], fine.factors[k], shuffled[k])
+
+    for j in range(len(found.told)):
+        told = [int(i) for i in np.argsort(-found.share[j], kind="stable") if found.told[j, i]]
+        for i in told:
+            for k in told:
+                if k == i or not linked[i, k] or (j, k) in echoes or not explains(k, i, j):
+                    continue
+                if told.index(k) < told.index(i) or not explains(i, k, j):
+                    echoes[j, i] = k
+                    break
+    return echoes
+
+
+def _shares_between(rows: BinnedRows, linked: NDArray[np.bool_]) -> Array:
+    """Return how much each factor tells of those that it is linked to, as shares of their entropy."""
+    shares = np.zeros(linked.shape)
+    for k, i in np.argwhere(linked):
+        shares[k, i] = share_told(rows.factors[k], rows.factors[i])
+    return shares
+
+
+def _linked(rows: BinnedRows, data: Data) -> NDArray[np.bool_]:
+    """Return which factors may depend on each other: where chance would hardly link them more often than not."""
+    m = data.factors.m
+    linked = np.zeros((m, m), dtype=bool)
+    nothing = np.zeros(rows.n, dtype=np.intp)
+    for i in range(m):
+        for k in range(i):
+            first, second = rows.factors[i], rows.factors[k]
+            degrees = (len(np.unique(first)) - 1) * (len(np.unique(second)) - 1)
+            statistic = 2 * rows.n * conditional_information(first, second, nothing)
+            linked[i, k] = linked[k, i] = degrees > 0 and statistic > chi_squared_quantile(0.05, np.array(degrees))
+    return linked

@@ -1,0 +1,159 @@
+"""Verdicts in words: right on representations whose truth is known, silent where rows are too few."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from benchmarks.verdicts import WORLDS, judged
+from demele.core.inputs import read_pair
+from demele.core.verdict import CodeVerdict, FactorVerdict, RepresentationVerdict, code_words, factor_words
+from demele.estimation.holdings import conditional_information, is_echo, order_within, partial_r_squared, together
+from demele.metrics.data import Data
+from demele.metrics.source import Subject
+from demele.metrics.verdict import verdict_of
+from tests.tolerances import ROUNDING, assert_close
+
+MAIN = ("identity", "permuted", "copied", "mixed", "rotated", "lost", "dead", "noise", "bent")
+
+
+@pytest.mark.parametrize("kind", tuple(WORLDS))
+def test_a_verdict_is_right_where_the_truth_is_known(kind: str) -> None:
+    for seed in range(2):
+        _, wrong, undecided = judged(WORLDS[kind](np.random.default_rng([seed, 77]), 2000))
+        assert not wrong
+        assert not undecided
+
+
+@pytest.mark.parametrize("kind", MAIN)
+def test_of_few_rows_nothing_is_said(kind: str) -> None:
+    found, _, _ = judged(WORLDS[kind](np.random.default_rng(3), 50))
+    assert {row.status for row in found.factors} == {"undecided"}
+    assert {code.status for code in found.codes} <= {"undecided", "dead"}
+    assert found.sentence.startswith("Undecided: 50 rows are too few")
+
+
+def verdict_on(codes: object, factors: object, **options: Any) -> RepresentationVerdict:
+    subject = Subject.of(*read_pair(codes, factors, **options))
+    return verdict_of(Data(subject.codes, subject.varying), subject.factors.names)
+
+
+def test_units_tails_and_monotone_changes_of_codes_change_no_bit() -> None:
+    world = WORLDS["mixed"](np.random.default_rng(5), 1000)
+    before, after = (verdict_on(codes, world.factors) for codes in (world.codes, np.exp(3 * world.codes) - 7))
+    assert before.to_dict() == after.to_dict()
+
+
+def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
+    rng = np.random.default_rng(0)
+    factors = pd.DataFrame({"size": rng.random(600), "hue": rng.integers(0, 3, 600), "same": 1})
+    codes = pd.DataFrame({"a": -factors["size"], "b": factors["hue"] + 0.1 * rng.normal(size=600), "c": 0.0})
+    with pytest.warns(demele.UndefinedFactorWarning):
+        evaluation = demele.evaluate(codes, factors, ["mig", "dci_forest_modularity"])
+    found = evaluation.verdict
+    assert found is not None
+    assert [row.status for row in found.factors] == ["one code", "one code", "constant"]
+    assert [code.status for code in found.codes] == ["one factor", "one factor", "dead"]
+    assert found.sentence == "2 of 2 factors have a code of their own. Of 3 codes 1 is dead."
+    assert found.sentence in repr(evaluation)
+    assert found.headline.startswith(
+        f"Look first at dci_forest_modularity {evaluation['dci_forest_modularity'].value:.3f}"
+    )
+    assert evaluation.to_dict()["verdict"]["factors"][0]["codes"] == ["a"]
+    frame = found.to_frame()
+    assert frame["unit"].tolist() == ["factor"] * 3 + ["code"] * 3
+    assert frame.loc[1, "words"].startswith("hue is held by b: it tells ")
+
+
+def test_missing_annotations_leave_the_other_factors_as_they_are() -> None:
+    codes = np.random.default_rng(1).random((900, 2))
+    factors = pd.DataFrame(codes.copy(), columns=["v", "w"])
+    factors.loc[100:, "w"] = np.nan
+    found = verdict_on(codes, factors, missing="omit")
+    assert [row.status for row in found.factors] == ["one code", "undecided"]
+    assert found.factors[1].n == 100
+
+
+def test_the_headline_is_what_the_bench_says() -> None:
+    from demele.metrics.verdict import HEADLINE, HEADLINE_CRITERIA, HEADLINE_HOLDS
+
+    counts: dict[str, list[str]] = {}
+    for verdict in demele.bench.reference().to_dict()["verdicts"]:
+        counts.setdefault(verdict["row"], []).append(verdict["status"])
+    holds = {name: found.count("holds") for name, found in counts.items()}
+    assert max(holds, key=holds.__getitem__) == HEADLINE
+    assert holds[HEADLINE] == HEADLINE_HOLDS
+    assert len(counts[HEADLINE]) - counts[HEADLINE].count("not applicable") == HEADLINE_CRITERIA
+    assert "fails" not in counts[HEADLINE]
+
+
+# The numbers behind, by hand ------------------------------------------------------------------------------------------
+
+
+def test_what_two_codes_add_to_each_other() -> None:
+    a, b = np.tile([0, 1], 200), np.repeat([0, 1], 200)
+    alone, both = together(a, b, 2 * a + b)  # each tells one of two bits; Miller-Madow: cells - rows - columns + 1
+    correction = np.log(4)
+    assert_close(alone, (np.log(2) - (4 - 2 - 4 + 1) / 800) / correction, ROUNDING)
+    assert_close(both, 1.0, ROUNDING)
+    assert together(a, a, a) == (1.0, 1.0)
+
+
+def test_information_within_a_third_column() -> None:
+    x, y, s = (np.array(row) for row in ([0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1], [0, 0, 0, 0, 1, 1]))
+    # within s = 0 (four rows) independent, within s = 1 (two rows) equal: a third of log 2
+    assert_close(conditional_information(x, y, s), np.log(2) / 3, ROUNDING)
+
+
+def test_an_echo_is_told_from_a_mixture() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 5, 3000)
+    b = np.where(rng.random(3000) < 0.6, a, rng.integers(0, 5, 3000))
+    order = order_within(a, np.random.default_rng(1))
+    assert (a[order] == a).all()
+    assert sorted(order) == list(range(3000))
+    assert is_echo(a, b, a, a, order)
+    assert not is_echo((a + b) // 2, b, a, a, order)
+
+
+def test_a_regression_beside_known_columns() -> None:
+    x = np.array([[1.0], [-1.0], [1.0], [-1.0]] * 25)
+    known = np.array([[1.0], [1.0], [-1.0], [-1.0]] * 25)
+    wave = np.tile([1.0, -1.0, -1.0, 1.0], 25)
+    share, _ = partial_r_squared(x, 3 * known[:, 0] + x[:, 0] + wave, known)
+    assert_close(share, 1 - 0.5 * 98 / 97, ROUNDING)  # of what known leaves, half; adjusted
+    assert partial_r_squared(known, 3 * known[:, 0], known)[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"status": "one code", "codes": ("z1",)}, "v is held by z1: it tells 80% of it, the next 40% (chance 1.0%)"),
+        (
+            {"status": "mixed code", "codes": ("z1",), "others": ("w",)},
+            "v is held by z1, which holds w as well: z1 tells 80% of it, the next 40% (chance 1.0%)",
+        ),
+        (
+            {"status": "several codes", "sharing": "copies", "codes": ("z1", "z2")},
+            "v is held by z1 and z2, copies of each other: z1 tells 80% of it, the next 40% (chance 1.0%)",
+        ),
+        ({"status": "no code"}, "v is lost: no code tells more of it than chance does (1.0%)"),
+        ({"status": "undecided"}, "v is undecided: 70 rows are too few"),
+    ],
+)
+def test_sentences_of_factors(row: dict[str, object], words: str) -> None:
+    numbers = {"share": 0.8, "second": 0.4, "chance": 0.01, "n": 70}
+    assert factor_words(FactorVerdict(factor="v", **(numbers | row))) == words  # type: ignore[arg-type]
+
+
+def test_sentences_of_codes_and_of_all() -> None:
+    mixed = CodeVerdict(code="z", status="mixed", factors=("v", "w"), shares=(0.4, 0.3), traces=("u",), chance=0.01)
+    words = "z mixes v and w: it tells 40% of v and 30% of w, and a little of u (chance 1.0%)"
+    assert code_words(mixed) == words
+    noise = tuple(CodeVerdict(code=f"n{i}", status="noise", chance=0.02) for i in range(8))
+    lost = FactorVerdict(factor="v", status="no code", chance=0.01, words="v is lost")
+    found = RepresentationVerdict(factors=(lost,), codes=noise, n=500, bins=7)
+    assert found.sentence == "0 of 1 factor have a code of their own; 1 is lost. Of 8 codes 8 are of noise."
+    assert found.sentences[-1] == "n0, n1, n2, n3, n4, n5 and 2 more tell nothing of any factor beyond chance (2.0%)"
