@@ -64,7 +64,7 @@ def test_a_verdict_stands_first_in_an_evaluation_and_in_its_json() -> None:
     assert evaluation.to_dict()["verdict"]["factors"][0]["codes"] == ["a"]
     frame = found.to_frame()
     assert frame["unit"].tolist() == ["factor"] * 3 + ["code"] * 3
-    assert frame.loc[1, "words"].startswith("hue is held by b: it tells ")
+    assert str(frame.loc[1, "words"]).startswith("hue is held by b: it tells ")
 
 
 def test_missing_annotations_leave_the_other_factors_as_they_are() -> None:
