@@ -33,7 +33,7 @@ def plain(metrics: Any, *, seed: int = 0, protocol: str = "review2022", **keywor
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_every_value_is_that_of_evaluate(seed: int) -> None:
-    expected = demele.evaluate(CODES, FACTORS, codes_std=STDS, options=CHEAP, seed=seed)
+    expected = demele.evaluate(CODES, FACTORS, NAMES, codes_std=STDS, options=CHEAP, seed=seed)
     found = all_at_once(seed)
     assert sorted(found.values) == sorted(NAMES)
     assert found.reasons == {}

@@ -325,26 +325,26 @@ import demele
 from demele.metrics.options import Count
 
 
-def mcc(codes, factors, *, power: Count = 1):
+def paired(codes, factors, *, power: Count = 1):
     d = codes.shape[1]
     found = np.abs(np.corrcoef(codes, factors, rowvar=False)[:d, d:]) ** power
     return demele.Native(value=found.max(axis=0).mean(), per_factor=found.max(axis=0))
 
 
 METRIC = demele.Metric(
-    "mcc", mcc, native="per factor", range=(0.0, 1.0), source="a test",
+    "paired", paired, native="per factor", range=(0.0, 1.0), source="a test",
     guards=demele.Guards(outliers="move it", bins=False, fewest_rows=50),
 )
 """
 
 
 def _installed(folder: Path, version: str = "1.2") -> Path:
-    (folder / "third_party_mcc.py").write_text(_PACKAGE)
-    about = folder / f"third_party_mcc-{version}.dist-info"
+    (folder / "third_party_paired.py").write_text(_PACKAGE)
+    about = folder / f"third_party_paired-{version}.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: third-party-mcc\nVersion: {version}\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: third-party-paired\nVersion: {version}\n")
     (about / "entry_points.txt").write_text(
-        "[demele.metrics]\nmcc = third_party_mcc:METRIC\nbroken = third_party_mcc:MISSING\n"
+        "[demele.metrics]\npaired = third_party_paired:METRIC\nbroken = third_party_paired:MISSING\n"
     )
     return folder
 
@@ -355,30 +355,34 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     get_reusable_executor().shutdown(wait=True)  # processes that run already do not know of the folder
     catalogue.CATALOGUE._entry_points_read = False
     yield tmp_path
-    sys.modules.pop("third_party_mcc", None)
+    sys.modules.pop("third_party_paired", None)
 
 
 @pytest.mark.filterwarnings("ignore:the metric 'broken'")
 def test_a_package_brings_a_metric_by_its_entry_point(installed: Path) -> None:
     one, two = (
-        demele.evaluate(CODES, FACTORS, ["mcc"], options={"mcc": {"power": 2}}, bootstrap=4, chance=3, n_jobs=n_jobs)
+        demele.evaluate(
+            CODES, FACTORS, ["paired"], options={"paired": {"power": 2}}, bootstrap=4, chance=3, n_jobs=n_jobs
+        )
         for n_jobs in (1, 2)
     )
     assert _bits(one) == _bits(two)
-    score = one["mcc"]
+    score = one["paired"]
     assert_exact(score.value, float(mean_correlation(CODES, FACTORS, power=2).value))
-    assert score.signature.context["from"] == "third-party-mcc-1.2"
+    assert score.signature.context["from"] == "third-party-paired-1.2"
     assert_exact(demele.replay(str(score.signature), CODES, FACTORS).value, score.value)
-    newer = str(score.signature).replace("mcc-1.2", "mcc-1.1")
-    with pytest.warns(DemeleWarning, match=r"made by third-party-mcc-1\.1, replayed by third-party-mcc-1\.2"):
+    newer = str(score.signature).replace("paired-1.2", "paired-1.1")
+    with pytest.warns(DemeleWarning, match=r"made by third-party-paired-1\.1, replayed by third-party-paired-1\.2"):
         demele.replay(newer, CODES, FACTORS)
-    assert demele.describe("mcc").package == "third-party-mcc-1.2"
+    assert demele.describe("paired").package == "third-party-paired-1.2"
 
 
 def test_one_that_cannot_be_loaded_is_a_warning_that_names_package_and_error(installed: Path) -> None:
-    with pytest.warns(DemeleWarning, match=r"the metric 'broken' of third-party-mcc-1\.2 could not be loaded: Attrib"):
+    with pytest.warns(
+        DemeleWarning, match=r"the metric 'broken' of third-party-paired-1\.2 could not be loaded: Attrib"
+    ):
         names = demele.metric_names()
-    assert names[-1] == "mcc"
+    assert names[-1] == "paired"
     assert "mig" in names
 
 
@@ -386,7 +390,7 @@ def test_one_that_cannot_be_loaded_is_a_warning_that_names_package_and_error(ins
 def test_without_the_package_bytes_and_signatures_say_what_to_install(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accumulator = demele.Accumulator("mcc").update(CODES, FACTORS)
+    accumulator = demele.Accumulator("paired").update(CODES, FACTORS)
     score, kept = accumulator.compute(), accumulator.to_bytes()
     assert_exact(demele.Accumulator.from_bytes(kept).compute().value, score.value)
     monkeypatch.setattr(catalogue.CATALOGUE, "_others", {})
@@ -395,7 +399,7 @@ def test_without_the_package_bytes_and_signatures_say_what_to_install(
         lambda: demele.Accumulator.from_bytes(kept),
     ):
         with pytest.raises(
-            UnknownNameError, match=r"'mcc' here; it came from third-party-mcc-1\.2: install that package"
+            UnknownNameError, match=r"'paired' here; it came from third-party-paired-1\.2: install that package"
         ):
             again()
 

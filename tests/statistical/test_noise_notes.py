@@ -1,5 +1,6 @@
 """Codes of noise that score well get a note, by every metric and every route; informative codes get none."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,8 @@ def test_every_metric_of_the_catalogue_is_guarded(metric: str) -> None:
     codes, factors = of_noise(150, 60 if wide else 8, seed=1)
     options = {"dci_boosting": {"n_trees": 20}}
     score = demele.evaluate(codes, factors, [metric], options=options if "boosting" in metric else None)[metric]
-    assert score.value <= ABOVE or marks(score) & set(NOTES), (score.value, score.notes)
+    undefined = math.isnan(score.value) and "undefined-value" in {note.code for note in score.notes}
+    assert score.value <= ABOVE or undefined or marks(score) & set(NOTES), (score.value, score.notes)
 
 
 def test_many_codes_of_which_some_tell_are_compared_with_a_shuffle() -> None:

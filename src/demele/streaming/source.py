@@ -354,7 +354,7 @@ def accumulated_metrics(frame: Frame) -> tuple[str, ...]:
     --------
     >>> from demele import Frame
     >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"size": (0.0, 1.0)}))
-    ('sap', 'irs')
+    ('sap', 'irs', 'mcc')
     >>> accumulated_metrics(Frame.fixed([(-4, 4)], {"shape": ["disc", "square"]}))
     ('irs',)
     """

@@ -122,7 +122,7 @@ def mcc(
     Examples
     --------
     >>> import numpy as np, demele
-    >>> factors = np.array([(a, b) for a in range(4) for b in range(4)], dtype=float)
+    >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
     >>> rotated = np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]])
     >>> round(demele.mcc(rotated, factors, kinds="continuous").value, 6)
     0.707107
