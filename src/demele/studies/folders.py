@@ -1,10 +1,40 @@
 """The folder of a study."""
 
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from demele.core.errors import InputError, OutputError
+from demele.core.errors import InputError, InputTypeError, OutputError
 
-__all__ = ["study_folder"]
+__all__ = ["study_folder", "working_folder"]
+
+
+@contextmanager
+def working_folder(store: Any, rows: str, *, prefix: str) -> Iterator[Path]:
+    """Yield the folder that a study works in: the one that keeps it, or one that is gone afterwards.
+
+    Parameters
+    ----------
+    store : str, Path or None
+    rows : str
+        See :func:`study_folder`.
+    prefix : str
+        Of the name of a folder that is gone afterwards.
+
+    Raises
+    ------
+    InputError, InputTypeError, OutputError
+    """
+    if store is None:
+        with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+            yield Path(folder)
+        return
+    if not isinstance(store, str | os.PathLike):
+        raise InputTypeError("store", f"expected the path of a folder, got {store!r}")
+    yield study_folder(Path(store), rows)
 
 
 def study_folder(folder: Path, rows: str) -> Path:

@@ -2,21 +2,18 @@
 
 import contextlib
 import inspect
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from demele.core.errors import InputTypeError
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Sweep
 from demele.studies.files import FILE, ROWS, RUNS, study_file
-from demele.studies.folders import study_folder
+from demele.studies.folders import working_folder
 from demele.studies.planning import MOST_ROWS, StudyPlan, checked_plan
 from demele.studies.scoring import worked
 from demele.studies.study import Study
@@ -188,13 +185,8 @@ def run_plan(
     ------
     InputError, OutputError
     """
-    if store is not None and not isinstance(store, str | os.PathLike):
-        raise InputTypeError("store", f"expected the path of a folder, got {store!r}")
     with contextlib.ExitStack() as opened:
-        if store is None:
-            folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="demele-study-")))
-        else:
-            folder = study_folder(Path(store), ROWS)
+        folder = opened.enter_context(working_folder(store, ROWS, prefix="demele-study-"))
         path = None if store is None else folder / ROWS
         sweep = opened.enter_context(
             Sweep(plan.identity, store=path, n_jobs=n_jobs, executor=executor, progress=progress)

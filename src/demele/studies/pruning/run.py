@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-from demele.core.errors import InputTypeError
 from demele.core.outputs import write_whole
 from demele.data.images import ImageSet
 from demele.runtime.progress import Report
 from demele.runtime.sweep import Sweep
-from demele.studies.folders import study_folder
+from demele.studies.folders import working_folder
 from demele.studies.pruning.configurations import PruningConfiguration
 from demele.studies.pruning.decisions import decided
 from demele.studies.pruning.files import FILE, ROWS, header, study_of
@@ -110,13 +107,8 @@ def run_pruning_plan(
     ------
     InputError, OutputError
     """
-    if store is not None and not isinstance(store, str | os.PathLike):
-        raise InputTypeError("store", f"expected the path of a folder, got {store!r}")
     with contextlib.ExitStack() as opened:
-        if store is None:
-            folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="demele-pruning-")))
-        else:
-            folder = study_folder(Path(store), ROWS)
+        folder = opened.enter_context(working_folder(store, ROWS, prefix="demele-pruning-"))
         rows = folder / ROWS
         sweep = opened.enter_context(
             Sweep(plan.identity, store=rows, n_jobs=n_jobs, executor=executor, progress=progress)
