@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from demele.cli.options import command, given, names_in, option, told_by
 from demele.cli.output import as_text, emit, format_of, log, say_written, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
+from demele.cli.study_show import asked_for
 from demele.cli.targets import check_folder, check_targets
-from demele.core.errors import InputError
 
 if TYPE_CHECKING:
     from demele.studies import PruningStudy
@@ -129,17 +129,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _show(arguments: argparse.Namespace) -> None:
     from demele import studies
 
-    if arguments.demo:
-        if arguments.study is not None:
-            raise InputError(f"STUDY: {arguments.study} is given beside --demo; one of them")
-        check_targets(arguments, ("report", "output"))
-        found = studies.pruning_demo()
-    elif arguments.study is None:
-        raise InputError("STUDY: expected the folder of a study; --demo shows the one that comes with demele")
-    else:
-        check_targets(arguments, ("report", "output"), [arguments.study])
-        found = studies.load_pruning(arguments.study)
-    _print(found, arguments)
+    _print(asked_for(arguments, studies.pruning_demo, studies.load_pruning), arguments)
 
 
 def _print(found: "PruningStudy", arguments: argparse.Namespace) -> None:

@@ -1,8 +1,9 @@
 """``demele study show``: what a study has found so far, or the one that comes with demele."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from demele.cli.options import command, option, told_by
 from demele.cli.output import as_text, emit, format_of, say_written
@@ -11,6 +12,8 @@ from demele.core.errors import InputError
 
 if TYPE_CHECKING:
     from demele.studies import Study
+
+Found = TypeVar("Found")
 
 _DESCRIPTION = """\
 Show what a study has found: which metrics agree about its models, beside what is in print; how stable each ranking is;
@@ -43,17 +46,20 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from demele import studies
 
+    print_study(asked_for(arguments, studies.demo, studies.load), arguments)
+
+
+def asked_for(arguments: argparse.Namespace, demo: Callable[[], Found], load: Callable[[Path], Found]) -> Found:
+    """Return the study that comes with demele, or that of STUDY, once what is to be written could be."""
     if arguments.demo:
         if arguments.study is not None:
             raise InputError(f"STUDY: {arguments.study} is given beside --demo; one of them")
         check_targets(arguments, ("report", "output"))
-        study = studies.demo()
-    elif arguments.study is None:
+        return demo()
+    if arguments.study is None:
         raise InputError("STUDY: expected the folder of a study; --demo shows the one that comes with demele")
-    else:
-        check_targets(arguments, ("report", "output"), [arguments.study])
-        study = studies.load(arguments.study)
-    print_study(study, arguments)
+    check_targets(arguments, ("report", "output"), [arguments.study])
+    return load(arguments.study)
 
 
 def print_study(found: "Study", arguments: argparse.Namespace) -> None:
