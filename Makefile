@@ -56,7 +56,7 @@ $(OLDEST)/bin/python:
 	$(PYTHON) -m venv $(OLDEST) || { rm -rf $(OLDEST); exit 1; }
 
 OLDEST_INSTALL = $(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt
-OLDEST_TOOLS = hypothesis krippendorff packaging polars pytest pytest-xdist statsmodels
+OLDEST_TOOLS = hypothesis krippendorff packaging polars pytest pytest-timeout pytest-xdist statsmodels
 
 $(OLDEST)/.short: pyproject.toml constraints-oldest.txt | $(OLDEST)/bin/python
 	$(OLDEST_INSTALL) --editable '.[parquet,cleaning,pictures,dask]' $(OLDEST_TOOLS)
