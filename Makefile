@@ -87,7 +87,7 @@ format: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-names: $(VENV)/.dev  ## Write the names of metrics into demele/__init__.py and the API page
+names: $(VENV)/.dev  ## Write the names of metrics into demele/__init__.py and the page of the metrics
 	$(BIN)/python -m tools.names
 
 docs: $(VENV)/.dev

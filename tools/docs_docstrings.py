@@ -100,9 +100,10 @@ def to_markdown(text: str, documented: frozenset[str]) -> str:
 
 @functools.cache
 def documented_names() -> frozenset[str]:
-    """Return the names that have an entry on the page of the Python interface."""
-    page = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
-    return frozenset(re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE))
+    """Return the names that have an entry on the pages of the Python interface."""
+    pages = sorted((Path(__file__).parents[1] / "docs" / "reference" / "python").glob("*.md"))
+    entries = (re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE) for page in pages)
+    return frozenset(name for names in entries for name in names)
 
 
 class Docstrings(griffe.Extension):

@@ -2,7 +2,7 @@
 
 ``from demele import mig`` must be seen without running anything, so that names cannot be found out when they are asked
 for. Three blocks of ``demele/__init__.py`` are written from the files of metrics: imports under TYPE_CHECKING, the
-homes and ``__all__``; and so are the entries of the API page.
+homes and ``__all__``; and so are the entries of the page of the metrics.
 """
 
 import re
@@ -15,7 +15,7 @@ from demele.metrics.catalogue import CATALOGUE
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "demele" / "__init__.py"
 _HOME = r'    "demele\.metrics\.(?:information|predictor|intervention)\.\w+": "\w+",\n'
-PAGE = ROOT / "docs" / "reference" / "api.md"
+PAGE = ROOT / "docs" / "reference" / "python" / "metrics.md"
 
 
 def homes() -> dict[str, str]:
@@ -53,7 +53,7 @@ def _inserted(text: str, line: str, like: str) -> str:
 
 
 def with_entries(page: str) -> str:
-    """Return the API page with an entry for each metric."""
+    """Return the page of the metrics with an entry for each metric."""
     for name in homes():
         entry = f"::: demele.{name}\n"
         if entry not in page:

@@ -14,6 +14,7 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
 from tools import (
     docs_agreement,
+    docs_api,
     docs_bench,
     docs_comparison_methods,
     docs_comparisons,
@@ -89,16 +90,22 @@ def test_included_files_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in demele.__all__ if name not in ROOMS])
 def test_public_names_are_documented(name: str) -> None:
-    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    page = docs_api.text_of_pages()
     assert re.search(rf"^::: demele\.{name}$", page, re.MULTILINE) or f"`demele.{name}`" in page
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_names_of_public_rooms_are_documented(room: str) -> None:
-    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    page = docs_api.text_of_pages()
     for name in getattr(demele, room).__all__:
         entries = re.findall(rf"^::: demele\.{room}\.(?:{name.lower()}\.)?{name}$", page, re.MULTILINE)
         assert len(entries) == 1 or (not entries and f"`demele.{room}.{name}`" in page), name
+
+
+def test_the_list_of_names_leads_to_each_entry_once() -> None:
+    listed = re.findall(r"^\| \[`[^`]+`\]\[([^\]]+)\] \| \S", docs_api.index(DOCS), re.MULTILINE)
+    assert sorted(listed) == sorted(docs_docstrings.documented_names())
+    assert len(listed) == len(set(listed)) > 200
 
 
 def test_documented_names_exist() -> None:
