@@ -1,9 +1,11 @@
 """Processes that work for this one: lost ones are told, and none outlives the process that asked, however it ends."""
 
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +19,7 @@ import pytest
 
 import demele
 from demele.runtime.dask import mapped, reduced
+from demele.runtime.processes import SettledBackend
 from demele.runtime.work import completed, ordered
 from demele.runtime.workers import lost_workers_told
 
@@ -32,6 +35,7 @@ from sklearn.dummy import DummyClassifier
 
 from demele.evaluation import repeated_scores
 from demele.runtime.dask import mapped, reduced
+from demele.runtime.processes import SettledBackend
 from demele.runtime.work import completed, ordered
 
 what, folder = sys.argv[1], Path(sys.argv[2])
@@ -136,6 +140,40 @@ def test_workers_end_when_their_parent_is_interrupted(program: Any, tmp_path: Pa
     wait_until(lambda: not any(map(runs, workers)))
 
 
+# Some that are replaced or ended --------------------------------------------------------------------------------------
+
+
+def grows(place: int) -> int:
+    from joblib.externals.loky import process_executor
+
+    process_executor._MAX_MEMORY_LEAK_SIZE, process_executor._MEMORY_LEAK_CHECK_DELAY = -(10**9), 0.0
+    return place
+
+
+def test_workers_whose_memory_has_grown_are_replaced() -> None:
+    pytest.importorskip("psutil")  # without it joblib does not ask how much there is
+    # warnings are errors here: joblib's, raised where all results arrive, would let this wait for ever
+    assert sorted(completed(grows, range(8), n_jobs=2)) == list(range(8))
+
+
+def test_workers_are_ended_when_nothing_is_on_its_way_to_them() -> None:
+    on_their_way: queue.Queue[int] = queue.Queue()
+    on_their_way.put(3)
+    left_at_the_end = []
+
+    def terminate(kill_workers: bool) -> None:
+        left_at_the_end.append((kill_workers, on_their_way.qsize()))
+
+    backend = SettledBackend()
+    backend.parallel = SimpleNamespace(_lock=threading.RLock())
+    backend._workers = SimpleNamespace(_work_ids=on_their_way, terminate=terminate)
+    taken = threading.Timer(0.05, on_their_way.get)
+    taken.start()
+    backend.abort_everything(ensure_ready=False)
+    taken.join()
+    assert left_at_the_end == [(True, 0)]
+
+
 # One that is lost ----------------------------------------------------------------------------------------------------
 
 
@@ -181,8 +219,6 @@ def test_an_executor_stays_its_owners() -> None:
 
 
 def watching() -> bool:
-    import threading
-
     return any(thread.name == "demele-parent" for thread in threading.enumerate())
 
 

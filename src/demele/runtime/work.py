@@ -53,10 +53,12 @@ def completed(
     elif n_jobs == 1:
         yield from map(function, items)
     else:
-        from joblib import Parallel, delayed
+        from joblib import delayed
+
+        from demele.runtime.processes import parallel
 
         # one at a time: of a batch, what is finished would be lost with a kill until all of it is
-        workers = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        workers = parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         watched = delayed(Watched(function))
         yield from _closed(workers(watched(item) for item in items))
 
@@ -94,10 +96,12 @@ def ordered(
         for arguments in calls:
             yield function(*arguments)
         return
-    from joblib import Parallel, delayed
+    from joblib import delayed
+
+    from demele.runtime.processes import parallel
 
     watched = delayed(Watched(function))
-    yield from _closed(Parallel(n_jobs=n_jobs, return_as="generator")(watched(*arguments) for arguments in calls))
+    yield from _closed(parallel(n_jobs=n_jobs, return_as="generator")(watched(*arguments) for arguments in calls))
 
 
 def _closed(results: Generator[Result, None, None]) -> Generator[Result, None, None]:
