@@ -19,7 +19,7 @@ import pytest
 
 import demele
 from demele.runtime.dask import mapped, reduced
-from demele.runtime.processes import SettledBackend
+from demele.runtime.processes import settled_backend
 from demele.runtime.work import completed, ordered
 from demele.runtime.workers import lost_workers_told
 
@@ -35,7 +35,7 @@ from sklearn.dummy import DummyClassifier
 
 from demele.evaluation import repeated_scores
 from demele.runtime.dask import mapped, reduced
-from demele.runtime.processes import SettledBackend
+from demele.runtime.processes import settled_backend
 from demele.runtime.work import completed, ordered
 
 what, folder = sys.argv[1], Path(sys.argv[2])
@@ -164,7 +164,7 @@ def test_workers_are_ended_when_nothing_is_on_its_way_to_them() -> None:
     def terminate(kill_workers: bool) -> None:
         left_at_the_end.append((kill_workers, on_their_way.qsize()))
 
-    backend = SettledBackend()
+    backend = settled_backend()()
     backend.parallel = SimpleNamespace(_lock=threading.RLock())
     backend._workers = SimpleNamespace(_work_ids=on_their_way, terminate=terminate)
     taken = threading.Timer(0.05, on_their_way.get)

@@ -6,6 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
 from typing import Any, TypeVar
 
+from demele.runtime.processes import parallel
 from demele.runtime.workers import Watched, lost_workers_told
 
 Item = TypeVar("Item")
@@ -55,8 +56,6 @@ def completed(
     else:
         from joblib import delayed
 
-        from demele.runtime.processes import parallel
-
         # one at a time: of a batch, what is finished would be lost with a kill until all of it is
         workers = parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         watched = delayed(Watched(function))
@@ -97,8 +96,6 @@ def ordered(
             yield function(*arguments)
         return
     from joblib import delayed
-
-    from demele.runtime.processes import parallel
 
     watched = delayed(Watched(function))
     yield from _closed(parallel(n_jobs=n_jobs, return_as="generator")(watched(*arguments) for arguments in calls))
