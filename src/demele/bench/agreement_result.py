@@ -22,6 +22,7 @@ from demele.bench.rank_correlation import LEAST_FOR_INTERVALS, clear_line, colum
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.names import suggestion
 from demele.core.results import Note
+from demele.core.shown import SaidTable
 from demele.core.written import Published, plain
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Agreement(Published):
+class Agreement(Published, SaidTable):
     """How far metrics agree on the order of configurations.
 
     Attributes
@@ -222,6 +223,7 @@ class Agreement(Published):
     """
 
     _page = "agreement"
+    _kind = "agreement"
 
     metrics: tuple[str, ...]
     matrices: Mapping[str, RankMatrix]

@@ -52,6 +52,23 @@ def for_paper(what: str, contents: Sequence[Mapping[str, Any]], **options: Any) 
     return text
 
 
+#: What shows results in a notebook, and says them in words: by their kind.
+CARD = "demele.report.cards:card"
+WORDS = "demele.report.said:sentences_of"
+
+
+def card(kind: str, *contents: Any) -> str:
+    """Return a result as HTML for a notebook: at most a screen of it."""
+    shown = _found(CARD)(kind, *contents)
+    return str(shown)
+
+
+def words(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what is said of a result, a sentence each."""
+    said: tuple[str, ...] = _found(WORDS)(kind, content)
+    return said
+
+
 #: What scores data that are read a piece at a time.
 IN_PIECES = "demele.scoring.pieces:scores_in_pieces"
 

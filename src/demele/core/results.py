@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import UnknownNameError
 from demele.core.publish import publish
 from demele.core.sentences import sentence
+from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.verdict import RepresentationVerdict
 from demele.core.written import ForPapers, Written, plain
@@ -104,7 +105,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Score(ForPapers):
+class Score(ForPapers, Shown):
     """One metric of one representation, with everything that is known about the number.
 
     Attributes
@@ -131,6 +132,8 @@ class Score(ForPapers):
     details : mapping
         Further quantities of the metric (settings chosen by validation, raw values).
     """
+
+    _kind = "score"
 
     metric: str
     value: float
@@ -347,13 +350,15 @@ class ScoresByName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation(Written, ForPapers, ScoresByName):
+class Evaluation(Written, ForPapers, Shown, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
     and why. ``verdict`` says in words which code holds which factor: ``print(evaluation.verdict)``. Of data
     that are read a piece at a time it is about a sample; None where there are no rows, as in a stream.
     """
+
+    _kind = "evaluation"
 
     scores: tuple[Score, ...]
     left_out: tuple[LeftOut, ...]

@@ -13,6 +13,7 @@ from demele.core.errors import InputTypeError, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.publish import publish
 from demele.core.results import Evaluation, Score
+from demele.core.shown import Tabled
 from demele.core.written import Written, plain
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 # Evaluations compare by identity, and so do curves of them.
 @dataclass(frozen=True, slots=True, init=False, eq=False)
-class ScoreCurve(Written):
+class ScoreCurve(Written, Tabled):
     """The evaluations of a model in training, in order.
 
     The callbacks of Lightning and Keras have one; from a loop of your own, make it of what you collected.

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from demele.core.publish import card
 from demele.core.written import plain
 
 if TYPE_CHECKING:
@@ -166,6 +167,9 @@ class RepresentationVerdict:
             "n": self.n,
             "bins": self.bins,
         }
+
+    def _repr_html_(self) -> str:
+        return card("table", str(self), self.to_frame().drop(columns="words"))
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *(f"  {words}" for words in self.sentences)])

@@ -12,6 +12,7 @@ from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, read_labelled, read_labels, read_models, shown, vocabulary
 from demele.core.results import Interval, Note
+from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
 from demele.core.version import __version__
@@ -75,7 +76,7 @@ class PseudoModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PseudoEvaluation(Written):
+class PseudoEvaluation(Written, Tabled):
     """Classifiers judged by the votes of each other.
 
     Attributes

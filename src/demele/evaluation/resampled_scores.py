@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.results import Interval, Note
+from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.written import plain
 from demele.evaluation.results import Verdict
@@ -26,7 +27,7 @@ Better = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ResampledScores:
+class ResampledScores(Tabled):
     """The scores of one estimator, trained and tested again and again on parts of the same data.
 
     Attributes

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from demele.core.results import Interval, Note
+from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.written import ForPapers, Published, plain
 
@@ -106,7 +107,7 @@ class ExpertBreakdown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Decision(Published, ForPapers):
+class Decision(Published, ForPapers, Shown):
     """What a comparison says, and on what it rests.
 
     Attributes
@@ -137,6 +138,7 @@ class Decision(Published, ForPapers):
     """
 
     _page = "decision"
+    _kind = "decision"
 
     verdict: Verdict
     difference: float

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.results import FactorSummary, LeftOut, Note, Score, ScoresByName
+from demele.core.shown import SaidTable
 from demele.core.written import as_json, plain
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class TopCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SparseEvaluation(ScoresByName):
+class SparseEvaluation(SaidTable, ScoresByName):
     """The scores of sparse codes, and which codes hold which factor.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
@@ -84,6 +85,8 @@ class SparseEvaluation(ScoresByName):
     screened : tuple of str
         The codes that predictors were fitted on; empty if none were.
     """
+
+    _kind = "sparse evaluation"
 
     scores: tuple[Score, ...]
     left_out: tuple[LeftOut, ...]

@@ -1,7 +1,7 @@
 """Square tables of classes by classes: read, ordered, shown."""
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError
 from demele.core.labelled import Vocabulary, shown, vocabulary
+from demele.core.shown import Tabled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 SUM_TOLERANCE = 1e-6
 
 
-class SquareTable(ABC):
+class SquareTable(Tabled):
     """What transition matrices and counts share: classes, which may have names, on both axes."""
 
     __slots__ = ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.core.publish import publish
+from demele.core.publish import card, publish
 from demele.core.results import Evaluation, Note
 from demele.core.written import Written, plain
 
@@ -238,6 +238,9 @@ class Examination(Written):
         """
         written: tuple[Path, ...] = publish("pictures of a model", self.to_content(), folder, formats=formats)
         return written
+
+    def _repr_html_(self) -> str:
+        return card("table", repr(self), self.codes)
 
     def __repr__(self) -> str:
         used = f"{int(self.codes['active'].sum())} of {len(self.codes)} codes in use"

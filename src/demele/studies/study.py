@@ -10,6 +10,7 @@ from demele.bench.agreement import agreement
 from demele.bench.agreement_result import Agreement
 from demele.core.errors import NotEnoughData
 from demele.core.outputs import write_whole
+from demele.core.shown import SaidTable
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.core.written import Published, plain
@@ -25,7 +26,7 @@ __all__ = ["Study"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Study(Published):
+class Study(Published, SaidTable):
     """A family of trained models with their scores.
 
     Attributes
@@ -49,6 +50,7 @@ class Study(Published):
     """
 
     _page = "study"
+    _kind = "study"
 
     settings: Mapping[str, Any]
     models: tuple[TrainedModel, ...]

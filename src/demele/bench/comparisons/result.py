@@ -14,6 +14,7 @@ from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.publish import publish
 from demele.core.results import Note
+from demele.core.shown import Tabled
 from demele.core.written import Published, plain
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class MethodComparison(Published):
+class MethodComparison(Published, Tabled):
     """What comparison methods decided about all ordered pairs of classifiers, and how often that was right.
 
     Attributes

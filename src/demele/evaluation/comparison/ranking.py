@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import shown
 from demele.core.results import Note
+from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.written import ForPapers, Published, plain
 from demele.evaluation.comparison.decided import decision
@@ -71,7 +72,7 @@ def _single(outcomes: Outcomes, pair: int) -> Outcomes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ranking(Published, ForPapers):
+class Ranking(Published, ForPapers, Shown):
     """Several classifiers in the order of their estimates, and what of that order is shown.
 
     Attributes
@@ -99,6 +100,7 @@ class Ranking(Published, ForPapers):
     """
 
     _page = "ranking"
+    _kind = "ranking"
 
     names: tuple[str, ...]
     estimates: tuple[Estimate, ...]

@@ -12,6 +12,7 @@ from demele.core.errors import UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.publish import publish
 from demele.core.results import Interval, Note
+from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.written import Published, plain
 from demele.evaluation.results import Estimate
@@ -125,7 +126,7 @@ class MapDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PerturbationTest(Published):
+class PerturbationTest(Published, SaidTable):
     """Whether explanations hold, and where they do not.
 
     ``found["gradient"]`` is what was found of one map; a test of a single one also iterates over it.
@@ -150,6 +151,7 @@ class PerturbationTest(Published):
     """
 
     _page = "perturbation test"
+    _kind = "perturbation test"
 
     maps: tuple[MapResult, ...]
     pairs: tuple[MapDifference, ...]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.errors import UnknownNameError
 from demele.core.labelled import shown
 from demele.core.results import Note
+from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.written import ForPapers, Published, plain
 from demele.evaluation.measures.confusion import ConfusionCounts
@@ -20,7 +21,7 @@ MAX_REPORTED_CLASSES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Assessment(Published, ForPapers):
+class Assessment(Published, ForPapers, Shown):
     """Every measure of one classifier, with its interval, the bias that wrong labels may cause, and what follows.
 
     ``assessment["accuracy"]`` and ``assessment["precision", "cat"]`` are single estimates; averages are asked for as
@@ -44,6 +45,7 @@ class Assessment(Published, ForPapers):
     """
 
     _page = "assessment"
+    _kind = "assessment"
 
     estimates: tuple[Estimate, ...]
     n: int

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.labelled import Indices, read_labelled, vocabulary
+from demele.core.shown import Tabled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ConfusionCounts:
+class ConfusionCounts(Tabled):
     """How often each class was predicted for each class: counts that add up over batches of instances.
 
     Parameters

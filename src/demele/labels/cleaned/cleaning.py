@@ -12,6 +12,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import read_labels, shown, vocabulary
 from demele.core.results import Note
 from demele.core.seeds import checked_seed, rng_for
+from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.table_columns import as_column, check_same_order
 from demele.core.written import Written, plain
@@ -29,7 +30,7 @@ class CleanedLabels(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
-class Cleaning(Written):
+class Cleaning(Written, SaidTable):
     """Which labels a cleaning holds for wrong, and what it puts in their place.
 
     Parameters
@@ -62,6 +63,8 @@ class Cleaning(Written):
     >>> cleaning.kept(["cat", "cat", "dog"])
     CleanedLabels(labels=array(['cat', 'dog'], dtype=object), rows=array([0, 2]))
     """
+
+    _kind = "cleaning"
 
     suspect: NDArray[np.bool_]
     suggested: NDArray[Any] | None
@@ -222,6 +225,9 @@ class Cleaning(Written):
             columns["score"] = self.score
         frame = pd.DataFrame(columns)
         return frame[self.suspect] if only_suspects else frame
+
+    def _rows_shown(self) -> "pd.DataFrame":
+        return self.to_frame(only_suspects=True)
 
     def worst(self, n: int = 20, *, y: object = None) -> "pd.DataFrame":
         """Return the n labels to look at first: suspects by score, then the other labels by score.

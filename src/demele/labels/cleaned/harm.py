@@ -14,6 +14,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
+from demele.core.shown import Tabled
 from demele.core.table_columns import check_same_order
 from demele.core.written import Written, plain
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
@@ -98,7 +99,7 @@ class ClassHarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Harm(Written):
+class Harm(Written, Tabled):
     """What a cleaning costs each class.
 
     Attributes

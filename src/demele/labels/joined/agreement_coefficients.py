@@ -17,6 +17,7 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, Unknow
 from demele.core.labelled import plain_text, shown
 from demele.core.results import Interval, Note
 from demele.core.sentences import setting
+from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.core.written import Written, plain
@@ -39,7 +40,7 @@ MOST_PAIRS_WRITTEN = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Agreement(Written):
+class Agreement(Written, SaidTable):
     """How far annotators agree about the same items.
 
     Attributes
@@ -73,6 +74,8 @@ class Agreement(Written):
     notes : tuple of Note
         What is undefined, what was chosen, and what a reader must know.
     """
+
+    _kind = "annotators"
 
     raw: float
     cohen: float
@@ -138,6 +141,9 @@ class Agreement(Written):
             }
         )
         return data
+
+    def _said_of(self) -> dict[str, Any]:
+        return {"n_annotators": self.n_annotators, "n_items": self.n_items}
 
     def _square(self, column: str, empty: float) -> "pd.DataFrame":
         import pandas as pd

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.labelled import Indices, Vocabulary, plain_text, read_labels, shown
 from demele.core.results import Interval, Note
+from demele.core.shown import SaidTable
 from demele.core.signature import Signature
 from demele.core.written import Written, plain
 from demele.noise.transition import TransitionMatrix
@@ -72,7 +73,7 @@ class Profiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Consensus(Written):
+class Consensus(Written, SaidTable):
     """Labels that several annotators give together, and how they came about.
 
     Attributes
@@ -104,6 +105,8 @@ class Consensus(Written):
         Credible intervals, where the method has them: ``"proportions"`` (K of them), ``"accuracy"`` (one per
         annotator).
     """
+
+    _kind = "consensus"
 
     labels: NDArray[Any]
     probabilities: Floats
@@ -226,20 +229,25 @@ class Consensus(Written):
             columns |= {"accuracy_low": [one.low for one in limits], "accuracy_high": [one.high for one in limits]}
         return pd.DataFrame(columns)
 
+    def _said_of(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "n_items": len(self.items),
+            "n_answers": int(self.n_answers.sum()),
+            "iterations": self.iterations,
+            "converged": self.converged,
+            "unlike_majority": int(np.count_nonzero(self.labels != self.majority)),
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the probabilities of each item, as plain values that JSON can hold."""
         data: dict[str, Any] = plain(
             {
                 "kind": "consensus",
-                "method": self.method,
+                **self._said_of(),
                 "classes": self.classes,
-                "n_items": len(self.items),
-                "n_answers": int(self.n_answers.sum()),
                 "proportions": self.proportions.tolist(),
                 "log_likelihood": self.log_likelihood,
-                "iterations": self.iterations,
-                "converged": self.converged,
-                "unlike_majority": int(np.count_nonzero(self.labels != self.majority)),
                 "items": self.to_frame().to_dict(orient="records"),
                 "annotators": self.annotator_frame().to_dict(orient="records"),
                 "intervals": {

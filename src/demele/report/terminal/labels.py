@@ -1,28 +1,17 @@
 """Verdicts on classifiers in a terminal, in the sentences of their pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from demele.report.sentences import (
-    assessment_headline,
-    bears_sentence,
-    by_class,
-    decision_headline,
-    estimate_sentence,
-    expert_sentence,
-    prospect_sentence,
-    ranking_headline,
-)
+from demele.report.said import digits_of, sentences_of, typed_percent, typed_span
+from demele.report.sentences import by_class
 from demele.report.terminal.sheet import Sheet, Words, clipped
-from demele.report.words import digits_for, points, points_range, span_of
 
 __all__ = ["assessment_table", "decision_table", "ranking_table"]
 
 Content = Mapping[str, Any]
 
-#: Signs of the page as they are typed: every terminal has these, and a number that is copied is one to programs.
-_TYPED = {ord("\N{MINUS SIGN}"): "-", ord("\N{EN DASH}"): "-"}
 #: Classes of an assessment shown in a table, worst first.
 _MOST_CLASSES = 20
 _CLASS_MEASURES = ("precision", "recall", "f1")
@@ -38,13 +27,13 @@ _KINDS = {
 def assessment_table(content: Content, *, name: str, output: Path | None = None, words: Words = str) -> str:
     """Write an assessment: what holds for all classes, then class by class, worst F1 first."""
     sheet = Sheet(output)
-    _headline(sheet, assessment_headline(content))
+    _headline(sheet, sentences_of("assessment", content)[0])
     sheet.line(
         f"{name}: {content['n']:,} rows, {len(content['classes'])} classes, level {content['level']:g}; percent", "dim"
     )
     sheet.blank()
     every, found = by_class(content)
-    digits = _digits(item["interval"] for item in every)
+    digits = digits_of(item["interval"] for item in every)
     bounded = any(item["bias"] is not None for item in every)
     corrected = any(item["corrected"] is not None for item in every)
     heads = ["measure", "apparent", "interval"]
@@ -53,7 +42,7 @@ def assessment_table(content: Content, *, name: str, output: Path | None = None,
     for item in every:
         cells = [_what(item), *_estimate(item, digits)]
         cells += [_bias(item["bias"], digits)] if bounded else []
-        rows.append([*cells, *([_span(item["corrected"], digits)] if corrected else [])])
+        rows.append([*cells, *([typed_span(item["corrected"], digits)] if corrected else [])])
     sheet.table(heads, rows, numbers=len(heads) - 1)
     if bounded:
         sheet.wrapped("bias: apparent minus right, in points; a range if it is only bounded", "dim")
@@ -72,7 +61,9 @@ def _classes(sheet: Sheet, found: Mapping[Any, Mapping[str, Content]], *, correc
     for of in order[:_MOST_CLASSES]:
         items = found[of]
         cells = [clipped(of, 12), f"{items['recall']['trials'] or 0:,.0f}"]
-        cells += [f"{_percent(items[m]['value'], 1)} {_span(items[m][kind], 1)}".rstrip() for m in _CLASS_MEASURES]
+        cells += [
+            f"{typed_percent(items[m]['value'], 1)} {typed_span(items[m][kind], 1)}".rstrip() for m in _CLASS_MEASURES
+        ]
         rows.append(cells)
     sheet.table(["class", "labelled", "precision", "recall", "F1"], rows, numbers=4)
     kinds = {items[m][kind]["kind"] for items in found.values() for m in _CLASS_MEASURES if items[m][kind]}
@@ -87,30 +78,22 @@ def _classes(sheet: Sheet, found: Mapping[Any, Mapping[str, Content]], *, correc
 def decision_table(content: Content, *, output: Path | None = None, words: Words = str) -> str:
     """Write a decision: the verdict in a sentence, the two estimates, what it rests on."""
     sheet = Sheet(output)
-    _headline(sheet, decision_headline(content))
+    headline, *sentences = sentences_of("decision", content)
+    _headline(sheet, headline)
     roles = ("established", "candidate")
     sides = [content[role] for role in roles]
-    digits = _digits([*(item["interval"] for item in sides), content["interval"]])
+    digits = digits_of([*(item["interval"] for item in sides), content["interval"]])
     corrected = any(item["corrected"] is not None for item in sides)
     rows = []
     for role, name, item in zip(roles, content["names"], sides, strict=True):
         told = clipped(name, 28)
         cells = [f"{told} ({role})" if name != role else told, *_estimate(item, digits)]
-        rows.append([*cells, *([_span(item["corrected"], digits)] if corrected else [])])
+        rows.append([*cells, *([typed_span(item["corrected"], digits)] if corrected else [])])
     heads = [_what(sides[0]), "apparent", "interval", *(["on right labels"] if corrected else [])]
     sheet.table(heads, rows, numbers=len(heads) - 1)
     sheet.blank()
-    difference = "undefined"
-    if content["difference"] is not None:
-        span = _span(content["interval"], digits, sign=True)
-        difference = f"{_percent(content['difference'], digits, sign=True)} {span}".rstrip() + " points"
-    sheet.wrapped(f"difference: {difference}, candidate minus established")
-    for sentence in (estimate_sentence(content), _disagreements(content)):
+    for sentence in sentences:
         sheet.wrapped(sentence)
-    for sentence in (bears_sentence(content), expert_sentence(content)):
-        sheet.wrapped(_typed(sentence))
-    if content["verdict"] == "undecided" and prospect_sentence(content):
-        sheet.wrapped(f"a random audit (demele audit): {_typed(prospect_sentence(content))}")
     # The p-value is of the one claim; beside the verdict on the other it would only confuse.
     has_p = content["p_value"] is not None and content["verdict"] != "established"
     p_value = f", p = {content['p_value']:.3g} one-sided" if has_p else ""
@@ -119,27 +102,15 @@ def decision_table(content: Content, *, output: Path | None = None, words: Words
     return sheet.text()
 
 
-def _disagreements(content: Content) -> str:
-    details = content["details"]
-    if "label_says_candidate" not in details:
-        return ""
-    established, candidate = content["names"]
-    won, lost, neither = (details[f"label_says_{who}"] for who in ("candidate", "established", "neither"))
-    return (
-        f"they disagree on {won + lost + neither:,} of {content['n']:,} rows: the label agrees with {candidate} on "
-        f"{won:,}, with {established} on {lost:,}, with neither on {neither:,}"
-    )
-
-
 def ranking_table(content: Content, *, output: Path | None = None, words: Words = str) -> str:
     """Write a ranking: each model with the ranks that the labels leave open."""
     sheet = Sheet(output)
     if content["title"] is not None:
         sheet.wrapped(content["title"], "dim")
-    _headline(sheet, ranking_headline(content))
+    _headline(sheet, sentences_of("ranking", content)[0])
     shown = content["models"]
     won, held = (_won(content[kind]) for kind in ("pairs", "reference"))
-    digits = _digits(model["interval"] for model in shown)
+    digits = digits_of(model["interval"] for model in shown)
     led = all(model.get("lead") is not None for model in shown)
     rows = []
     for model in shown:
@@ -177,13 +148,8 @@ def _won(pairs: Sequence[Content] | None) -> dict[str, int] | None:
 
 def _headline(sheet: Sheet, sentence: str) -> None:
     """Print the sentence that the HTML page begins with."""
-    sheet.wrapped(_typed(sentence), "bold", indent="")
+    sheet.wrapped(sentence, "bold", indent="")
     sheet.blank()
-
-
-def _typed(sentence: str) -> str:
-    """Return a sentence with minus signs as tables have them."""
-    return sentence.replace("\N{MINUS SIGN}", "-")
 
 
 def _footnotes(sheet: Sheet, content: Content, words: Words) -> None:
@@ -201,25 +167,16 @@ def _what(item: Content) -> str:
     return measure if item["of"] is None else f"{measure} {item['of']}"
 
 
-def _digits(intervals: Iterable[Content | None]) -> int:
-    """Return how many decimals of a percent are worth showing, for the narrowest of some intervals."""
-    return min(2, max((digits_for(span_of(interval)) for interval in intervals), default=1))
-
-
 def _estimate(item: Content, digits: int) -> list[str]:
-    return [_percent(item["value"], digits), _span(item["interval"], digits)]
-
-
-def _percent(value: float | None, digits: int, *, sign: bool = False) -> str:
-    return points(value, digits, sign=sign).translate(_TYPED)
-
-
-def _span(interval: Content | None, digits: int, *, sign: bool = False) -> str:
-    return points_range(span_of(interval), digits, sign=sign).translate(_TYPED)
+    return [typed_percent(item["value"], digits), typed_span(item["interval"], digits)]
 
 
 def _bias(bias: Sequence[float | None] | None, digits: int) -> str:
     if bias is None or bias[0] is None:
         return ""
     low, high = bias
-    return _percent(low, digits, sign=True) if low == high else _span({"low": low, "high": high}, digits, sign=True)
+    return (
+        typed_percent(low, digits, sign=True)
+        if low == high
+        else typed_span({"low": low, "high": high}, digits, sign=True)
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from demele.report.said import sentences_of
 from demele.report.terminal.sheet import Sheet, Words, clipped, transition
 
 __all__ = ["added_table", "cleaned_table", "counted_table", "estimated_table"]
@@ -83,10 +84,10 @@ def counted_table(content: Content, *, words: Words = str) -> str:
 def estimated_table(content: Content, *, annotators: bool = False, words: Words = str) -> str:
     """Write what annotators say together, beside the majority."""
     sheet = Sheet()
-    apart, n = content["unlike_majority"], content["n_items"]
-    sheet.wrapped(f"{content['method']}: {n:,} items, {content['n_answers']:,} answers", "bold")
-    sheet.wrapped(f"{apart:,} of {n:,} labels ({apart / n:.1%}) differ from the majority's")
-    sheet.wrapped(_state(content))
+    headline, *sentences = sentences_of("consensus", content)
+    sheet.wrapped(headline, "bold")
+    for sentence in sentences:
+        sheet.wrapped(sentence)
     sheet.blank()
     rows = [
         [clipped(row["class"], 24), _percent(row["share"]), f"{row['items']:,}", f"{row['majority']:,}"]
@@ -106,8 +107,8 @@ def estimated_table(content: Content, *, annotators: bool = False, words: Words 
 def cleaned_table(content: Content, *, words: Words = str) -> str:
     """Write what a cleaning suspects, and what it costs each class."""
     sheet = Sheet()
-    n, count = content["n"], len(content["suspects"])
-    sheet.wrapped(f"{content['method']}: {count:,} of {n:,} labels ({count / n:.1%}) are suspected", "bold")
+    count = len(content["suspects"])
+    sheet.wrapped(sentences_of("cleaning", content)[0], "bold")
     if count:
         sheet.blank()
         rows = []
@@ -124,15 +125,6 @@ def cleaned_table(content: Content, *, words: Words = str) -> str:
 
 
 # Parts -----------------------------------------------------------------------------------------------------------
-
-
-def _state(content: Content) -> str:
-    """Say whether what had to converge did."""
-    what = "sweeps" if content["method"].startswith(("Bayesian", "generative")) else "iterations"
-    if content["converged"] is None:
-        return f"stopped after {content['iterations']} {what}" if content["iterations"] else "nothing had to converge"
-    did = "converged" if content["converged"] else "NOT converged"
-    return f"{did} after {content['iterations']:,} {what}"
 
 
 def _gold(sheet: Sheet, gold: Content) -> None:
@@ -153,7 +145,7 @@ def _given(sheet: Sheet, given: Content) -> None:
 
 
 def _agreement(sheet: Sheet, found: Content) -> None:
-    sheet.wrapped(f"agreement of {found['n_annotators']:,} annotators on {found['n_items']:,} items")
+    sheet.wrapped(sentences_of("annotators", found)[0])
     rows = []
     for key, name in _COEFFICIENTS.items():
         interval = found["intervals"].get(key)

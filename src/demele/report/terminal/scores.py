@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demele.report.said import heading
 from demele.report.terminal.sheet import Sheet, Styled, Words, clipped
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def scores_table(
         Says a message in the words of the reader.
     """
     sheet = Sheet(output)
-    for heading, names in _headings(evaluations).items():
-        sheet.line(f"{', '.join(names)}: {heading}")
+    for told, names in _headings(evaluations).items():
+        sheet.line(f"{', '.join(names)}: {told}")
     _verdicts(sheet, evaluations, details=details)
     if len(evaluations) == 1:
         _single(sheet, evaluations[0], families)
@@ -81,9 +82,7 @@ def _headings(evaluations: Sequence[Evaluation]) -> dict[str, list[str]]:
     """Return what was scored, and the representations of which it is true."""
     headings: dict[str, list[str]] = {}
     for item in evaluations:
-        counts = [(item["n"], "row"), (len(item["codes"]), "code"), (len(item["factors"]), "factor")]
-        told = ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
-        headings.setdefault(f"{told}; protocol {item['protocol']}", []).append(item["name"])
+        headings.setdefault(heading(item), []).append(item["name"])
     return headings
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from demele.core.errors import InputError, quoted
 from demele.core.names import suggestion
 from demele.core.outputs import write_whole
+from demele.core.shown import SaidTable
 from demele.core.store import Key
 from demele.core.version import __version__
 from demele.core.written import Published, plain
@@ -37,7 +38,7 @@ _DRAWN = ("links", "links then weights")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PruningStudy(Published):
+class PruningStudy(Published, SaidTable):
     """Fabrics pruned in many ways, each beginning with the whole one of its seed and label noise.
 
     Attributes
@@ -62,6 +63,7 @@ class PruningStudy(Published):
     """
 
     _page = "pruning study"
+    _kind = "pruning study"
 
     settings: Mapping[str, Any]
     records: Mapping[Key, Record]

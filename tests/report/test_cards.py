@@ -1,0 +1,168 @@
+"""What notebooks show of results, and the sentences that results and the command line share."""
+
+import json
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele import evaluation, labels
+from demele.report.cards import card
+from demele.report.said import sentences_of
+from demele.report.terminal.labels import assessment_table, decision_table, ranking_table
+from demele.report.terminal.noise import cleaned_table
+from demele.report.terminal.scores import scores_table
+from tests.report.sample_agreement import sample_agreement
+from tests.report.sample_evaluation import NASTY, sample_evaluation
+from tests.report.sample_labels import HOSTILE, assessment, decision, ranking
+from tests.report.test_html import Page
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.integers(0, 3, 300)
+FIRST = np.where(RNG.random(300) < 0.7, TRUTH, 0)
+SECOND = np.where(RNG.random(300) < 0.95, TRUTH, 1)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _results() -> dict[str, Any]:
+    factors = RNG.random((400, 2))
+    scored = demele.evaluate(factors**3, factors, ["mig", "modularity"])
+    annotations = labels.Annotations(np.repeat(np.arange(60), 3), list("abc") * 60, RNG.integers(0, 2, 180))
+    suspect = np.zeros(300, dtype=bool)
+    suspect[[3, 5, 8]] = True
+    cleaning = labels.Cleaning(suspect)
+    return {
+        "evaluation": scored,
+        "score": scored["mig"],
+        "verdict": scored.verdict,
+        "decision": evaluation.compare(FIRST, SECOND, TRUTH),
+        "ranking": evaluation.rank({"first": FIRST, "second": SECOND}, TRUTH),
+        "assessment": evaluation.assess(FIRST, TRUTH),
+        "confusion": evaluation.confusion(FIRST, TRUTH),
+        "consensus": labels.majority_vote(annotations),
+        "annotators": labels.agreement(annotations, n_resamples=0),
+        "cleaning": cleaning,
+        "harm": labels.cleaning_harm(cleaning, TRUTH),
+        "transition": labels.TransitionMatrix([[0.9, 0.1], [0.2, 0.8]]),
+        "sparse": demele.evaluate_sparse(_sparse(), pd.DataFrame({"digit": TRUTH}), seed=0),
+    }
+
+
+def _sparse() -> Any:
+    from scipy import sparse
+
+    return sparse.csr_matrix((RNG.random((300, 5)) < 0.2) * 1.0 + np.eye(3)[TRUTH] @ np.eye(3, 5))
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    return _results()
+
+
+def test_results_have_cards_of_one_screen_without_scripts(results: dict[str, Any]) -> None:
+    for name, result in results.items():
+        page = Page(result._repr_html_())
+        tags = [tag for tag, _ in page.elements]
+        assert tags[0] == "div", name
+        assert not {"script", "style", "link", "img", "iframe"} & set(tags), name
+        assert tags.count("tr") <= 45, name
+        assert "table" in tags, name
+
+
+def test_cards_begin_with_the_sentence_of_the_result(results: dict[str, Any]) -> None:
+    said = [result for result in results.values() if hasattr(result, "sentences")]
+    assert len(said) >= 9
+    for result in said:
+        shown = unescape(result._repr_html_())
+        assert f">{result.sentence}</p>" in shown
+        assert result.sentence
+
+
+def test_numbers_on_a_card_are_those_of_the_result(results: dict[str, Any]) -> None:
+    found = results["decision"]
+    shown = Page(found._repr_html_()).words
+    assert f"{100 * found.difference:+.1f}"[:4] in shown
+    assert f"{100 * found.candidate.value:.1f}%"[:3] in shown
+    assert f"{results['score'].value:.3f}" in Page(results["evaluation"]._repr_html_()).words
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "names"),
+    [
+        ("evaluation", lambda: sample_evaluation().to_dict(), []),
+        ("score", lambda: sample_evaluation(code_names=NASTY, factor_names=NASTY)["mig"].to_dict(), list(NASTY[:4])),
+        ("decision", lambda: decision(names=(HOSTILE, "other")), [HOSTILE]),
+        ("ranking", lambda: ranking(6), []),
+        ("assessment", lambda: assessment(6), []),
+    ],
+)
+def test_names_on_cards_are_text(kind: str, content: Callable[[], dict[str, Any]], names: list[str]) -> None:
+    shown = card(kind, content())
+    page = Page(shown)
+    assert "script" not in [tag for tag, _ in page.elements]
+    assert "</script>" not in shown
+    for name in names:
+        assert _flat(name) in _flat(page.words)
+
+
+def test_names_in_tables_are_text() -> None:
+    frame = pd.DataFrame({name: [name] * 40 for name in NASTY})
+    shown = card("table", f"{NASTY[1]}\nmore", frame)
+    assert [tag for tag, _ in Page(shown).elements].count("script") == 0
+    assert NASTY[1] in Page(shown).words
+    assert "28 more rows" in Page(shown).words
+
+
+def test_the_command_line_says_the_sentences_of_the_results(results: dict[str, Any]) -> None:
+    told = {
+        "decision": decision_table(results["decision"].to_dict()),
+        "ranking": ranking_table(results["ranking"].to_dict()),
+        "assessment": assessment_table(results["assessment"].to_dict(), name="first"),
+        "evaluation": scores_table([results["evaluation"].to_dict()], {}, details=True),
+    }
+    for name, text in told.items():
+        for sentence in results[name].sentences:
+            assert _flat(sentence) in _flat(text), name
+
+
+def test_an_open_decision_says_what_an_audit_would_buy() -> None:
+    said = sentences_of("decision", decision("undecided", counts=(312, 350, 101)))
+    assert said[0].startswith("Keep resnet-18: the labels cannot show")
+    assert any(sentence.startswith("a random audit (demele audit): ") for sentence in said)
+    assert not any("\N{MINUS SIGN}" in sentence for sentence in said)
+    closed = sentences_of("decision", decision("candidate"))
+    assert not any(sentence.startswith("a random audit") for sentence in closed)
+    assert "difference: +3.1 [+1.9, +4.4] points, candidate minus established" in closed
+
+
+def test_a_cleaning_says_how_many_labels_it_suspects(results: dict[str, Any]) -> None:
+    assert results["cleaning"].sentence == "the cleaning: 3 of 300 labels (1.0%) are suspected"
+    content = {
+        "method": "the cleaning",
+        "n": 300,
+        "suspects": [{"row": 3, "given": "a", "suggested": None, "score": None}] * 3,
+        "harm": json.loads(results["harm"].to_json()),
+        "notes": [],
+    }
+    assert results["cleaning"].sentence in cleaned_table(content)
+
+
+def test_without_a_verdict_an_evaluation_says_what_was_scored() -> None:
+    content = {**sample_evaluation().to_dict(), "verdict": None}
+    assert sentences_of("evaluation", content) == ("1,797 rows, 8 codes, 5 factors; protocol review2022",)
+
+
+def test_how_metrics_agree_is_said_in_words() -> None:
+    assert "of metrics" in sentences_of("agreement", sample_agreement())[0]
+
+
+def test_nothing_is_said_of_an_unknown_kind() -> None:
+    with pytest.raises(demele.InputError, match="expected one of evaluation"):
+        sentences_of("poem", {})
