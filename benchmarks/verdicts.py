@@ -1,6 +1,6 @@
 """Verdicts in words on representations whose truth is known: how often they are right, wrong and undecided.
 
-``python -m benchmarks.verdicts`` (about ten minutes, one core; ``--draws 20`` for a look); writes results/verdicts.csv.
+``python -m benchmarks.verdicts --jobs 2`` (``--draws 20`` for a look); writes results/verdicts.csv.
 A draw is right if every statement is: the status of each factor with the codes that hold it, and of each code with its
 factors. It is wrong if any is, and else undecided.
 """
@@ -25,9 +25,10 @@ from demele.core.verdict import RepresentationVerdict
 from demele.metrics.data import Data
 from demele.metrics.source import Subject
 from demele.metrics.verdict import verdict_of
+from demele.runtime.work import ordered
 
 Array = NDArray[Any]
-SIZES = (50, 200, 500, 2000)
+SIZES = (50, 200, 500, 2000, 5000)
 
 
 @dataclass(frozen=True)
@@ -264,23 +265,29 @@ def judged(world: World) -> tuple[RepresentationVerdict, list[str], list[str]]:
     return found, wrong, undecided
 
 
+def counted(name: str, n: int, draws: int) -> dict[str, object]:
+    """Return how often the verdict on one kind of representation is right."""
+    counts, example = {"right": 0, "wrong": 0, "undecided": 0}, ""
+    for seed in range(draws):
+        _, wrong, undecided = judged(WORLDS[name](np.random.default_rng([seed, n]), n))
+        counts["wrong" if wrong else "undecided" if undecided else "right"] += 1
+        example = example or next(iter(wrong), "")
+    return {"kind": name, "n": n, "draws": draws, **counts, "a wrong sentence": example}
+
+
 def main() -> None:
     """Judge draws of each kind and size, and count."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--only", nargs="*", default=tuple(WORLDS))
+    parser.add_argument("--jobs", type=int, default=1, metavar="J", help="processes")
     arguments = parser.parse_args()
-    rows: list[dict[str, object]] = []
-    for name in arguments.only:
-        for n in arguments.sizes:
-            counts, example = {"right": 0, "wrong": 0, "undecided": 0}, ""
-            for seed in range(arguments.draws):
-                _, wrong, undecided = judged(WORLDS[name](np.random.default_rng([seed, n]), n))
-                counts["wrong" if wrong else "undecided" if undecided else "right"] += 1
-                example = example or next(iter(wrong), "")
-            rows.append({"kind": name, "n": n, "draws": arguments.draws, **counts, "a wrong sentence": example})
-            print(*rows[-1].values(), sep="  ", flush=True)
+    cells = [(name, n, arguments.draws) for name in arguments.only for n in arguments.sizes]
+    rows = []
+    for row in ordered(counted, cells, n_jobs=arguments.jobs):
+        rows.append(row)
+        print(*row.values(), sep="  ", flush=True)
     if arguments.draws == 200 and tuple(arguments.only) == tuple(WORLDS) and tuple(arguments.sizes) == SIZES:
         write_rows("verdicts", rows)
 
