@@ -52,9 +52,10 @@ def for_paper(what: str, contents: Sequence[Mapping[str, Any]], **options: Any) 
     return text
 
 
-#: What shows results in a notebook, and says them in words: by their kind.
+#: What shows results in a notebook, says them in words, and draws them: by their kind.
 CARD = "demele.report.cards:card"
 WORDS = "demele.report.said:sentences_of"
+DRAWING = "demele.report.drawings:draw"
 
 
 def card(kind: str, *contents: Any) -> str:
@@ -67,6 +68,11 @@ def words(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what is said of a result, a sentence each."""
     said: tuple[str, ...] = _found(WORDS)(kind, content)
     return said
+
+
+def drawing(kind: str, content: Mapping[str, Any], **options: Any) -> Any:
+    """Return the axes on which a result is drawn."""
+    return _found(DRAWING)(kind, content, **options)
 
 
 #: What scores data that are read a piece at a time.

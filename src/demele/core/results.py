@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from demele.core.errors import UnknownNameError
 from demele.core.publish import publish
 from demele.core.sentences import sentence
-from demele.core.shown import Shown
+from demele.core.shown import DrawnScore, DrawnScores
 from demele.core.signature import Signature
 from demele.core.verdict import RepresentationVerdict
 from demele.core.written import ForPapers, Written, plain
@@ -105,7 +105,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Score(ForPapers, Shown):
+class Score(ForPapers, DrawnScore):
     """One metric of one representation, with everything that is known about the number.
 
     Attributes
@@ -350,7 +350,7 @@ class ScoresByName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation(Written, ForPapers, Shown, ScoresByName):
+class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     """Many scores of one representation.
 
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number

@@ -1,9 +1,9 @@
-"""What a notebook shows of a result, and what is said of it in words."""
+"""What a notebook shows of a result, what is said of it in words, and the picture that is drawn of it."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from demele.core.publish import card, words
+from demele.core.publish import card, drawing, words
 
 
 class Tabled(ABC):
@@ -63,3 +63,71 @@ class Shown(Said):
 
     def _repr_html_(self) -> str:
         return card(self._kind, self.to_dict())
+
+    def _drawn(self, ax: Any, **options: Any) -> Any:
+        return drawing(self._kind, self.to_dict(), ax=ax, **options)
+
+
+class DrawnScore(Shown):
+    """A score, which is drawn by code and factor."""
+
+    __slots__ = ()
+
+    def plot(self, *, show: str | None = None, ax: Any = None) -> Any:
+        """Draw what the score was computed from, or the values that it averages, with matplotlib.
+
+        Parameters
+        ----------
+        show : {"matrix", "native"}, optional
+            The heat map of codes and factors, or the values per factor or code; by default the first of these that
+            the score has.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; in a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure`` can be saved.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        InputError, NotEnoughData
+            For another picture, or one of which there is nothing to draw.
+        """
+        return self._drawn(ax, show=show)
+
+
+class DrawnScores(Shown):
+    """Scores of one representation, which are drawn side by side."""
+
+    __slots__ = ()
+
+    def plot(self, *, show: str = "scores", metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the scores with their intervals against chance, or what one was computed from, with matplotlib.
+
+        Parameters
+        ----------
+        show : {"scores", "matrix"}
+            Values as bars, intervals as lines, chance as ticks; or the heat map of codes and factors.
+        metric : str, optional
+            Whose matrix; by default that of the first score that has one.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; in a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure`` can be saved.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        InputError, NotEnoughData
+            For another picture, or one of which there is nothing to draw.
+        UnknownNameError
+            For a metric that has no score here.
+        """
+        return self._drawn(ax, show=show, metric=metric)

@@ -209,6 +209,28 @@ class Decision(Published, ForPapers, Shown):
         cleaned: dict[str, Any] = plain(data)
         return cleaned
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the difference with its interval, against 0, in points, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; in a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure`` can be saved.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        NotEnoughData
+            If the difference is undefined.
+        """
+        return self._drawn(ax)
+
     def __repr__(self) -> str:
         what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
         bears = ""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["MOST_CODES", "matrix_figures", "native_figures", "shortened", "value_range"]
+__all__ = ["MOST_CODES", "matrix_figures", "native_figures", "scale_of", "shortened", "value_range"]
 
 #: Codes beyond this number are not drawn: no picture of more rows can be read, and no page of more numbers opened.
 MOST_CODES = 200
@@ -34,7 +34,7 @@ def matrix_figures(evaluations: Sequence[Evaluation]) -> list[dict[str, Any]]:
             figure["metrics"] += [metric for metric in metrics if metric not in figure["metrics"]]
             figure["panels"].append({"evaluation": index, "score": score})
     for figure in figures:
-        figure["scale"] = _scale(_values(evaluations, figure["panels"]), what=figure["what"])
+        figure["scale"] = scale_of(_values(evaluations, figure["panels"]), what=figure["what"])
     return figures
 
 
@@ -116,8 +116,11 @@ def _values(evaluations: Sequence[Evaluation], panels: Sequence[Mapping[str, int
     return [value for matrix in matrices for row in matrix["values"] for value in row if value is not None]
 
 
-def _scale(values: Sequence[float], *, what: str | None) -> dict[str, Any]:
-    """0 to 1 for shares, 0 to the largest for anything else, both ways from 0 where there are negative values."""
+def scale_of(values: Sequence[float], *, what: str | None) -> dict[str, Any]:
+    """Return the scale of a matrix.
+
+    0 to 1 for shares, 0 to the largest for anything else, both ways from 0 where there are negative values.
+    """
     low, high = min([0.0, *values]), max([0.0, *values])
     if low < -1e-9:
         reach = max(-low, high)

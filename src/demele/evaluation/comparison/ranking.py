@@ -199,6 +199,29 @@ class Ranking(Published, ForPapers, Shown):
         cleaned: dict[str, Any] = plain(data)
         return cleaned
 
+    def plot(self, *, show: str = "ranks", ax: Any = None) -> Any:
+        """Draw the ranks that the labels leave open, or each model's interval, with matplotlib.
+
+        Parameters
+        ----------
+        show : {"ranks", "intervals"}
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; in a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure`` can be saved.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        InputError
+            For another picture.
+        """
+        return self._drawn(ax, show=show)
+
     def __repr__(self) -> str:
         what = self.measure if self.of is None else f"{self.measure} of {self.of!r}"
         lines = [f"Ranking of {len(self.names)} models by {what} ({self.method}, n={self.n}, level {self.level:g})"]

@@ -102,6 +102,30 @@ class Assessment(Published, ForPapers, Shown):
         cleaned: dict[str, Any] = plain(data)
         return cleaned
 
+    def plot(self, *, show: str = "whole", ax: Any = None) -> Any:
+        """Draw intervals on the given labels and, where something is known of these, on right ones, with matplotlib.
+
+        Parameters
+        ----------
+        show : {"whole", "classes"}
+            The measures of all classes, or F1 of each, the weakest first.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; in a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure`` can be saved.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (``demele[pictures]``).
+        InputError, NotEnoughData
+            For another picture, or one of which there is nothing to draw.
+        """
+        return self._drawn(ax, show=show)
+
     def __repr__(self) -> str:
         lines = [f"Assessment of {self.n} instances, {len(self.classes)} classes, intervals at {self.level:.4g}"]
         of_classes = set(self.classes)

@@ -1,0 +1,279 @@
+"""Results drawn with matplotlib, in the shapes that their pages have: heat map, intervals, difference, ranks."""
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from demele.core.errors import InputError, NotEnoughData, UnknownNameError
+from demele.core.extras import require
+from demele.core.names import suggestion
+from demele.report.print_figures import LINES, plain_text
+from demele.report.said import sentences_of
+from demele.report.scores_figures import scale_of
+from demele.report.sentences import by_class, estimate_words
+from demele.report.words import number, span_of
+
+__all__ = ["draw"]
+
+Item = Mapping[str, Any]
+
+_APPARENT, _CORRECTED, _CHANCE = LINES[0], LINES[2], LINES[1]
+_GAP = "#b8bec6"
+#: Cells hold numbers up to so many rows and columns.
+_MOST_NUMBERED = (40, 16)
+_MOST_ROWS = 60
+_PURPOSE = "plot()"
+
+
+def draw(kind: str, content: Item, *, ax: Any = None, **options: Any) -> Any:
+    """Draw a result.
+
+    Parameters
+    ----------
+    kind : {"evaluation", "score", "decision", "ranking", "assessment"}
+    content : mapping
+        What the result's ``to_dict()`` returns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; in a figure of its own if None.
+    **options
+        Of the kind: ``show``, which of its pictures, and what that takes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    MissingExtraError
+        Without matplotlib: the extra ``pictures`` brings it.
+    InputError, NotEnoughData
+        For a picture that this kind does not have, or of which there is nothing to draw.
+    """
+    require("matplotlib", purpose=_PURPOSE)
+    return _KINDS[kind](content, ax, **options)
+
+
+# Where to draw --------------------------------------------------------------------------------------------------------
+
+
+def _place(ax: Any, width: float, height: float) -> Any:
+    """Return the axes given, or those of a new figure, which notebooks show."""
+    if ax is not None:
+        return ax
+    pyplot = require("matplotlib.pyplot", purpose=_PURPOSE)
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def _chosen(show: str | None, pictures: Sequence[str]) -> str:
+    if show is None:
+        return pictures[0]
+    if show not in pictures:
+        raise InputError("show", f"expected {' or '.join(map(repr, pictures))}, got {show!r}")
+    return show
+
+
+def _title(ax: Any, text: str) -> None:
+    ax.set_title("\n".join(textwrap.wrap(plain_text(text, 300), 72)), fontsize="medium", loc="left")
+
+
+def _rows(ax: Any, names: Sequence[str]) -> None:
+    """Name rows from the top down, with nothing around them."""
+    ax.set_yticks(range(len(names)), [plain_text(name, 28) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.grid(axis="x", alpha=0.35, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def _span(ax: Any, row: float, item: Item | None, colour: str, *, label: str | None = None, width: float = 2.0,
+          times: float = 1.0) -> None:  # fmt: skip
+    low, high = span_of(item)
+    if low is not None and high is not None:
+        ax.plot(
+            [times * low, times * high], [row, row], color=colour, linewidth=width, solid_capstyle="butt", label=label
+        )
+
+
+def _legend(ax: Any) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    if labels:
+        ax.legend(
+            handles, labels, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=3, frameon=False, fontsize="small"
+        )
+
+
+# Representations ------------------------------------------------------------------------------------------------------
+
+
+def _evaluation(content: Item, ax: Any, *, show: str | None = None, metric: str | None = None, **options: Any) -> Any:
+    picture = _chosen(show, ("scores", "matrix"))
+    if picture == "scores":
+        return _scores(content, ax)
+    scores = [score for score in content["scores"] if metric is None or score["metric"] == metric]
+    if not scores and metric is not None:
+        known = [score["metric"] for score in content["scores"]]
+        raise UnknownNameError("metric", f"{metric!r} is not among the scores{suggestion(str(metric), known)}")
+    found = next((score for score in scores if score["matrix"] is not None), None)
+    if found is None:
+        raise NotEnoughData("metric", "none of these scores has a matrix of codes and factors to draw")
+    return _matrix(found, ax, **options)
+
+
+def _scores(content: Item, ax: Any) -> Any:
+    scores = [score for score in content["scores"] if score["value"] is not None]
+    if not scores:
+        raise NotEnoughData("no score has a value to draw")
+    ax = _place(ax, 6.4, 1.2 + 0.3 * len(scores))
+    _rows(ax, [score["metric"] + (" (fragile)" if score["fragile"] else "") for score in scores])
+    known = range(len(scores))
+    ax.barh(known, [score["value"] for score in scores], height=0.6, color=_APPARENT, alpha=0.45)
+    shown: set[str] = set()
+    for row, score in enumerate(scores):
+        if score["interval"] is not None:
+            label = None if "interval" in shown else f"{score['interval']['level']:.0%} interval"
+            _span(ax, row, score["interval"], "black", label=label, width=1.6)
+            shown.add("interval")
+        chance = (score["chance"] or {}).get("mean")
+        if chance is not None:
+            label = None if "chance" in shown else "chance"
+            ax.plot([chance, chance], [row - 0.4, row + 0.4], color=_CHANCE, linewidth=2, label=label)
+            shown.add("chance")
+    low, high = ax.get_xlim()
+    ax.set_xlim(min(0.0, low), max(1.0, high))
+    _title(ax, f"{content['name']}: {sentences_of('evaluation', content)[0]}")
+    _legend(ax)
+    return ax
+
+
+def _score(content: Item, ax: Any, *, show: str | None = None, **options: Any) -> Any:
+    there = [name for name in ("matrix", "native") if content[name]]
+    if not there:
+        raise NotEnoughData(f"{content['metric']} is one number, with no values per factor or code to draw")
+    return _native(content, ax) if _chosen(show, there) == "native" else _matrix(content, ax, **options)
+
+
+def _matrix(score: Item, ax: Any) -> Any:
+    matrix = score["matrix"]
+    values = [[math.nan if value is None else value for value in row] for row in matrix["values"]]
+    rows, columns = len(values), len(values[0])
+    ax = _place(ax, max(4.0, 1.8 + 0.55 * columns), max(2.4, 1.3 + 0.3 * min(rows, _MOST_ROWS)))
+    scale = scale_of([value for row in matrix["values"] for value in row if value is not None], what=matrix["what"])
+    colours = require("matplotlib", purpose=_PURPOSE).colormaps["PuOr" if scale["both_ways"] else "viridis"]
+    drawn = ax.imshow(
+        values, cmap=colours.with_extremes(bad=_GAP), vmin=scale["low"], vmax=scale["high"], aspect="auto"
+    )
+    ax.set_xticks(range(columns), [plain_text(str(name), 20) for name in matrix["columns"]], rotation=35, ha="right")
+    step = max(1, math.ceil(rows / _MOST_ROWS))
+    ax.set_yticks(range(0, rows, step), [plain_text(str(name), 20) for name in matrix["rows"][::step]])
+    ax.set(xlabel="factor", ylabel="code")
+    if rows <= _MOST_NUMBERED[0] and columns <= _MOST_NUMBERED[1]:
+        for i, row in enumerate(values):
+            for j, value in enumerate(row):
+                light = sum(colours(drawn.norm(value))[:3]) > 1.5 or math.isnan(value)
+                ink = "black" if light else "white"
+                ax.text(j, i, number(value, 2), ha="center", va="center", fontsize="x-small", color=ink)
+    ax.figure.colorbar(drawn, ax=ax, label=plain_text(matrix["what"] or "value", 60))
+    _title(ax, sentences_of("score", score)[0])
+    return ax
+
+
+def _native(score: Item, ax: Any) -> Any:
+    known = [(name, value) for name, value in score["native"].items() if value is not None]
+    if not known:
+        raise NotEnoughData(f"no value of {score['metric']} is defined")
+    ax = _place(ax, 5.6, 1.2 + 0.3 * len(known))
+    _rows(ax, [str(name) for name, _ in known])
+    ax.barh(range(len(known)), [value for _, value in known], height=0.6, color=_APPARENT, alpha=0.45)
+    for row, (name, _) in enumerate(known):
+        low, high = (score["native_intervals"] or {}).get(name) or (None, None)
+        _span(ax, row, {"low": low, "high": high}, "black", width=1.6)
+    ax.set_xlabel(f"{score['metric']}, {score['native_unit']}")
+    _title(ax, sentences_of("score", score)[0])
+    return ax
+
+
+# Classifiers ----------------------------------------------------------------------------------------------------------
+
+
+def _decision(content: Item, ax: Any) -> Any:
+    """Draw the difference with its interval against 0, in points."""
+    if content["difference"] is None and None in span_of(content["interval"]):
+        raise NotEnoughData("the difference is undefined, so there is nothing to draw")
+    other = content.get("estimate_interval")
+    ax = _place(ax, 6.4, 1.9 if other is None else 2.3)
+    _rows(ax, ["difference", *([] if other is None else ["if errors take no side"])])
+    ax.axvline(0.0, color="black", linewidth=1)
+    _span(ax, 0, content["interval"], _APPARENT, width=7, times=100)
+    if other is not None:
+        _span(ax, 1, other, _CORRECTED, width=7, times=100)
+    if content["difference"] is not None:
+        ax.plot([100 * content["difference"]], [0], "o", color="black", markersize=6)
+    established, candidate = (plain_text(str(name), 24) for name in content["names"])
+    measure = content["measure"] if content["of"] is None else f"{content['measure']} of {content['of']}"
+    ax.set_xlabel(f"{plain_text(measure)}: {candidate} minus {established}, points")
+    _title(ax, sentences_of("decision", content)[0])
+    return ax
+
+
+def _ranking(content: Item, ax: Any, *, show: str | None = None) -> Any:
+    models = content["models"]
+    if _chosen(show, ("ranks", "intervals")) == "intervals":
+        made = _intervals([(model["name"], model) for model in models], ax)
+        made.set_xlabel(f"{content['measure']}, percent")
+    else:
+        made = _place(ax, 6.0, 1.2 + 0.28 * len(models))
+        _rows(made, [str(model["name"]) for model in models])
+        starts = [model["best_rank"] - 0.5 for model in models]
+        widths = [model["worst_rank"] - model["best_rank"] + 1 for model in models]
+        made.barh(range(len(models)), widths, left=starts, height=0.55, color=_APPARENT, alpha=0.7)
+        made.set_xlim(0.5, len(models) + 0.5)
+        made.set_xticks(range(1, len(models) + 1, max(1, len(models) // 12)))
+        made.set_xlabel("ranks that the labels leave open; 1 is best")
+    _title(made, sentences_of("ranking", content)[0])
+    return made
+
+
+def _assessment(content: Item, ax: Any, *, show: str | None = None) -> Any:
+    whole, found = by_class(content)
+    if _chosen(show, ("whole", "classes")) == "classes":
+        scored = [(str(name), items["f1"]) for name, items in found.items() if "f1" in items]
+        known = [row for row in scored if row[1]["value"] is not None]
+        made = _intervals(sorted(known, key=lambda row: float(row[1]["value"]))[:_MOST_ROWS], ax)
+        made.set_xlabel("F1, percent; the weakest classes first")
+    else:
+        made = _intervals([(str(estimate_words(item)), item) for item in whole if item["measure"] != "error"], ax)
+        made.set_xlabel("percent")
+    _title(made, sentences_of("assessment", content)[0])
+    return made
+
+
+def _intervals(rows: Sequence[tuple[str, Item]], ax: Any) -> Any:
+    """Draw estimates in percent: intervals as the labels show them, and on right labels."""
+    if not rows:
+        raise NotEnoughData("no estimate is defined, so there is nothing to draw")
+    ax = _place(ax, 6.4, 1.3 + 0.3 * len(rows))
+    _rows(ax, [name for name, _ in rows])
+    both = any(item["corrected"] is not None for _, item in rows)
+    for row, (_, item) in enumerate(rows):
+        first = row == 0
+        label = "interval on the given labels" if first and both else None
+        _span(ax, row - 0.15 * both, item["interval"], _APPARENT, label=label, width=5, times=100)
+        label = "on right labels" if first else None
+        _span(ax, row + 0.15, item["corrected"], _CORRECTED, label=label, width=5, times=100)
+    known = [
+        (100 * item["value"], row - 0.15 * both) for row, (_, item) in enumerate(rows) if item["value"] is not None
+    ]
+    ax.plot([value for value, _ in known], [row for _, row in known], "o", color="black", markersize=4)
+    _legend(ax)
+    return ax
+
+
+_KINDS: Mapping[str, Callable[..., Any]] = {
+    "evaluation": _evaluation,
+    "score": _score,
+    "decision": _decision,
+    "ranking": _ranking,
+    "assessment": _assessment,
+}

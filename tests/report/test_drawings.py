@@ -1,0 +1,147 @@
+"""What ``plot()`` draws: the numbers of the result, where they belong."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import demele
+from demele import evaluation
+from demele.report.drawings import draw
+from tests.report.sample_evaluation import NASTY, sample_evaluation
+from tests.report.sample_labels import assessment, decision, ranking
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def _names(ax: Any) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def _line(ax: Any, label: str) -> Any:
+    return next(line for line in ax.lines if line.get_label() == label)
+
+
+@pytest.fixture(scope="module")
+def scored() -> Any:
+    factors = RNG.random((500, 3))
+    codes = np.column_stack([factors[:, 0], factors[:, 1] ** 2, RNG.random(500)])
+    return demele.evaluate(codes, factors, ["mig", "mig_sup", "dcimig"], bootstrap=40, chance=5)
+
+
+def test_an_evaluation_is_drawn_as_scores_with_intervals_against_chance(scored: Any) -> None:
+    ax = scored.plot()
+    assert _names(ax) == ["mig", "mig_sup", "dcimig"]
+    assert [bar.get_width() for bar in ax.patches] == [score.value for score in scored]
+    spans = [tuple(line.get_xdata()) for line in ax.lines if line.get_color() == "black"]
+    assert spans == [(score.interval.low, score.interval.high) for score in scored]
+    ticks = [line.get_xdata()[0] for line in ax.lines if line.get_color() != "black"]
+    assert ticks == [score.chance.mean for score in scored]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["95% interval", "chance"]
+
+
+def test_a_score_is_drawn_as_codes_against_factors(scored: Any) -> None:
+    ax = scored["mig"].plot()
+    np.testing.assert_array_equal(ax.images[0].get_array(), scored["mig"].matrix_values)
+    assert _names(ax) == ["z1", "z2", "z3"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(scored["mig"].factor_names)
+    other = scored.plot(show="matrix", metric="mig_sup")
+    np.testing.assert_array_equal(other.images[0].get_array(), scored["mig_sup"].matrix_values)
+
+
+def test_native_values_are_drawn_with_their_intervals(scored: Any) -> None:
+    score = scored["mig"]
+    ax = score.plot(show="native")
+    assert [bar.get_width() for bar in ax.patches] == list(score.native.values())
+    assert [tuple(line.get_xdata()) for line in ax.lines] == [(one.low, one.high) for one in score.native_intervals]
+
+
+def test_undefined_values_of_a_matrix_are_gaps() -> None:
+    score = sample_evaluation(code_names=NASTY, factor_names=NASTY)["mig"]
+    drawn = score.plot().images[0].get_array()
+    wanted = np.isnan(score.matrix_values)
+    assert wanted.any()
+    np.testing.assert_array_equal(np.ma.getmaskarray(drawn), wanted)
+
+
+def test_a_difference_is_drawn_against_zero_in_points() -> None:
+    content = decision("candidate")
+    ax = draw("decision", content)
+    rule, span, value = ax.lines
+    assert list(rule.get_xdata()) == [0.0, 0.0]
+    assert tuple(span.get_xdata()) == pytest.approx((1.9, 4.4))
+    assert value.get_xdata()[0] == pytest.approx(100 * content["difference"])
+    assert ax.get_title(loc="left").replace("\n", " ").startswith("Replace resnet-18 by vit-small")
+    assert "vit-small minus resnet-18" in ax.get_xlabel()
+
+
+def test_ranks_are_drawn_from_the_best_to_the_worst() -> None:
+    content = ranking(6)
+    ax = draw("ranking", content)
+    spans = [(bar.get_x() + 0.5, bar.get_x() + bar.get_width() - 0.5) for bar in ax.patches]
+    assert spans == [(model["best_rank"], model["worst_rank"]) for model in content["models"]]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+    shown = draw("ranking", content, show="intervals")
+    first = content["models"][0]
+    assert list(shown.lines[-1].get_xdata()) == pytest.approx([100 * model["value"] for model in content["models"]])
+    assert shown.lines[0].get_xdata()[0] == pytest.approx(100 * first["interval"]["low"])
+
+
+def test_an_assessment_is_drawn_on_given_and_on_right_labels() -> None:
+    content = assessment(6)
+    accuracy = next(item for item in content["estimates"] if item["measure"] == "accuracy")
+    ax = draw("assessment", content)
+    assert _names(ax)[0] == "accuracy"
+    for label, key in (("interval on the given labels", "interval"), ("on right labels", "corrected")):
+        wanted = (100 * accuracy[key]["low"], 100 * accuracy[key]["high"])
+        assert tuple(_line(ax, label).get_xdata()) == pytest.approx(wanted)
+    weakest = list(draw("assessment", content, show="classes").lines[-1].get_xdata())
+    assert weakest == sorted(weakest)
+
+
+def test_pictures_are_drawn_where_the_user_says(scored: Any) -> None:
+    figure, (left, right) = plt.subplots(1, 2)
+    truth = RNG.integers(0, 2, 200)
+    found = evaluation.compare(truth, 1 - truth, truth)
+    assert scored.plot(ax=left) is left
+    assert found.plot(ax=right) is right
+    assert [axes.figure for axes in (left, right)] == [figure, figure]
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_names_are_text_and_not_mathematics(tmp_path: Any) -> None:
+    names = ("$a_b$", "100% & {x}", "\N{GREEK SMALL LETTER ALPHA}")
+    ax = draw("ranking", _renamed(ranking(3), names))
+    assert _names(ax)[0] == r"\$a_b\$"
+    ax.figure.savefig(tmp_path / "ranks.png")
+    assert (tmp_path / "ranks.png").stat().st_size > 1000
+
+
+def _renamed(content: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    models = [{**model, "name": name} for model, name in zip(content["models"], names, strict=True)]
+    return {**content, "models": models, "pairs": []}
+
+
+def test_another_picture_is_refused(scored: Any) -> None:
+    with pytest.raises(demele.InputError, match="expected 'scores' or 'matrix', got 'pie'"):
+        scored.plot(show="pie")
+    with pytest.raises(demele.UnknownNameError, match="did you mean"):
+        scored.plot(show="matrix", metric="migg")
+
+
+def test_without_matplotlib_the_extra_is_named(scored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(demele.MissingExtraError, match=r"demele\[pictures\]"):
+        scored.plot()
