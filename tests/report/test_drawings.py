@@ -71,6 +71,7 @@ def test_native_values_are_drawn_with_their_intervals(scored: Any) -> None:
 def test_undefined_values_of_a_matrix_are_gaps() -> None:
     score = sample_evaluation(code_names=NASTY, factor_names=NASTY)["mig"]
     drawn = score.plot().images[0].get_array()
+    assert score.matrix_values is not None
     wanted = np.isnan(score.matrix_values)
     assert wanted.any()
     np.testing.assert_array_equal(np.ma.getmaskarray(drawn), wanted)

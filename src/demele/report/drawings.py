@@ -98,10 +98,9 @@ def _span(ax: Any, row: float, item: Item | None, colour: str, *, label: str | N
 
 def _legend(ax: Any) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    if labels:
-        ax.legend(
-            handles, labels, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=3, frameon=False, fontsize="small"
-        )
+    if labels:  # at the lower corner, and below the names of ticks and axis, however high the axes are
+        look = {"ncols": 3, "frameon": False, "fontsize": "small"}
+        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, 0), borderaxespad=4, **look)
 
 
 # Representations ------------------------------------------------------------------------------------------------------
