@@ -64,6 +64,16 @@ def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
     assert library.data.open_images(path).name == "squares"
 
 
+def test_clutter_is_made_as_hard_and_as_large_as_is_asked_for(demele: Program, tmp_path: Path) -> None:
+    path = tmp_path / "clutter.npz"
+    run = demele("data", "make", "clutter", "--size", 32, "--difficulty", 1, "--images", 25, "--output", path)
+    assert (run.status, run.out) == (0, "")
+    opened, drawn = library.data.open_images(path), library.data.clutter(25, size=32, level=1)
+    assert_exact(opened.images(np.arange(25)), drawn.images(np.arange(25)))
+    assert_exact(opened.positions(), drawn.positions())
+    assert not np.array_equal(opened.images([3]), library.data.clutter(25, size=32).images([3]))
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -85,6 +95,21 @@ def test_a_set_is_made(demele: Program, tmp_path: Path) -> None:
         ),
         (("make", "room", "--counts", "1,b", "--output", "a.npz"), "expected whole numbers such as 3,6,8,12,12"),
         (("make", "squares", "--counts", "1", "--output", "a.npz"), "--counts: squares take as many places as"),
+        (
+            ("make", "clutter", "--counts", "10", "--output", "a.npz"),
+            "--counts: clutter has ten classes; --images says",
+        ),
+        (("make", "clutter", "--size", "20", "--output", "a.npz"), "--size: expected 16 or 32, got 20"),
+        (
+            ("make", "clutter", "--difficulty", "5", "--output", "a.npz"),
+            "--difficulty: expected a difficulty from 0 to 4, got 5",
+        ),
+        (("make", "clutter", "--images", "0", "--output", "a.npz"), "--images: expected"),
+        (
+            ("make", "room", "--difficulty", "2", "--output", "a.npz"),
+            "--difficulty: is an option of clutter, and room has none",
+        ),
+        (("make", "room", "--images", "2", "--output", "a.npz"), "--images: is an option of clutter"),
         (("make", "squares", "--size", "30", "--output", "a.npz"), "--size: expected a multiple of 4"),
         (("describe", "shapes"), "NAME: no set of images is called 'shapes'; did you mean 'shapes3d' or"),
     ],

@@ -113,7 +113,7 @@ def test_a_failure_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch: p
 
 
 #: Sets with classes, whose combinations do not occur once each.
-REPEATING = ("cifar10", "cifar100", "svhn")
+REPEATING = ("clutter", "cifar10", "cifar100", "svhn")
 
 
 @pytest.mark.parametrize("name", image_set_names())
@@ -131,7 +131,7 @@ def test_every_set_is_described(name: str) -> None:
 
 
 def test_what_is_drawn_is_described_as_it_is() -> None:
-    for name in ("sprites", "room", "squares"):
+    for name in ("sprites", "room", "squares", "clutter"):
         (variant,) = describe(name).variants
         images: ImageSet = getattr(demele.data, name)()
         assert images.space is not None

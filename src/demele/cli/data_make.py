@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from demele.cli.options import command, given, option
+from demele.cli.options import command, given, option, refuse
 from demele.cli.output import log
 from demele.cli.progress import reporting
 from demele.cli.targets import check_targets
@@ -21,6 +21,7 @@ _EXAMPLES = """\
 examples:
   demele data make sprites --output sprites.npz
   demele data make room --size 64 --counts 10,10,10,8,4,15 --output room.npz     (5.5 GiB)
+  demele data make clutter --size 32 --difficulty 4 --images 50000 --output clutter.npz
   demele score codes.npy sprites.npz::shape,scale,orientation,x,y
 
 demele data describe sprites says what the counts count.
@@ -39,8 +40,8 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         examples=_EXAMPLES,
         called={"name": "NAME"},
     )
-    parser.add_argument("name", metavar="NAME", help="sprites, room or squares")
-    option(parser, "--size", type=int, metavar="PIXELS", help="height and width (default: 32)")
+    parser.add_argument("name", metavar="NAME", help="sprites, room, squares or clutter")
+    option(parser, "--size", type=int, metavar="PIXELS", help="height and width (default: 32; of clutter 16)")
     option(
         parser,
         "--counts",
@@ -48,6 +49,8 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         metavar="N,N,...",
         help="number of values of each factor, in their order (default: 3,6,8,12,12 and 6,6,6,4,4,6)",
     )
+    option(parser, "--difficulty", argument="level", type=int, metavar="D", help="of clutter: 0 to 4 (default: 3)")
+    option(parser, "--images", argument="n", type=int, metavar="N", help="of clutter: how many (default: 10000)")
     option(parser, "--output", argument="path", help="write the set here, an .npz (needed)")
     option(parser, "--force", "--quiet")
 
@@ -64,6 +67,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from demele.core.reading import size_text
     from demele.data import image_set_names, save_images
     from demele.data.catalogue import DRAWN
+    from demele.data.procedural.clutter import clutter
 
     if arguments.name in image_set_names() and arguments.name not in DRAWN:
         raise InputError(
@@ -74,10 +78,14 @@ def _run(arguments: argparse.Namespace) -> None:
         raise InputError(f"NAME: no set of that name is drawn: {arguments.name!r}{suggestion(arguments.name, DRAWN)}")
     if arguments.output is None:
         raise InputError(f"--output: expected where to write, such as --output {arguments.name}.npz")
-    if arguments.name == "squares" and arguments.counts is not None:
-        raise InputError("--counts: squares take as many places as the size has room for; leave it out")
     draw, _, _ = DRAWN[arguments.name]
-    images = draw(**given(arguments, "size", "counts"))
+    if arguments.name == "squares":
+        refuse(arguments, ("counts",), "squares take as many places as the size has room for; leave it out")
+    if draw is clutter:
+        refuse(arguments, ("counts",), "clutter has ten classes; --images says how many images are drawn")
+    else:
+        refuse(arguments, ("difficulty", "images"), f"is an option of clutter, and {arguments.name} has none")
+    images = draw(**given(arguments, "size", "counts", level="difficulty", n="images"))
     check_targets(arguments, ("output",))
     with reporting(arguments.quiet) as report:
         save_images(images, arguments.output, progress=report or False)

@@ -18,7 +18,7 @@ def named_images(text: str, size: int | None = None) -> "ImageSet":
     Parameters
     ----------
     text : str
-        ``sprites``, ``room``, ``squares``, or an ``.npz``, ``.npy`` or folder; ``./sprites`` is a folder.
+        ``sprites``, ``room``, ``squares``, ``clutter``, or an ``.npz``, ``.npy`` or folder; ``./sprites`` is a folder.
     size : int, optional
         Height and width; by default those of what is drawn, and as they are of files.
 

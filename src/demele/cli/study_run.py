@@ -84,7 +84,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
     option(models, "--preset", metavar="P", help="ci, embedded, embedded-room or print (default: embedded)")
     option(
-        models, "--data", metavar="IMAGES", help="sprites, room, squares, or a file or folder (default: the preset's)"
+        models,
+        "--data",
+        metavar="IMAGES",
+        help="sprites, room, squares, clutter, or a file or folder (default: the preset's)",
     )
     option(models, "--size", type=int, metavar="S", help="height and width of --data")
     option(models, "--betas", type=_numbers, metavar="A,B,...", help="strengths of the penalty (default: the preset's)")

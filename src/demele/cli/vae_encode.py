@@ -1,6 +1,7 @@
 """``demele vae encode``: codes and factors of images, into one file."""
 
 import argparse
+import contextlib
 import io
 import shlex
 from collections.abc import Callable
@@ -44,7 +45,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         actions, "encode", _run, help="encode images with a trained VAE", description=_DESCRIPTION, examples=_EXAMPLES
     )
     option(parser, "checkpoint", metavar="RUN", help="the file of demele vae train")
-    option(parser, "images", nargs="?", metavar="IMAGES", help="sprites, room, squares, or a file or folder")
+    option(parser, "images", nargs="?", metavar="IMAGES", help="sprites, room, squares, clutter, or a file or folder")
     option(parser, "--size", type=int, metavar="S", help="height and width (default: those of the model)")
     option(parser, "--codes", choices=("mean", "sampled"), default="mean", help="means, or draws (default: mean)")
     option(parser, "--seed", default=0, help="of the draws (default: 0)")
@@ -90,8 +91,9 @@ def trained_on(spec: "TrainingSpec", *call: object) -> "ImageSet":
     drawn: list[Callable[[], ImageSet]] = [item.images for item in PRESETS.values() if item.is_drawn]
     drawn += [partial(named_images, name, spec.shape[0]) for name in DRAWN]
     for images in drawn:
-        if (found := images()).digest == spec.digest:
-            return found
+        with contextlib.suppress(InputError):  # squares and clutter are not drawn in every size
+            if (found := images()).digest == spec.digest:
+                return found
     typed = shlex.join([*map(str, call), spec.images])
     raise InputError(
         f"IMAGES: the model was trained on {spec.images}, which no name stands for; give its file or folder, as in "

@@ -43,7 +43,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         called={"sample": "RUN", "images": "IMAGES"},
     )
     option(parser, "model", metavar="RUN", help="the file of demele vae train, or an .npz with codes")
-    option(parser, "images", nargs="?", metavar="IMAGES", help="sprites, room, squares, or a file or folder")
+    option(parser, "images", nargs="?", metavar="IMAGES", help="sprites, room, squares, clutter, or a file or folder")
     option(parser, "--size", type=int, metavar="S", help="height and width (default: those of the model)")
     option(
         parser,

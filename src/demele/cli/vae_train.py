@@ -17,7 +17,7 @@ _DESCRIPTION = """\
 Train a VAE on images, and keep it in the file RUN. The same command goes on where it was stopped, to the same bits;
 with more --steps it goes on from where it ended.
 
-IMAGES is sprites, room or squares, which are drawn, or a file or folder of yours: .npz, .npy, pictures.
+IMAGES is sprites, room, squares or clutter, which are drawn, or a file or folder of yours: .npz, .npy, pictures.
 """
 _EXAMPLES = """\
 objectives and their options:
@@ -52,7 +52,13 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     """Add ``demele vae train`` to the actions."""
     parser = command(actions, "train", _run, help="train a VAE on images", description=_DESCRIPTION, examples=_EXAMPLES)
     option(parser, "images", nargs="?", metavar="IMAGES", help="what it is trained on (default: that of --preset)")
-    option(parser, "--size", type=int, metavar="S", help="height and width (default: 32 where drawn, else as they are)")
+    option(
+        parser,
+        "--size",
+        type=int,
+        metavar="S",
+        help="height and width (default: 32 where drawn, of clutter 16; else as they are)",
+    )
     model = parser.add_argument_group("model")
     option(model, "--objective", metavar="O", help="see below (default: beta_vae)")
     option(model, "--latents", type=int, default=10, metavar="D", help="codes (default: 10)")

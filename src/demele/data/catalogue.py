@@ -13,6 +13,7 @@ from demele.core.written import Written
 from demele.data.images import ImageSet
 from demele.data.loaders.loading import PUBLISHED
 from demele.data.loaders.published import PublishedSet
+from demele.data.procedural.clutter import clutter
 from demele.data.procedural.room import room
 from demele.data.procedural.sprites import sprites
 from demele.data.procedural.squares import squares
@@ -41,6 +42,14 @@ DRAWN: dict[str, tuple[Callable[..., ImageSet], str, tuple[str, ...]]] = {
         squares,
         "a red, a green and a blue square on a grid of places",
         ("No loss on pixels sees which places are neighbours.",),
+    ),
+    "clutter": (
+        clutter,
+        "a glyph of a few strokes among clutter, to be classified",
+        (
+            "images.positions()[:, 0] are the classes; level=0 to 4 is the difficulty.",
+            "Images are a stream that never ends: first= goes on behind a set, so that none is in both.",
+        ),
     ),
 }
 
@@ -127,7 +136,7 @@ def image_set_names() -> tuple[str, ...]:
     --------
     >>> from demele.data import image_set_names
     >>> image_set_names()[:5]
-    ('sprites', 'room', 'squares', 'dsprites', 'shapes3d')
+    ('sprites', 'room', 'squares', 'clutter', 'dsprites')
     """
     return (*DRAWN, *PUBLISHED)
 
@@ -175,13 +184,14 @@ def _of_drawn(name: str) -> ImageSetFacts:
     draw, title, notes = DRAWN[name]
     images = draw()
     factors = tuple(FactorFacts(*one) for one in _columns(images.space)) if images.space is not None else ()
+    chosen = "sizes and numbers of values" if images.complete else "sizes, numbers of images and difficulties"
     return ImageSetFacts(
         name=name,
         title=title,
         drawn=True,
         variants=(VariantFacts("", len(images), images.shape, factors),),
         opened_by=f"demele.data.{name}()",
-        provenance="drawn by a formula when it is asked for; sizes and numbers of values can be chosen",
+        provenance=f"drawn by a formula when it is asked for; {chosen} can be chosen",
         licence=images.licence,
         download=None,
         notes=notes,
