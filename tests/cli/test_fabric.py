@@ -78,7 +78,9 @@ def test_a_fabric_is_trained_as_in_python(demele: Program) -> None:
     same.fit(images(), images().positions()[:, 0], epochs=2, batch=20, milestones=(1,))
     assert_same(Fabric.load("run"), same)
     held = images(40, first=2**41)
-    assert told["errors"] == [{"stage": "held out", "error": same.error(held, held.positions()[:, 0])}]
+    (counted,) = told["errors"]
+    assert (counted["stage"], counted["error"]) == ("held out", same.error(held, held.positions()[:, 0]))
+    assert (counted["images"], counted["low"] < counted["error"] < counted["high"]) == (40, True)
     assert told["held_out"] == 40
 
 
@@ -164,9 +166,11 @@ def test_why_less_goes_than_was_asked_for_is_told(demele: Program, run: bytes) -
     assert (
         "18 of 24 channels asked for (75.0%), 12 removed (50.0%): nodes keep multiples of 2 channels, and at" in words
     )
-    assert "error on 40 held-out images" in words
+    assert "error on 40 held-out images 95% interval" in words
     table = demele("fabric", "show", "pruned", "--format", "table").out
     assert "after epoch 2, by magnitude: 18 of 24 channels asked for (75.0%)" in " ".join(table.split())
+    lines = demele(*PRUNE, "--level", "channels", "--fraction", 0.5, "--format", "csv", "--force").out.splitlines()
+    assert [line.rsplit(",", 2)[0] for line in lines[-2:]] == ['"error, raw"', '"error, recalibrated"']
 
 
 def test_labels_of_another_training_are_told(demele: Program, run: bytes) -> None:

@@ -31,7 +31,9 @@ def fabric() -> Fabric:
 def page(fabric: Fabric, tmp_path_factory: pytest.TempPathFactory) -> Path:
     times = benchmark({"whole": trained(1), NAME: fabric}, batch=2, repeats=1)
     errors = {"before": 0.25, NAME: 0.5}
-    return fabric.to_html(tmp_path_factory.mktemp("page") / "page.html", timings=times, errors=errors, name=NAME)
+    return fabric.to_html(
+        tmp_path_factory.mktemp("page") / "page.html", timings=times, errors=errors, images=40, name=NAME
+    )
 
 
 def test_counts_and_prunings_are_those_of_the_fabric(fabric: Fabric, page: Path) -> None:
@@ -47,6 +49,8 @@ def test_counts_and_prunings_are_those_of_the_fabric(fabric: Fabric, page: Path)
     assert "Nodes keep multiples of 2 channels, and at least 2." in words
     assert "50% of the weights that are left are masked, which makes nothing faster." in words
     assert "Error on held-out images: before 25.0%" in words
+    assert "Counted on 40 images" in words
+    assert "14.2% to 40.2%" in words  # Wilson's interval of 10 in 40, by hand
     held = Page(text).script("data")
     assert held["counts"] == now.to_dict()
     assert held["whole"]["links"] == 16
@@ -86,6 +90,7 @@ def test_no_script_fails(page: Path, tmp_path: Path) -> None:
     ("given", "error", "message"),
     [
         ({"timings": {"forward_ms": 1}}, InputTypeError, "timings: expected the table of demele.models.benchmark"),
+        ({"errors": {"before": 0.5}, "images": 0}, InputError, "images: expected"),
         ({"errors": {"before": 12}}, InputError, "errors: expected shares of images, from 0 to 1, got 12"),
     ],
 )

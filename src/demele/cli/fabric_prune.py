@@ -111,13 +111,15 @@ def _run(arguments: argparse.Namespace) -> None:
         plan, errors = _pruned(arguments, fabric, data)
         timings = _timings(arguments, before, fabric)
     fabric.save(arguments.output)
+    held_out = 0 if data is None or data.held_out is None else len(data.held_out.images)
+    measured: dict[str, Any] = {"timings": timings, "errors": errors, "images": held_out or None}
     if arguments.report is not None:
-        fabric.to_html(arguments.report, timings=timings, errors=errors, name=arguments.output.name)
+        fabric.to_html(arguments.report, **measured, name=arguments.output.name)
     content = {
-        **fabric.to_dict(timings=timings, errors=errors),
+        **fabric.to_dict(**measured),
         "pruning": plan.to_dict(),
         "before": before.counts().to_dict(),
-        "held_out": 0 if data is None or data.held_out is None else len(data.held_out.images),
+        "held_out": held_out,
     }
     text = as_text(
         format_of(arguments.format, None),
@@ -229,4 +231,8 @@ def _frame(content: dict[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
     both = {"before": content["before"], "after": content["counts"]}
-    return pd.DataFrame({"count": list(content["counts"]), **{name: list(one.values()) for name, one in both.items()}})
+    counts = pd.DataFrame({"count": list(both["after"]), **{name: list(one.values()) for name, one in both.items()}})
+    found = {item["stage"]: item["error"] for item in content["errors"]}
+    first = found.pop("before", None)
+    rows = [{"count": f"error, {stage}", "before": first, "after": error} for stage, error in found.items()]
+    return pd.concat([counts.astype(object), pd.DataFrame(rows, dtype=object)], ignore_index=True)

@@ -150,7 +150,8 @@ def _content(fabric: "Fabric", data: Parts) -> dict[str, Any]:
     held, errors = data.held_out, {}
     if held is not None and fabric.run.epochs:
         errors = {"held out": fabric.error(held.images, held.labels)}
-    return {**fabric.to_dict(errors=errors), "held_out": 0 if held is None else len(held.images)}
+    count = 0 if held is None else len(held.images)
+    return {**fabric.to_dict(errors=errors, images=count or None), "held_out": count}
 
 
 def _table(content: dict[str, Any]) -> str:

@@ -176,13 +176,15 @@ def check_characters(what: object, array: NDArray[Any]) -> None:
 
 
 @contextmanager
-def parsing(what: str) -> Iterator[None]:
+def parsing(what: str, *, details: bool = True) -> Iterator[None]:
     """Turn whatever a parser raises within into a FormatError: the one place where that happens.
 
     Parameters
     ----------
     what : str
         How the message begins, such as ``data.csv: not a table that can be read``.
+    details : bool, default True
+        Whether what the parser says follows: some speak of their own insides.
 
     Raises
     ------
@@ -200,7 +202,7 @@ def parsing(what: str) -> Iterator[None]:
     except Exception as error:  # parsers raise what they like, and other classes with each version
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise FormatError(f"{what} ({first_line(error)})") from error
+        raise FormatError(f"{what} ({first_line(error)})" if details else what) from error
 
 
 def first_line(error: BaseException) -> str:

@@ -79,7 +79,8 @@ def read_checkpoint(path: Path, layout: Layout) -> dict[str, Any]:
         regular_file(path)
     except OSError as error:
         raise InputError("checkpoint", f"cannot read {path}: {error.strerror or error}") from error
-    with parsing(f"{what}; nothing but tensors and plain values is read, for loading anything else can run code"):
+    only = "nothing but tensors and plain values is read, for loading anything else can run code"
+    with parsing(f"{what}, or cut short; {only}", details=False):
         content = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(content, dict) or content.get("format") != layout.name:
         raise FormatError(what)

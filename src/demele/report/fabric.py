@@ -216,10 +216,31 @@ def _prunings(data: Item) -> Html:
 # What it came to ------------------------------------------------------------------------------------------------------
 
 
+def error_interval(item: Item) -> str:
+    """Write the interval of an error; nothing where it is not known on how many images it was counted."""
+    return f"{percent(item['low'], 1)} to {percent(item['high'], 1)}" if "images" in item else ""
+
+
 def _errors(data: Item) -> Html:
-    rows = [[named(item["stage"]), Cell(percent(item["error"], 2), item["error"])] for item in data["errors"]]
+    known = any("images" in item for item in data["errors"])
+    rows = [
+        [
+            named(item["stage"]),
+            Cell(percent(item["error"], 2), item["error"]),
+            *([error_interval(item)] if known else []),
+        ]
+        for item in data["errors"]
+    ]
     heads: list[tuple[object, str] | None] = [("", "text"), ("Mistaken", "number")]
-    return table("Errors", heads, rows, sortable=False, kind="narrow") if rows else h("")
+    if not known:
+        return table("Errors", heads, rows, sortable=False, kind="narrow") if rows else h("")
+    heads.append(("95% interval", "number"))
+    told = f"Counted on {data['errors'][0]['images']:,} images; intervals by Wilson. The same images throughout: "
+    return h(
+        "",
+        paragraph(told + "differences are surer than the intervals look."),
+        table("Errors", heads, rows, sortable=False, kind="narrow"),
+    )
 
 
 def _time(data: Item) -> Html:

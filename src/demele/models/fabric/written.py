@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demele.core.checked_numbers import checked_count
 from demele.core.errors import InputError, InputTypeError
 from demele.core.publish import publish
 from demele.core.version import __version__
@@ -27,7 +28,11 @@ class WrittenFabric(PrunableFabric):
     """What is written of a fabric."""
 
     def to_dict(
-        self, *, timings: pd.DataFrame | None = None, errors: Mapping[str, float] | None = None
+        self,
+        *,
+        timings: pd.DataFrame | None = None,
+        errors: Mapping[str, float] | None = None,
+        images: int | None = None,
     ) -> dict[str, Any]:
         """Return structure, counts, prunings and history as plain values that JSON can hold; no weights.
 
@@ -37,6 +42,8 @@ class WrittenFabric(PrunableFabric):
             Of :func:`demele.models.benchmark`.
         errors : mapping of str to float, optional
             Shares of images that were mistaken, by what was measured, such as ``{"before": 0.05, "pruned": 0.07}``.
+        images : int, optional
+            How many images the errors were counted on: each then has its 95 % interval (Wilson, 1927).
 
         Raises
         ------
@@ -60,7 +67,10 @@ class WrittenFabric(PrunableFabric):
                 "run": self.run.to_dict(),
                 "training": self._past["training"],
                 "trained_on": self.trained_on,
-                "errors": [{"stage": str(stage), "error": _share(value)} for stage, value in (errors or {}).items()],
+                "errors": [
+                    {"stage": str(stage), "error": _share(value), **_counted_on(value, images)}
+                    for stage, value in (errors or {}).items()
+                ],
                 "benchmark": _rows(timings),
             }
         )
@@ -73,6 +83,7 @@ class WrittenFabric(PrunableFabric):
         scores: Mapping[str, float] | pd.Series[float] | None = None,
         timings: pd.DataFrame | None = None,
         errors: Mapping[str, float] | None = None,
+        images: int | None = None,
         name: str | None = None,
     ) -> Path:
         """Write one self-contained page: the structure beside the whole one, counts, prunings, training, times.
@@ -82,7 +93,7 @@ class WrittenFabric(PrunableFabric):
         path : str or Path
         scores : mapping of link to float, optional
             As of :meth:`scores`, by default those of ``"magnitude"``; the higher, the wider is the link.
-        timings, errors
+        timings, errors, images
             As of :meth:`to_dict`.
         name : str, optional
             What the page calls the fabric.
@@ -95,7 +106,7 @@ class WrittenFabric(PrunableFabric):
         ------
         InputError, InputTypeError, OutputError
         """
-        content = self.to_dict(timings=timings, errors=errors)
+        content = self.to_dict(timings=timings, errors=errors, images=images)
         given = self.scores("magnitude") if scores is None else scores
         judged = "magnitude" if scores is None else str(getattr(scores, "name", None) or "the scores given")
         by_link: Mapping[Link, float] = self._by_link(given)
@@ -113,6 +124,17 @@ def _share(value: Any) -> float:
     if not 0 <= share <= 1:
         raise InputError("errors", f"expected shares of images, from 0 to 1, got {share:g}")
     return share
+
+
+def _counted_on(share: float, images: int | None) -> dict[str, Any]:
+    """Return how many images an error was counted on, and its interval."""
+    if images is None:
+        return {}
+    from scipy.stats import binomtest
+
+    count = checked_count(images, "images", 1)
+    found = binomtest(round(share * count), count).proportion_ci(0.95, method="wilson")
+    return {"images": count, "low": float(found.low), "high": float(found.high)}
 
 
 def _rows(timings: Any) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from demele.report.fabric import COUNTED, asked_and_gone
+from demele.report.fabric import COUNTED, asked_and_gone, error_interval
 from demele.report.terminal.sheet import Sheet
 from demele.report.words import percent
 
@@ -86,8 +86,8 @@ def _errors(sheet: Sheet, fabric: Item) -> None:
     if not fabric["errors"]:
         return
     sheet.blank()
-    rows = [[item["stage"], percent(item["error"], 2)] for item in fabric["errors"]]
-    sheet.table([f"error on {fabric['held_out']:,} held-out images", ""], rows, numbers=1)
+    rows = [[item["stage"], percent(item["error"], 2), error_interval(item)] for item in fabric["errors"]]
+    sheet.table([f"error on {fabric['held_out']:,} held-out images", "", "95% interval"], rows, numbers=2)
 
 
 def _times(sheet: Sheet, benchmark: list[Item]) -> None:
