@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         WorkerError,
     )
+    from demele.core.representation_comparison import RepresentationComparison
     from demele.core.results import DCI, Evaluation, Score
     from demele.core.score_curve import ScoreCurve
     from demele.estimation.discretise import Adaptive, Binning, Edges, EqualFrequency, EqualWidth
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from demele.report.citations import cite
     from demele.scoring.evaluate import evaluate
     from demele.scoring.replay import replay
+    from demele.scoring.several import compare_representations
     from demele.scoring.sparse import evaluate_sparse
     from demele.streaming.accumulator import Accumulator
     from demele.streaming.frame import Frame
@@ -85,6 +87,7 @@ _HOMES = {
         "NotConvergedWarning NotEnoughData OutOfDomainWarning OutputError RepackedFileWarning "
         "UndefinedFactorWarning UnknownNameError WorkerError"
     ),
+    "demele.core.representation_comparison": "RepresentationComparison",
     "demele.core.results": "DCI Evaluation Score",
     "demele.core.score_curve": "ScoreCurve",
     "demele.estimation.discretise": "Adaptive Binning Edges EqualFrequency EqualWidth",
@@ -93,6 +96,7 @@ _HOMES = {
     "demele.report.citations": "cite",
     "demele.scoring.evaluate": "evaluate",
     "demele.scoring.replay": "replay",
+    "demele.scoring.several": "compare_representations",
     "demele.metrics.information.dcimig": "dcimig",
     "demele.metrics.information.dlig": "dlig",
     "demele.metrics.information.dmig": "dmig",
@@ -166,6 +170,7 @@ __all__ = [
     "OutOfDomainWarning",
     "OutputError",
     "RepackedFileWarning",
+    "RepresentationComparison",
     "Score",
     "ScoreCurve",
     "SparseEvaluation",
@@ -175,6 +180,7 @@ __all__ = [
     "__version__",
     "bench",
     "cite",
+    "compare_representations",
     "counted_metrics",
     "data",
     "dci",

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from demele.core.errors import InputError
-from demele.studies.pruning.claims import CLAIMS, Claim, differences, seeds_needed, student
+from demele.studies.pruning.claims import CLAIMS, Claim, differences, seeds_needed
 from demele.studies.pruning.configurations import EMBEDDED, PRINT, LabelNoise, PruningConfiguration, Times
 
 CLAIM = Claim(name="a-b", title="a less b", says="a is worse", expected="more", pairs=(("a1", "b1"), ("a2", "b2")))
@@ -112,14 +112,6 @@ def test_seeds_needed_where_there_is_no_answer() -> None:
     assert seeds_needed(math.nan, 1.0) is None
     assert seeds_needed(1.0, 0.0) == 2
     assert seeds_needed(0.0, 0.0) is None
-
-
-def test_students_interval_of_equal_values_is_a_point() -> None:
-    assert student(np.array([0.5, 0.5])) == (0.5, 0.5, 0.0)
-    assert student(np.zeros(3)) == (0.0, 0.0, 1.0)
-
-
-# What is varied ---------------------------------------------------------------------------------------------------
 
 
 def test_the_embedded_grid_has_18_ways_and_a_control_wherever_criteria_are_compared() -> None:

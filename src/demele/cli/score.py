@@ -28,7 +28,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.reading import real_path
 from demele.files.named import holds_sparse, read_table, split_name, unquoted
 from demele.files.table_files import Warn
-from demele.runtime.progress import Report
+from demele.runtime.progress import Report, part_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,7 +264,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
                     codes_std=codes_std,
                     name=arguments.name or name,
                     n_jobs=arguments.jobs,
-                    progress=_part(report, index, len(tables), prefix),
+                    progress=part_of(report, index, len(tables), prefix),
                     **options,
                 )
             done.append(evaluation)
@@ -361,15 +361,6 @@ def _reporting(quiet: bool) -> Iterator[Report]:
 
 def _silent(done: float, total: float, label: str) -> None:
     """Report to nobody."""
-
-
-def _part(report: Report, index: int, parts: int, prefix: str) -> Report:
-    """Progress of one of several evaluations, as a share of all."""
-
-    def scaled(done: float, total: float, label: str) -> None:
-        report(index + (done / total if total else 1.0), parts, prefix + label)
-
-    return scaled
 
 
 # Writing ---------------------------------------------------------------------------------------------------------

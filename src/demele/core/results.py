@@ -125,6 +125,9 @@ class Score(ForPapers, DrawnScore):
         Rows used (the largest number over factors, where annotations are missing).
     interval, spread, chance
         Sampling interval, repeats, chance level; None when not asked for.
+    halves : array or None
+        The values on half-samples, where they were drawn; NaN where one failed. Half k is of the same rows for every
+        representation of as many rows that is scored with the same seed: such values are paired.
     notes : tuple of Note
         What was left out and why, and what makes the number fragile.
     signature : Signature
@@ -147,6 +150,7 @@ class Score(ForPapers, DrawnScore):
     matrix_values: NDArray[np.float64] | None = None
     matrix_of: str | None = None
     interval: Interval | None = None
+    halves: NDArray[np.float64] | None = None
     spread: Spread | None = None
     chance: Chance | None = None
     notes: tuple[Note, ...] = ()

@@ -87,9 +87,10 @@ def _collected(
     seconds = sum(result.seconds for task, result in own if task.variant == "repeat")
 
     def draws(variant: str) -> Draws | None:
-        natives = [result.natives[name] for task, result in own if task.variant == variant and result.error is None]
-        asked = sum(task.variant == variant for task, _ in own)
-        return Draws.of(natives) if natives and len(natives) >= 0.9 * asked else None
+        asked = [(task.index, result) for task, result in own if task.variant == variant]
+        natives = [result.natives[name] for _, result in asked if result.error is None]
+        failed = tuple(index for index, result in asked if result.error is not None)
+        return Draws.of(natives, failed) if natives and len(natives) >= 0.9 * len(asked) else None
 
     for task, result in own:
         if task.variant == "repeat" and result.error is not None:
@@ -122,6 +123,7 @@ def _collected(
         repeats=repeats if repeats.n > 1 else None,
         resamples=draws("half"),
         resampling="half-sample",
+        halves=draws("half"),
         permutations=draws("permutation"),
         seconds=seconds,
         notes=notes,

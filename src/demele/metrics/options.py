@@ -291,7 +291,11 @@ _RUN_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Keywords that all metrics share, validated."""
+    """Keywords that all metrics share, validated.
+
+    ``halves``: whether metrics that are resampled with replacement are scored on half-samples as well, which tell how
+    much the difference of two representations would vary.
+    """
 
     seed: int = 0
     repeats: int = 1
@@ -300,6 +304,7 @@ class Run:
     chance: int = 0
     n_jobs: int = 1
     missing: Missing = "raise"
+    halves: bool = False
 
     @classmethod
     def checked(cls, **given: Any) -> "Run":

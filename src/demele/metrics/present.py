@@ -19,12 +19,16 @@ from demele.metrics.tasks import Draws
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What computing gave for one metric: the value, and its draws under repeats, resamples and permutations."""
+    """What computing gave for one metric: the value, and its draws under repeats, resamples and permutations.
+
+    ``halves`` are values on half-samples, for metrics whose ``resamples`` may be others.
+    """
 
     native: Native
     repeats: Draws | None = None
     resamples: Draws | None = None
     resampling: str = ""
+    halves: Draws | None = None
     permutations: Draws | None = None
     seconds: float = float("nan")
     notes: tuple[Note, ...] = ()
@@ -73,6 +77,7 @@ def score_of(
         matrix_values=matrix,
         matrix_of=native.matrix_of,
         interval=interval,
+        halves=None if outcome.halves is None else outcome.halves.numbered,
         spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
         chance=None
         if outcome.permutations is None

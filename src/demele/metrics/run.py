@@ -304,10 +304,13 @@ def _read_off_table(
         }
         notes = table_notes(source, settings, table, examined, pairs=pairs)
     seconds = time.perf_counter() - started
-    resamples = permutations = None
+    resamples = halves = permutations = None
     if run.bootstrap:
         tables = source.tables(settings, "resamples", run.bootstrap, run.seed, pairs=pairs)
-        resamples = _drawn(tables, requests, run.bootstrap, "resamples", report)
+        resamples = halves = _drawn(tables, requests, run.bootstrap, "resamples", report)
+        if run.halves and settings.resamples_by_weight:
+            tables = source.tables(settings, "halves", run.bootstrap, run.seed, pairs=pairs)
+            halves = _drawn(tables, requests, run.bootstrap, "half-samples", report)
     if run.chance:
         tables = source.tables(settings, "permutations", run.chance, run.seed, pairs=pairs)
         permutations = _drawn(tables, requests, run.chance, "permutations", report)
@@ -330,6 +333,7 @@ def _read_off_table(
             native=natives[name],
             resamples=None if resamples is None else resamples[name],
             resampling="bootstrap" if settings.resamples_by_weight else "half-sample",
+            halves=None if halves is None or not run.halves else halves[name],
             permutations=None if permutations is None else permutations[name],
             seconds=seconds,
             notes=told,

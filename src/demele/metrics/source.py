@@ -34,7 +34,7 @@ from demele.metrics.metric import Metric, Reading
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 500_000
 
-Draw = Literal["resamples", "permutations", "clipped"]
+Draw = Literal["resamples", "halves", "permutations", "clipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Source:
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
-        """Yield tables of resamples or permutations of the rows, several at a time or one; or with outliers clipped."""
+        """Yield tables of resamples, halves or permutations of the rows, one or some at a time; or outliers clipped."""
         raise self._lacks("rows to draw from")
 
     def transformed(self, matrix: Array, names: Sequence[str]) -> "Source":
@@ -259,7 +259,8 @@ class InMemory(Source):
     ) -> Iterator[InformationTable]:
         """Yield tables of bootstrap resamples, half-samples where rows cannot be weighted, or permuted factors.
 
-        ``"clipped"`` is one table, with outlying columns clipped to their central 99%.
+        ``"halves"`` are half-samples in any case, with bins of their own. ``"clipped"`` is one table, with outlying
+        columns clipped to their central 99%.
         """
         if draw == "clipped":
             yield self._table(self.data.winsorised(self.data.outlying()), settings, pairs)
@@ -267,7 +268,7 @@ class InMemory(Source):
             for index in range(n_draws):
                 order = rng_for(seed, "chance", index).permutation(self.data.n)
                 yield self._table(self.data.permuted(order), settings, pairs)
-        elif settings.resamples_by_weight:
+        elif draw == "resamples" and settings.resamples_by_weight:
             for counts in self._weighted(settings, n_draws, seed, pairs):
                 table = self.information(counts, settings.correction)
                 yield replace(table, code_range=self.data.codes.high - self.data.codes.low)

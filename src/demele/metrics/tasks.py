@@ -49,19 +49,32 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Values of one metric over repeats, resamples or permutations; the first axis is the draw."""
+    """Values of one metric over repeats, resamples or permutations; the first axis is the draw.
+
+    ``failed`` are the numbers, among all that were asked for, of draws that could not be computed and have no value.
+    """
 
     value: Array
     per_factor: Array | None
     per_code: Array | None
+    failed: tuple[int, ...] = ()
 
     @property
     def n(self) -> int:
         """Number of draws."""
         return len(self.value)
 
+    @property
+    def numbered(self) -> Array:
+        """Values in the places of their draws, NaN where one failed: place k is of the same rows for all codes."""
+        if not self.failed:
+            return self.value
+        whole = np.full(self.n + len(self.failed), np.nan)
+        whole[np.setdiff1d(np.arange(whole.size), self.failed)] = self.value
+        return whole
+
     @classmethod
-    def of(cls, natives: list[Native]) -> "Draws":
+    def of(cls, natives: list[Native], failed: tuple[int, ...] = ()) -> "Draws":
         """Collect natives of single draws, or of blocks of draws."""
         scalar = natives[0].value.ndim == 0
 
@@ -76,6 +89,7 @@ class Draws:
             joined([np.asarray(item.value) for item in natives]),
             optional([item.per_factor for item in natives]),
             optional([item.per_code for item in natives]),
+            failed,
         )
 
     def mean(self, first: Native) -> Native:

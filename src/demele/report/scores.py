@@ -7,6 +7,7 @@ from typing import Any
 from demele.core.errors import InputError
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.page import Html, Page, controls, data_element, embedded, h, paragraph, tool
+from demele.report.scores_differences import differences, shown_first
 from demele.report.scores_figures import matrix_figures, native_figures, shortened, value_range
 from demele.report.scores_lookup import anchor, fragile_sign, inputs, legend, made, missing_and_notes
 from demele.report.scores_verdict import dotted, verdict
@@ -24,6 +25,7 @@ def write_report(
     *,
     title: str | None = None,
     specs: Mapping[str, Mapping[str, Any]] | None = None,
+    comparison: Item | None = None,
 ) -> Path:
     """Write evaluations side by side as one HTML file.
 
@@ -38,6 +40,8 @@ def write_report(
     specs : mapping of str to mapping, optional
         What each metric declares, by its name: ``title``, ``family``, ``properties``, ``definition``, ``source``,
         ``range``, ``best``; by default what the catalogue says. Metrics that are not in it are shown by their name.
+    comparison : dict, optional
+        What their comparison's ``to_dict()`` returns: differences, and models with their runs.
 
     Returns
     -------
@@ -65,7 +69,8 @@ def write_report(
         kind="Disentanglement report",
         title=title or (f"{len(names)} representations, side by side" if view.several else alone),
         sections=[
-            ("verdict", "Verdict", verdict(view)),
+            ("verdict", "Verdict", h("", shown_first(comparison), verdict(view))),
+            ("differences", "Differences", differences(view, comparison)),
             ("scores", "All scores", overview(view)),
             ("matrices", "Codes against factors", _matrices(view)),
             ("natives", "Per factor, per code", _natives(view)),
@@ -79,10 +84,17 @@ def write_report(
         styles=("figures.css",),
         scripts=("figures.js", "report.js"),
         tools=tool("Download data", "download-json"),
-        data=data_element(embedded({"evaluations": view.evaluations} if view.several else view.evaluations[0])),
+        data=data_element(embedded(_downloaded(view, comparison))),
         more=data_element(embedded(figures), "figures"),
         version=" and demele ".join(versions),
     ).write(path)
+
+
+def _downloaded(view: View, comparison: Item | None) -> Item:
+    """Return what the page gives as data."""
+    if comparison is not None:
+        return {**comparison, "evaluations": view.evaluations}
+    return {"evaluations": view.evaluations} if view.several else view.evaluations[0]
 
 
 # All scores -----------------------------------------------------------------------------------------------------------

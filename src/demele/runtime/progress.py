@@ -135,3 +135,12 @@ class _Bar:
         if self._progress is not None:
             done, total, label = self._state
             self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
+
+
+def part_of(report: Report, index: int, parts: int, prefix: str) -> Report:
+    """Return what reports one of several pieces of work as its share of all; ``prefix`` names it."""
+
+    def scaled(done: float, total: float, label: str) -> None:
+        report(index + (done / total if total else 1.0), parts, prefix + label)
+
+    return scaled

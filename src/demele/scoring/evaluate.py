@@ -1,7 +1,10 @@
 """Many metrics of one representation in one call: shared work done once, with uncertainty, chance levels and notes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from demele.core.errors import InputTypeError
 from demele.core.inputs import Missing, read_pair
@@ -10,6 +13,7 @@ from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_option
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
+from demele.metrics.request import Asked
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
@@ -123,38 +127,129 @@ def evaluate(
     >>> [round(score.value, 2) for score in evaluation]
     [0.98, 1.0]
     """
-    run = Run.checked(
-        seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
+    call = checked_call(
+        metrics,
+        Run.checked(
+            seed=seed, repeats=repeats, bootstrap=bootstrap, level=level, chance=chance, n_jobs=n_jobs, missing=missing
+        ),
+        protocol=protocol,
+        kinds=kinds,
+        reg_dim=reg_dim,
+        bins=bins,
+        options=options,
+        sample=sample,
+        ignore_index=ignore_index,
     )
+    if not isinstance(name, str):
+        raise InputTypeError("name", f"expected a string, got {name!r}")
+    _refuse_several(codes)
+    return call.evaluation(call.read(codes, factors, codes_std), name, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Data that are read a piece at a time, as they were given."""
+
+    codes: object
+    factors: object
+    codes_std: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What is asked of representations, checked; one call may score several.
+
+    ``named``: whether a metric that does not apply is an error, since it was asked for by name.
+    """
+
+    asked: Sequence[Asked]
+    run: Run
+    protocol: str
+    named: bool
+    kinds: object
+    sample: int
+    ignore_index: bool
+
+    def read(self, codes: object, factors: object, codes_std: object = None) -> InMemory | Pieces:
+        """Read and check what is scored; data that are read a piece at a time are only told apart.
+
+        Raises
+        ------
+        InputError, InputTypeError, NotEnoughData
+        """
+        if read_in_pieces(codes, factors):
+            return Pieces(codes, factors, codes_std)
+        read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
+        return InMemory(Subject.of(*read), codes_std)
+
+    def evaluation(
+        self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
+    ) -> Evaluation:
+        """Score what was read."""
+        if isinstance(data, Pieces):
+            return evaluation_in_pieces(
+                self.asked,
+                data.codes,
+                data.factors,
+                self.run,
+                protocol=self.protocol,
+                kinds=self.kinds,
+                codes_std=data.codes_std,
+                name=name,
+                named=self.named,
+                progress=progress,
+                sample=self.sample,
+            )
+        return evaluation(
+            self.asked,
+            data,
+            self.run,
+            protocol=self.protocol,
+            kinds=self.kinds,
+            name=name,
+            named=self.named,
+            progress=progress,
+        )
+
+
+def checked_call(
+    metrics: Sequence[Choice] | Choice | None,
+    run: Run,
+    *,
+    protocol: str = DEFAULT_PROTOCOL,
+    kinds: object = None,
+    reg_dim: object = None,
+    bins: object = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    sample: int = SAMPLE,
+    ignore_index: bool = False,
+) -> Call:
+    """Check what is asked, as :func:`evaluate` takes it, before any data are looked at.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    """
     settings = protocol_named(protocol)
     chosen = chosen_metrics(metrics)
     rule = None if bins is None else as_binning(bins)
     asked = asked_of(chosen, settings, given_options(options, chosen), rule, {"reg_dim": reg_dim})
-    if not isinstance(name, str):
-        raise InputTypeError("name", f"expected a string, got {name!r}")
-    named = metrics is not None
-    if read_in_pieces(codes, factors):
-        return evaluation_in_pieces(
-            asked,
-            codes,
-            factors,
-            run,
-            protocol=settings.name,
-            kinds=kinds,
-            codes_std=codes_std,
-            name=name,
-            named=named,
-            progress=progress,
-            sample=sample,
-        )
-    subject = Subject.of(*read_pair(codes, factors, kinds=kinds, missing=missing, ignore_index=ignore_index))
-    return evaluation(
-        asked,
-        InMemory(subject, codes_std),
-        run,
+    return Call(
+        asked=asked,
+        run=run,
         protocol=settings.name,
+        named=metrics is not None,
         kinds=kinds,
-        name=name,
-        named=named,
-        progress=progress,
+        sample=sample,
+        ignore_index=ignore_index,
     )
+
+
+def _refuse_several(codes: object) -> None:
+    """Lead who gives several representations to the function for them."""
+    if isinstance(codes, dict) and codes and all(len(np.shape(each)) == 2 for each in codes.values()):
+        raise InputTypeError(
+            "codes",
+            f"expected one representation, got {len(codes)} in a dict",
+            "demele.compare_representations scores several, side by side",
+        )

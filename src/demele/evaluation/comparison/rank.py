@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError
+from demele.core.holm import holm
 from demele.core.labelled import Labelled, read_models
 from demele.core.results import Interval, Note
 from demele.core.signature import Signature
@@ -180,21 +181,6 @@ def rank(
         title=title,
         asked=asked,
     )
-
-
-def holm(p_values: Floats, error: float) -> Flags:
-    """Reject hypotheses such that any true one is rejected with probability ``error`` at most (Holm 1979).
-
-    The k-th smallest of m p-values (from 0) is held against error / (m - k); the first that is larger stops. NaN is
-    never rejected.
-    """
-    p = np.where(np.isnan(p_values), 1.0, p_values)
-    order = np.argsort(p, kind="stable")
-    # The hair's breadth lets a p-value that was computed from the level count as equal to it.
-    small = p[order] <= error / (p.size - np.arange(p.size)) * (1 + 1e-9)
-    rejected = np.zeros(p.size, dtype=np.bool_)
-    rejected[order] = np.logical_and.accumulate(small)
-    return rejected
 
 
 def _ordered_pairs(m: int) -> Indices:

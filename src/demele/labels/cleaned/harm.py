@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.holm import holm
 from demele.core.labelled import Indices, Vocabulary, read_labels, refuse_unjudged, shown, vocabulary
 from demele.core.results import Interval, Note
 from demele.core.sentences import in_code
@@ -290,7 +291,7 @@ def _harm(rows: _Rows, method: str | None) -> Harm:
     theirs = shares[rarest][defined[rarest]]
     minority = np.flatnonzero((total > 0) & (sizes * present.size < rows.given.size))
     p_values = _more_than_others(lost[minority], total[minority], int(lost.sum()), int(total.sum()))
-    harmed = minority[_holm(p_values, 1 - rows.level)]
+    harmed = minority[holm(p_values, 1 - rows.level)]
     return Harm(
         overall=overall,
         given=given,
@@ -369,15 +370,6 @@ def _more_than_others(lost: NDArray[Any], total: NDArray[Any], all_lost: int, ev
     from scipy.stats import hypergeom
 
     return np.asarray(hypergeom.sf(lost - 1, everyone, all_lost, total), dtype=np.float64)
-
-
-def _holm(p_values: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
-    """Return which hypotheses Holm's procedure rejects."""
-    order = np.argsort(p_values, kind="stable")
-    passes = p_values[order] <= alpha / (p_values.size - np.arange(p_values.size))
-    rejected = np.zeros(p_values.size, dtype=bool)
-    rejected[order[np.logical_and.accumulate(passes)]] = True
-    return rejected
 
 
 def _notes(

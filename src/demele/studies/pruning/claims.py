@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.evaluation.comparison.rank import holm
+from demele.core.holm import holm
+from demele.estimation.differences import student
 
 Floats = NDArray[np.float64]
 Expected = Literal["more", "equal", "less", ""]
@@ -317,26 +318,6 @@ def _difference(claim: Claim, noise: str, cells: Floats) -> Difference | None:
         ties=int((flat == 0).sum()),
         seeds_needed=seeds_needed(mean, spread),
     )
-
-
-def student(values: Floats, level: float = 0.95) -> tuple[float, float, float]:
-    """Return the ends of Student's interval of a mean, and the p-value of its test against 0.
-
-    Examples
-    --------
-    >>> low, high, p = student(np.array([1.0, 2.0, 3.0]))
-    >>> round(low, 3), round(high, 3), round(p, 4)
-    (-0.484, 4.484, 0.0742)
-    """
-    from scipy import stats
-
-    if len(values) < 2:
-        return math.nan, math.nan, math.nan
-    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values))
-    if error == 0:
-        return mean, mean, 1.0 if mean == 0 else 0.0
-    half = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
-    return mean - half, mean + half, float(2 * stats.t.sf(abs(mean) / error, len(values) - 1))
 
 
 def seeds_needed(mean: float, spread: float, *, power: float = 0.8, level: float = 0.95) -> int | None:

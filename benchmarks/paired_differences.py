@@ -1,0 +1,101 @@
+"""How often intervals of paired differences between representations cover, and how often a family of them errs.
+
+Two representations, ``a`` and ``b``, hold the same factors equally well: each code is a factor with some of the next
+one and noise, half of which all representations share, as those of the same images do. ``c`` mixes more. Of every draw
+of rows all three are scored with the same seed, as ``demele.compare_representations`` does it. The expected difference
+is 0 between ``a`` and ``b``; between them and ``c`` it is the mean over all draws, which is what other rows from the
+same source would have given.
+
+    python -m benchmarks.paired_differences [JOBS]    draws, or goes on where it stopped
+    python -m benchmarks.paired_differences summary   writes results/paired_differences.csv
+"""
+
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import DemeleWarning
+from demele.core.seeds import rng_for
+from demele.core.store import Store
+from demele.metrics.options import Run
+from demele.runtime.work import completed
+from demele.scoring.evaluate import checked_call
+
+RESULTS = Path(__file__).parent / "results"
+QUICK = ("mig", "mig_sup", "modularity", "dcimig", "jemmig", "sap", "irs", "mcc", "r2_affine")
+NAMES = ("a", "b", "c")
+DRAWS = 500
+RESAMPLES = 30
+#: How many rows, whether factors are classes or quantities, and what is scored; the first worlds first.
+WORLDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
+    "quantities, 1000 rows": (1000, "continuous", QUICK),
+    "quantities, 200 rows": (200, "continuous", QUICK),
+    "classes, 1000 rows": (1000, "categorical", ("mig", "modularity", "jemmig", "explicitness", "z_min_variance")),
+}
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Rows of one world."""
+
+    world: str
+    index: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What the store knows it by."""
+        return self.world, self.index
+
+
+def representations(rng: np.random.Generator, n: int, kind: str) -> tuple[dict[str, Array], Array]:
+    """Draw codes (n, 4) of four representations and the factors (n, 3) that they hold."""
+    factors = rng.integers(0, 4, (n, 3)).astype(np.float64) if kind == "categorical" else rng.random((n, 3)) * 3
+    shared = rng.normal(size=(n, 3))
+    codes = {}
+    for name in NAMES:
+        noise = (shared + rng.normal(size=(n, 3))) / np.sqrt(2)
+        mixing = 0.6 if name == "c" else 0.3
+        held = factors + mixing * np.roll(factors, -1, axis=1) + 0.4 * noise
+        codes[name] = np.column_stack([held, rng.normal(size=n)])
+    return codes, factors
+
+
+def scored(draw: Draw) -> tuple[tuple[str, int], dict[str, Any]]:
+    """Score all representations of one draw of rows: values and resampled values, by metric."""
+    n, kind, metrics = WORLDS[draw.world]
+    codes, factors = representations(rng_for(0, "paired differences", draw.world, draw.index), n, kind)
+    run = Run(seed=draw.index, bootstrap=RESAMPLES, halves=True)
+    call = checked_call(metrics, run, kinds=kind)
+    found: dict[str, Any] = {}
+    for name, own in codes.items():
+        with warnings.catch_warnings(action="ignore", category=DemeleWarning):
+            result = call.evaluation(call.read(own, factors), name)
+        found[name] = {
+            score.metric: [score.value, [] if score.halves is None else np.round(score.halves, 7).tolist()]
+            for score in result
+        }
+    return draw.key, found
+
+
+def main() -> None:
+    """Score the draws that the store does not hold yet, with progress on stderr."""
+    path = RESULTS / "paired_differences.jsonl"
+    if sys.argv[1:] != ["summary"]:
+        with Store(path, {"what": "paired differences"}) as store:
+            todo = [Draw(world, index) for world in WORLDS for index in range(DRAWS) if (world, index) not in store]
+            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 1
+            for done, (key, record) in enumerate(completed(scored, todo, n_jobs=n_jobs), 1):
+                store.append([(key, record)])
+                print(f"\r{done} of {len(todo)} draws", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

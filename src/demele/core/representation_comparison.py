@@ -1,0 +1,289 @@
+"""What several representations, or models of several training runs, score beside each other, and what that shows."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from demele.core.errors import UnknownNameError
+from demele.core.publish import publish
+from demele.core.results import Evaluation, Interval
+from demele.core.sentences import give, marked, sentence
+from demele.core.verdict import listed
+from demele.core.written import Written, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ModelScore", "RepresentationComparison", "ScoreDifference"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreDifference:
+    """How much higher one representation, or model, scores than another by one metric.
+
+    Attributes
+    ----------
+    metric, first, second : str
+    value : float
+        The score of ``second`` minus the one of ``first``; NaN where one is undefined.
+    interval : Interval or None
+        By itself, at the level of the comparison: of several such intervals some may miss.
+    p_value : float
+        Two-sided, against a difference of 0; NaN without an interval.
+    better : str
+        The one that is shown to be better, at the family-wise level; empty where none is.
+    fragile : bool
+        Whether one of the two scores is fragile.
+    reason : str
+        Why there is no interval, and so nothing shown; empty where there is one.
+    """
+
+    metric: str
+    first: str
+    second: str
+    value: float
+    interval: Interval | None = None
+    p_value: float = math.nan
+    better: str = ""
+    fragile: bool = False
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        """Keep what the reason marks, for readers who do not write Python."""
+        object.__setattr__(self, "reason", sentence(self.reason))
+
+    @property
+    def shown(self) -> bool:
+        """Whether the difference is shown at the family-wise level."""
+        return bool(self.better)
+
+    def row(self) -> dict[str, object]:
+        """Flat, in a fixed column order."""
+        return {
+            "metric": self.metric,
+            "first": self.first,
+            "second": self.second,
+            "difference": self.value,
+            "low": math.nan if self.interval is None else self.interval.low,
+            "high": math.nan if self.interval is None else self.interval.high,
+            "p_value": self.p_value,
+            "shown": self.shown,
+            "better": self.better,
+            "fragile": self.fragile,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelScore:
+    """One metric over the training runs of a model.
+
+    ``interval`` is where the mean over all runs that could be trained would be, on these rows; None for a single run.
+    """
+
+    model: str
+    metric: str
+    values: tuple[float, ...]
+    mean: float
+    std: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepresentationComparison(Written):
+    """Several representations of the same rows, side by side.
+
+    Iterates over the evaluations; ``comparison["name"]`` is one of them.
+
+    Attributes
+    ----------
+    evaluations : tuple of Evaluation
+    differences : tuple of ScoreDifference
+        Of each pair, by each metric. Those that are ``shown`` are so all together: the error ``1 - level`` is shared
+        by all that have an interval, by Holm's procedure.
+    level : float
+        Of every interval for itself, and of all that is shown together.
+    models : mapping of str to tuple of str
+        The names of the runs of each model; empty where no runs were named.
+    model_scores : tuple of ModelScore
+    paired_runs : bool
+        Whether runs were paired by their place.
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    differences: tuple[ScoreDifference, ...]
+    level: float
+    models: Mapping[str, tuple[str, ...]]
+    model_scores: tuple[ModelScore, ...] = ()
+    paired_runs: bool = False
+    version: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the representations."""
+        return tuple(each.name for each in self.evaluations)
+
+    @property
+    def unit(self) -> Literal["rows", "runs"]:
+        """What intervals are over: rows of the same source, or training runs on these rows."""
+        return "runs" if self.models else "rows"
+
+    def __getitem__(self, name: str) -> Evaluation:
+        for evaluation in self.evaluations:
+            if evaluation.name == name:
+                return evaluation
+        raise UnknownNameError(f"{name!r} is not among the representations: {', '.join(self.names)}")
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    @property
+    def sentence(self) -> str:
+        """How many differences are shown, and what that means."""
+        return sentence(_whole(self))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is shown of each pair; then why there are differences without an interval."""
+        known = any(each.interval is not None for each in self.differences)
+        pairs = dict.fromkeys((each.first, each.second) for each in self.differences if known)
+        told = [_of_pair([each for each in self.differences if (each.first, each.second) == pair]) for pair in pairs]
+        reasons: dict[str, dict[str, None]] = {}
+        for each in self.differences:
+            if each.reason:
+                reasons.setdefault(marked(each.reason), {})[each.metric] = None
+        told += [f"No interval for {listed(metrics, 8)}: {reason}." for reason, metrics in reasons.items()]
+        return tuple(sentence(each) for each in (*told, *_cautions(self)))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row per difference: ``metric``, ``first``, ``second``, ``difference`` (second - first), ``low``..."""
+        import pandas as pd
+
+        columns = list(ScoreDifference(metric="", first="", second="", value=0.0).row())
+        return pd.DataFrame([each.row() for each in self.differences], columns=columns)
+
+    def scores_frame(self) -> "pd.DataFrame":
+        """One row per score: the frames of the evaluations below each other; with ``model``, where runs are named."""
+        import pandas as pd
+
+        frame = pd.concat([each.to_frame() for each in self.evaluations], ignore_index=True)
+        if self.models:
+            model_of = {run: model for model, runs in self.models.items() for run in runs}
+            frame.insert(0, "model", frame["name"].map(model_of))
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        data: dict[str, Any] = {
+            "kind": "representation comparison",
+            "demele": self.version,
+            "level": self.level,
+            "unit": self.unit,
+            "sentence": self.sentence,
+            "sentences": self.sentences,
+            "paired_runs": self.paired_runs,
+            "models": self.models,
+            "model_scores": [
+                {
+                    "model": each.model,
+                    "metric": each.metric,
+                    "values": each.values,
+                    "mean": each.mean,
+                    "std": each.std,
+                    "interval": _ends(each.interval),
+                }
+                for each in self.model_scores
+            ],
+            "differences": [
+                {**each.row(), "method": each.interval and each.interval.method} for each in self.differences
+            ],
+        }
+        return {**plain(data), "evaluations": [each.to_dict() for each in self.evaluations]}
+
+    def to_html(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one self-contained, interactive HTML page."""
+        data = self.to_dict()
+        written: Path = publish("evaluation", data["evaluations"], path, title=title, comparison=data)
+        return written
+
+    def __repr__(self) -> str:
+        lines = [f"RepresentationComparison of {listed(self.names)}: n={self.evaluations[0].n}"]
+        lines += [f"  {words}" for words in (self.sentence, *self.sentences)]
+        return "\n".join(lines)
+
+
+def _ends(interval: Interval | None) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {name: getattr(interval, name) for name in ("low", "high", "level", "method", "kind")}
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+
+def _whole(comparison: RepresentationComparison) -> str:
+    known = [each for each in comparison.differences if each.interval is not None]
+    if not comparison.differences:
+        return "There is one model only, and so no difference."
+    if not known:
+        return f"No difference can be shown: none of {len(comparison.differences)} has an interval."
+    shown = sum(each.shown for each in known)
+    error = f"{100 * (1 - comparison.level):.4g}%"
+    if len(known) == 1:
+        which = "is shown: the chance that this is wrong is held to" if shown else "is not shown, at an error of"
+        return f"The one difference that has an interval {which} {error}."
+    verb = "is" if shown == 1 else "are"
+    held = f"the chance that any such statement is wrong is held to {error}, for all together (Holm's procedure)"
+    return f"{shown or 'None'} of {len(known)} differences {verb} shown: {held}."
+
+
+def _of_pair(pair: Sequence[ScoreDifference]) -> str:
+    """Say of one pair which is better by what."""
+    first, second = pair[0].first, pair[0].second
+    asked = [each for each in pair if each.interval is not None]
+    if not asked:
+        return f"{second} and {first}: nothing is shown, for want of intervals."
+    parts = []
+    for name, other in ((second, first), (first, second)):
+        by = [_with_numbers(each) for each in asked if each.better == name]
+        if by:
+            parts.append(f"{name} is better than {other} by {listed(by, len(by))}")
+    left = len(asked) - sum(each.shown for each in asked)
+    if not parts:
+        which = "the one metric" if left == 1 else f"any of {left} metrics"
+        return f"{second} and {first} are not told apart by {which}."
+    return "; ".join(parts) + (f"; {left} of {len(asked)} metrics do not tell them apart." if left else ".")
+
+
+def _with_numbers(each: ScoreDifference) -> str:
+    """Write by how much the better one is better."""
+    if each.interval is None:
+        raise ValueError("no interval")
+    value, ends = each.value, (each.interval.low, each.interval.high)
+    if each.better == each.first:
+        value, ends = -value, (-ends[1], -ends[0])
+    fragile = ", fragile" if each.fragile else ""
+    return f"{each.metric} ({value:+.3f} [{ends[0]:z.3f}, {ends[1]:z.3f}]{fragile})"
+
+
+def _cautions(comparison: RepresentationComparison) -> Iterator[str]:
+    if comparison.models:
+        yield "Intervals are over training runs, on these rows: what other runs would give, not other rows."
+    sizes = {len(each.code_names) for each in comparison.evaluations}
+    if len(sizes) > 1:
+        chance = all(score.chance is None for each in comparison.evaluations for score in each)
+        more = f": {give(chance=20)} to see what noise of as many codes scores" if chance else ""
+        numbers = listed(map(str, sorted(sizes)))
+        yield f"The numbers of codes differ ({numbers}), which moves some metrics by itself{more}."
+
+
+def without_intervals(bootstrap: int) -> str:
+    """Return why a difference over rows has no interval, if nothing else is known of it."""
+    if bootstrap:
+        return "too many half-samples could not be scored"
+    return f"no half-samples were asked for; {give(bootstrap=50)}"

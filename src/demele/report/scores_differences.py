@@ -1,0 +1,138 @@
+"""What the differences between representations show: in words, over the runs of models, and pair by pair."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from demele.report.page import Cell, Html, h, paragraph, table
+from demele.report.scores_view import View
+from demele.report.words import DASH, Text, brackets, count, joined, level_text, link, named, number, strong
+
+__all__ = ["differences", "shown_first"]
+
+Item = Mapping[str, Any]
+#: Pairs whose tables are open at first.
+MOST_OPEN = 3
+
+
+def shown_first(comparison: Item | None) -> Html:
+    """Write at the head of the page how much is shown."""
+    if comparison is None:
+        return h("")
+    told = Text(strong(comparison["sentence"]), " ", link("#differences", "Which, and by how much."))
+    return h("div", paragraph(told), class_="lead")
+
+
+def differences(view: View, comparison: Item | None) -> Html:
+    """Write what is shown of each pair, with every difference behind it; nothing where nothing was compared."""
+    if comparison is None:
+        return h("")
+    words = h("ul", [h("li", sentence) for sentence in comparison["sentences"]], class_="in_words")
+    pairs: dict[tuple[str, str], list[Item]] = {}
+    for row in comparison["differences"]:
+        pairs.setdefault((row["first"], row["second"]), []).append(row)
+    tables = [_pair(view, pair, rows, comparison, is_open=len(pairs) <= MOST_OPEN) for pair, rows in pairs.items()]
+    whole = h("div", paragraph(strong(comparison["sentence"])), words, class_="lead")
+    return h("", whole, _models(view, comparison), paragraph(_reading(comparison)) if pairs else "", tables)
+
+
+def _reading(comparison: Item) -> Text:
+    level = level_text(comparison["level"])
+    if comparison["unit"] == "runs":
+        how = "by the same seeds" if comparison["paired_runs"] else "by Welch's method, which lets models vary unlike"
+        over = f"over training runs, {how}"
+    else:
+        over = "over rows: all representations are scored on the same halves of them, so that what the rows do to all "
+        over += "alike drops out. Two intervals of single scores may overlap where the difference is shown"
+    return Text(
+        f"Brackets and the bar are {level} intervals of a difference by itself, {over}. Bold is what is shown with one "
+        "error for all differences together; the upright line is no difference."
+    )
+
+
+def _models(view: View, comparison: Item) -> Html:
+    """Write mean, spread and interval of each model by each metric."""
+    models: Mapping[str, Sequence[str]] = comparison["models"]
+    if not models:
+        return h("")
+    found = {(row["model"], row["metric"]): row for row in comparison["model_scores"]}
+    heads = [("Metric", "text"), *((_with_runs(name, runs), "number") for name, runs in models.items())]
+    rows = [
+        [view.catalogue.title(metric), *(_model_cell(found.get((model, metric))) for model in models)]
+        for metric in view.metrics
+    ]
+    whole = table("Mean over the runs of each model", heads, rows, kind="models")
+    guide = "Means over runs, ± their standard deviation; brackets are intervals of the mean, over runs on these rows."
+    return h("", h("h3", "Models, over their runs"), paragraph(guide), whole)
+
+
+def _with_runs(name: str, runs: Sequence[str]) -> Text:
+    return Text(named(name), f", {count(len(runs), 'run')}")
+
+
+def _model_cell(row: Item | None) -> Cell:
+    if row is None:
+        return Cell(DASH)
+    spread = f" ± {number(row['std'])}" if row["std"] is not None else ""
+    return Cell(f"{number(row['mean'])}{spread}", row["mean"], brackets(row["interval"]))
+
+
+def _pair(view: View, pair: tuple[str, str], rows: Sequence[Item], comparison: Item, *, is_open: bool) -> Html:
+    first, second = (named(name) for name in pair)
+    ends = [abs(row[key]) for row in rows for key in ("difference", "low", "high") if row[key] is not None]
+    furthest = max(ends, default=0.0) or 1.0
+    interval = f"{level_text(comparison['level'])} interval"
+    heads = [("Metric", "text"), ("Difference", "number"), (interval, "text drawn"), ("Shown", "text")]
+    body = [
+        [
+            view.catalogue.title(row["metric"]),
+            Cell(_value(row), row["difference"], brackets((row["low"], row["high"]))),
+            h("td", _bar(row, furthest)),
+            h("td", _said(row)),
+        ]
+        for row in rows
+    ]
+    shown = sum(bool(row["shown"]) for row in rows)
+    title = Text(second, " minus ", first, f": {shown} of {len(rows)} shown")
+    whole = table(Text("Differences, ", second, " minus ", first), heads, body, kind="differences")
+    return h("details", h("summary", title), whole, open=is_open)
+
+
+def _value(row: Item) -> object:
+    value = number(row["difference"])
+    return h("strong", value) if row["shown"] else value
+
+
+def _said(row: Item) -> object:
+    """Say what is shown, or why nothing can be."""
+    if row["reason"]:
+        return h("span", row["reason"], class_="meaning")
+    parts: list[object] = [Text(strong(named(row["better"])), " is better")] if row["shown"] else ["no"]
+    if row["fragile"]:
+        parts.append("a score is fragile")
+    return Text(joined(parts, last=", "))
+
+
+def _bar(row: Item, furthest: float) -> Html:
+    """Draw the interval about no difference; a picture of numbers that stand beside it."""
+    if row["low"] is None or row["high"] is None:
+        return h("")
+
+    def at(value: float) -> float:
+        return round(50 + 48 * value / furthest, 2)
+
+    low, high = at(row["low"]), at(row["high"])
+    parts = [
+        h("rect", class_="track", x=0, y=4, width=100, height=2),
+        h(
+            "rect",
+            class_="bar" if row["shown"] else "unshown",
+            x=low,
+            y=2,
+            width=max(round(high - low, 2), 0.4),
+            height=6,
+        ),
+        h("rect", class_="range", x=at(row["difference"]) - 0.3, y=1, width=0.6, height=8),
+        h("rect", class_="zero", x=49.75, y=0, width=0.5, height=10),
+    ]
+    frame = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none"}
+    return h("svg", parts, class_="strip wide", **frame, aria_hidden="true")

@@ -1,0 +1,63 @@
+"""Differences of scores: worked by hand, and against SciPy's tests."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from demele.estimation.differences import resampled_difference, run_difference, student
+from tests.tolerances import ROUNDING, assert_close
+
+A = np.array([0.31, 0.42, 0.35, 0.50])
+B = np.array([0.52, 0.49, 0.71, 0.66])
+
+
+def test_resampled_difference_by_hand() -> None:
+    # differences 0.1, 0.3, 0.2: standard deviation 0.1
+    found = resampled_difference(0.5, 0.8, np.array([0.4, 0.4, 0.6]), np.array([0.5, 0.7, 0.8]), 0.95)
+    assert_close(found.value, 0.3, ROUNDING)
+    assert_close(found.low, 0.3 - 0.1 * stats.t.ppf(0.975, 2), ROUNDING)
+    assert_close(found.high, 0.3 + 0.1 * stats.t.ppf(0.975, 2), ROUNDING)
+    assert_close(found.p_value, 2 * stats.t.sf(3.0, 2), ROUNDING)
+
+
+def test_what_moves_both_scores_alike_leaves_the_difference() -> None:
+    noise = np.random.default_rng(0).normal(size=50)
+    apart = np.random.default_rng(1).normal(scale=0.01, size=50)
+    paired = resampled_difference(0.0, 0.1, noise, 0.1 + noise + apart, 0.9)
+    assert paired.high - paired.low < 0.05 < np.std(noise)
+
+
+def test_a_failed_half_is_left_out_of_both() -> None:
+    firsts, seconds = np.array([0.4, math.nan, 0.4, 0.6]), np.array([0.5, 0.9, 0.7, 0.8])
+    whole = resampled_difference(0.5, 0.8, firsts[[0, 2, 3]], seconds[[0, 2, 3]], 0.95)
+    assert resampled_difference(0.5, 0.8, firsts, seconds, 0.95) == whole
+
+
+def test_halves_that_do_not_vary_show_nothing() -> None:
+    found = resampled_difference(0.5, 0.8, np.full(20, 0.5), np.full(20, 0.8), 0.95)
+    assert math.isnan(found.p_value)
+    assert math.isnan(found.low)
+    assert "same difference" in found.reason
+    assert "fewer than 2" in resampled_difference(0.5, 0.8, np.array([0.5]), np.array([0.8]), 0.95).reason
+
+
+def test_welch_and_paired_tests_are_scipys() -> None:
+    welch = stats.ttest_ind(B, A, equal_var=False)
+    found = run_difference(A, B, 0.9)
+    assert_close([found.p_value, found.low, found.high], [welch.pvalue, *welch.confidence_interval(0.9)], ROUNDING)
+    paired = stats.ttest_rel(B, A)
+    found = run_difference(A, B, 0.9, paired=True)
+    assert_close([found.p_value, found.low, found.high], [paired.pvalue, *paired.confidence_interval(0.9)], ROUNDING)
+
+
+def test_runs_that_say_nothing_of_others() -> None:
+    assert "one run" in run_difference(A[:1], B, 0.95).reason
+    assert "score the same" in run_difference(np.zeros(3), np.ones(3), 0.95).reason
+    assert "every seed" in run_difference(np.arange(3.0), np.arange(3.0) + 1, 0.95, paired=True).reason
+    assert run_difference(np.zeros(3), np.ones(3), 0.95).value == 1.0
+
+
+def test_students_interval_of_equal_values_is_a_point() -> None:
+    assert student(np.array([0.5, 0.5])) == (0.5, 0.5, 0.0)
+    assert student(np.zeros(3)) == (0.0, 0.0, 1.0)

@@ -1,0 +1,238 @@
+"""Several representations side by side: what is paired, what is shown, what is refused."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.errors import DemeleError, FragileScoreWarning, UndefinedFactorWarning
+from demele.core.results import Interval
+from demele.estimation.differences import run_difference
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+N = 600
+RNG = np.random.default_rng(0)
+FACTORS = RNG.random((N, 2))
+SHARED = RNG.normal(size=(N, 2))
+
+
+def held(noise: float, seed: int) -> Any:
+    """Codes that hold a factor each, with noise that all representations share, and some of their own."""
+    return FACTORS + noise * (SHARED + 0.3 * np.random.default_rng(seed).normal(size=(N, 2)))
+
+
+CODES = {"noisy": held(0.2, 1), "again": held(0.2, 2), "clean": held(0.05, 3)}
+METRICS = ["mig", "sap", "irs"]
+
+
+def compared(codes: Any = None, metrics: Any = METRICS, **options: Any) -> demele.RepresentationComparison:
+    """Compare with few half-samples."""
+    return demele.compare_representations(CODES if codes is None else codes, FACTORS, metrics, **options)
+
+
+FOUND = compared(bootstrap=12)
+
+
+def by(found: demele.RepresentationComparison, metric: str, first: str, second: str) -> Any:
+    """Return one difference."""
+    return next(each for each in found.differences if (each.metric, each.first, each.second) == (metric, first, second))
+
+
+def interval(each: Any) -> Interval:
+    """Return the interval of a score or of a difference."""
+    assert each.interval is not None
+    found: Interval = each.interval
+    return found
+
+
+def test_every_representation_is_scored_as_by_itself() -> None:
+    alone = demele.evaluate(CODES["clean"], FACTORS, METRICS, bootstrap=12, name="clean")
+    assert_exact([score.value for score in FOUND["clean"]], [score.value for score in alone])
+    assert [str(score.interval) for score in FOUND["clean"]] == [str(score.interval) for score in alone]
+    assert FOUND.names == ("noisy", "again", "clean")
+    with pytest.raises(demele.UnknownNameError, match="'other' is not among the representations: noisy, again, clean"):
+        FOUND["other"]
+
+
+def test_halves_are_of_the_same_rows_for_all() -> None:
+    # mig bootstraps, sap takes halves: the difference takes halves of both, and of the same rows
+    from demele.metrics.source import half_of_rows
+
+    for metric in ("mig", "sap"):
+        halves = FOUND["noisy"][metric].halves
+        assert halves is not None
+        for index in (0, 7):
+            rows = half_of_rows(N, 0, index)
+            again = demele.evaluate(CODES["noisy"][rows], FACTORS[rows], [metric])
+            assert_close(halves[index], again[metric].value, ROUNDING)
+
+
+def test_shared_noise_leaves_the_difference() -> None:
+    # the difference of two such representations is known better than either score
+    single = interval(FOUND["noisy"]["sap"])
+    paired = interval(by(FOUND, "sap", "noisy", "again"))
+    assert paired.high - paired.low < 0.8 * (single.high - single.low)
+
+
+def test_what_is_shown_is_shown_of_the_right_one() -> None:
+    for metric in ("mig", "sap"):
+        for worse in ("noisy", "again"):
+            each = by(FOUND, metric, worse, "clean")
+            assert each.better == "clean"
+            assert interval(each).low > 0
+            assert_close(each.value, FOUND["clean"][metric].value - FOUND[worse][metric].value, ROUNDING)
+        assert not by(FOUND, metric, "noisy", "again").shown
+    assert "4 of 6 differences are shown" in FOUND.sentence
+    assert "held to 5%" in FOUND.sentence
+    assert any(words.startswith("clean is better than noisy by mig (+") for words in FOUND.sentences)
+    assert "again and noisy are not told apart by any of 2 metrics." in FOUND.sentences
+
+
+def test_the_order_of_a_pair_does_not_matter() -> None:
+    turned = compared({"clean": CODES["clean"], "noisy": CODES["noisy"]}, ["sap"], bootstrap=12)
+    here, there = turned.differences[0], by(FOUND, "sap", "noisy", "clean")
+    assert_close([here.value, here.p_value], [-there.value, there.p_value], ROUNDING)
+    assert "clean is better than noisy by sap (+" in turned.sentences[0] or turned.differences[0].better == "clean"
+
+
+def test_the_error_is_shared_by_all_differences() -> None:
+    # the same p-value that is enough alone is not enough among many
+    alone = compared({name: CODES[name] for name in ("noisy", "again")}, ["sap"], bootstrap=12, level=0.5)
+    p_value = alone.differences[0].p_value
+    assert alone.differences[0].shown == (p_value <= 0.5)
+    many = compared(bootstrap=12, level=1 - 1.5 * p_value)
+    assert by(many, "sap", "noisy", "again").p_value <= 1 - many.level
+    assert not by(many, "sap", "noisy", "again").shown
+
+
+def test_extreme_values_get_no_interval_over_rows() -> None:
+    each = by(FOUND, "irs", "noisy", "clean")
+    assert each.interval is None
+    assert np.isnan(each.p_value)
+    assert not each.shown
+    assert "extreme values" in each.reason
+    assert np.isfinite(each.value)
+
+
+def test_without_resamples_the_result_says_what_to_give() -> None:
+    found = compared(metrics=["mig"])
+    assert found.sentence == "No difference can be shown: none of 3 has an interval."
+    assert found.sentences == ("No interval for mig: no half-samples were asked for; pass bootstrap=50.",)
+
+
+def test_equal_representations_show_nothing() -> None:
+    found = compared({"a": CODES["clean"], "b": CODES["clean"][:, ::-1]}, ["mig"], bootstrap=5)
+    assert found.differences[0].value == 0
+    assert not found.differences[0].shown
+    assert "same difference" in found.differences[0].reason
+
+
+def test_runs_of_models() -> None:
+    codes = {f"{name}{seed}": held(noise, seed) for name, noise in (("a", 0.2), ("b", 0.05)) for seed in range(3)}
+    runs = {"a": ["a0", "a1", "a2"], "b": ["b0", "b1", "b2"]}
+    found = compared(codes, ["sap"], runs=runs)
+    values = {model: np.array([found[run]["sap"].value for run in own]) for model, own in runs.items()}
+    expected = run_difference(values["a"], values["b"], 0.95)
+    (each,) = found.differences
+    assert (each.first, each.second, each.better) == ("a", "b", "b")
+    assert_close(
+        [each.value, interval(each).low, each.p_value], [expected.value, expected.low, expected.p_value], ROUNDING
+    )
+    (own, _) = found.model_scores
+    assert_close([own.mean, own.std], [values["a"].mean(), values["a"].std(ddof=1)], ROUNDING)
+    assert own.interval is not None
+    assert own.interval.kind == "training"
+    assert "over training runs" in found.sentences[-1]
+    paired = compared(codes, ["sap"], runs=runs, paired_runs=True)
+    assert "paired by seed" in interval(paired.differences[0]).method
+    assert list(found.scores_frame()["model"]) == ["a"] * 3 + ["b"] * 3
+
+
+def test_a_model_of_one_run_has_no_interval() -> None:
+    found = compared(metrics=["mig"], runs={"noisy model": ["noisy", "again"]}, bootstrap=5)
+    assert found.models == {"noisy model": ("noisy", "again"), "clean": ("clean",)}
+    assert "one run" in found.differences[0].reason
+    assert found.model_scores[1].interval is None
+    assert np.isnan(found.model_scores[1].std)
+
+
+def test_against_one() -> None:
+    pairs = [(each.first, each.second) for each in compared(metrics=["mig"], against="clean").differences]
+    assert pairs == [("clean", "noisy"), ("clean", "again")]
+
+
+def test_numbers_of_codes_may_differ() -> None:
+    wide = np.column_stack([CODES["noisy"], RNG.random((N, 3))])
+    found = compared({"two": CODES["noisy"], "five": wide}, ["mig"], bootstrap=5)
+    assert "numbers of codes differ (2 and 5)" in found.sentences[-1]
+
+
+def test_undefined_scores_are_not_compared() -> None:
+    def own(codes: Any, factors: Any) -> float:
+        return float("nan") if codes.std() > 0.32 else 1.0
+
+    with pytest.warns(demele.DemeleWarning, match="noisy, again: no score of own"):
+        found = compared(metrics=["mig", own], bootstrap=5)
+    each = by(found, "own", "noisy", "clean")
+    assert np.isnan(each.value)
+    assert each.reason == "noisy has no score by it"
+    assert by(found, "mig", "noisy", "clean").interval is not None
+
+
+def test_codes_without_names() -> None:
+    assert compared([CODES["noisy"], CODES["clean"]], ["mig"]).names == ("codes 1", "codes 2")
+
+
+def test_warnings_name_what_they_are_about() -> None:
+    factors = np.column_stack([FACTORS, np.zeros(N)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        demele.compare_representations(CODES, factors, ["explicitness"])
+    constant = [str(each.message) for each in caught if each.category is UndefinedFactorWarning]
+    assert constant == ["factor 'v3' is constant and was left out"]
+    fragile = [str(each.message) for each in caught if each.category is FragileScoreWarning]
+    assert all(words.startswith(("noisy: ", "again: ", "clean: ")) for words in fragile)
+
+
+def test_dictionary_and_frames() -> None:
+    data = FOUND.to_dict()
+    assert data["kind"] == "representation comparison"
+    assert [each["name"] for each in data["evaluations"]] == ["noisy", "again", "clean"]
+    frame = FOUND.to_frame()
+    assert list(frame["difference"]) == [each["difference"] for each in data["differences"]]
+    assert frame["shown"].sum() == 4
+    assert list(FOUND.scores_frame()["name"]) == ["noisy"] * 3 + ["again"] * 3 + ["clean"] * 3
+
+
+@pytest.mark.parametrize(
+    ("codes", "options", "message"),
+    [
+        ({"a": CODES["noisy"]}, {}, "codes: expected at least 2 representations, got 1; demele.evaluate"),
+        (CODES["noisy"], {}, "codes: expected a dict of names and codes, or a list of codes, got ndarray"),
+        ({1: CODES["noisy"], "b": CODES["clean"]}, {}, "codes: expected names of representations, got 1"),
+        ({"a": CODES["noisy"], "b": CODES["clean"][:-1]}, {}, "b: codes and factors: .* got 599 rows of codes and 600"),
+        ({"a": CODES["noisy"], "b": CODES["clean"] * np.nan}, {}, "b: codes: 600 non-finite values"),
+        (None, {"runs": {}}, "runs: expected a dict of models"),
+        (None, {"runs": {"m": ["noise"]}}, "runs: model 'm': no representation is called 'noise'; did you mean"),
+        (None, {"runs": {"m": "noisy"}}, "runs: model 'm': expected a list of names"),
+        (None, {"runs": {"m": ["noisy", "noisy"]}}, "runs: 'noisy' is in 'm' twice"),
+        (None, {"runs": {"m": ["noisy"], "k": ["noisy"]}}, "runs: 'noisy' is in 'k' and in 'm'"),
+        (None, {"runs": {"clean": ["noisy"]}}, "runs: model 'clean' has the name of a representation"),
+        (None, {"paired_runs": True}, "paired_runs: pairs the runs of models, and no runs are named"),
+        (None, {"runs": {"m": ["noisy", "again"]}, "paired_runs": True}, "paired_runs: expected as many runs"),
+        (None, {"against": "cleen"}, "against: nothing is called 'cleen'; did you mean"),
+        (None, {"codes_std": {"other": CODES["noisy"]}}, "codes_std: expected a dict with names of representations"),
+        (None, {"bootstrap": 1}, "bootstrap: expected 0 or at least 2 resamples"),
+    ],
+)
+def test_mistakes_are_refused_before_anything_is_scored(codes: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DemeleError, match=message):
+        compared(codes, ["mig"], **options)
+
+
+def test_evaluate_leads_to_the_function_for_several() -> None:
+    with pytest.raises(demele.InputTypeError, match=r"got 3 in a dict; demele\.compare_representations"):
+        demele.evaluate(CODES, FACTORS)
