@@ -70,6 +70,9 @@ methods:
   audited      expert labels of a random sample (the default with --audit)
   sequential   the same one label at a time, valid whenever it stops; see --ask
 
+measures of all classes (macro-f1, balanced-accuracy, matthews): classic, reference, cleaned, and audited with at least
+100 audited rows; the other methods say why they refuse them
+
 examples:
   demele compare data.csv::old data.csv::new data.csv::label
   demele compare data.csv::old data.csv::new data.csv::label --noise-rate 0.03 --report report.html
@@ -77,6 +80,7 @@ examples:
   demele compare models.csv labels.npy --noise-rate 0.03
   demele compare data.csv::old data.csv::new data.csv::label --groups data.csv::patient
   demele compare data.csv::old data.csv::new data.csv::label --ask answers.csv     (label its rows; run it again)
+  demele compare data.csv::old data.csv::new data.csv::label --measure macro-f1
   demele compare a.csv b.csv gold.csv --id question
   demele compare old/samples_mmlu.jsonl new/samples_mmlu.jsonl --noise-rate 0.03
   demele compare --demo --report demo.html
@@ -112,7 +116,12 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
 
     what = parser.add_argument_group("what is asked")
     option(what, "--method", metavar="M", help="see below (default: the sharpest that is possible)")
-    option(what, "--measure", metavar="M", help="accuracy, error, precision, recall or f1 (default: accuracy)")
+    option(
+        what,
+        "--measure",
+        metavar="M",
+        help="accuracy, error, precision, recall, f1, macro-f1, balanced-accuracy or matthews (default: accuracy)",
+    )
     option(what, "--of", metavar="CLASS", help="the class of a precision, recall or f1")
     option(what, "--level", help="confidence of the verdict (default: 0.95)")
     option(

@@ -12,6 +12,7 @@ from demele.core.labelled import Indices, Labelled, plain_text, read_labels
 from demele.core.results import Note
 from demele.core.sentences import arg
 from demele.evaluation.row_groups import Groups
+from demele.evaluation.table_measures import TABLE_MEASURES, table_value
 from demele.noise.audit import CodedAudit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
@@ -52,7 +53,7 @@ class Question:
     ----------
     data : Labelled
         ``established`` and ``candidate`` are rows of its predictions, one per pair.
-    measure : {"accuracy", "precision", "recall", "f1"}
+    measure : {"accuracy", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"}
         More is better for all; the error is asked for as accuracy.
     of : int or None
         Index of the class of a precision, recall or f1.
@@ -71,7 +72,7 @@ class Question:
     data: Labelled
     established: NDArray[np.intp]
     candidate: NDArray[np.intp]
-    measure: Literal["accuracy", "precision", "recall", "f1"] = "accuracy"
+    measure: Literal["accuracy", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"] = "accuracy"
     of: int | None = None
     level: float = 0.95
     target: Target = "population"
@@ -111,8 +112,21 @@ class Question:
         """Count who is right where the two disagree."""
         return pair_counts(self.data, self.established, self.candidate)
 
+    @property
+    def of_table(self) -> bool:
+        """Whether the measure is of the whole table of classes, and so no proportion of rows."""
+        return self.measure in TABLE_MEASURES
+
+    def apparent(self) -> tuple[Floats, Floats]:
+        """Return the measure of the established and of the candidate on the given labels, pair by pair."""
+        if self.of_table:
+            every = table_value(self.data, self.measure)
+            return every[self.established], every[self.candidate]
+        first, second = (as_value(side.proportion, self.measure) for side in self.sides())
+        return first, second
+
     def sides(self) -> tuple["Sides", "Sides"]:
-        """Return the proportions of the established and of the candidate, pair by pair."""
+        """Return the proportions of the established and of the candidate, pair by pair; not of a whole table."""
         every = sides(self.data, self.measure, self.of)
         return every.take(self.established), every.take(self.candidate)
 

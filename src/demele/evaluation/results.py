@@ -10,7 +10,7 @@ from demele.core.shown import Shown
 from demele.core.signature import Signature
 from demele.core.written import ForPapers, Published, plain
 
-Measure = Literal["accuracy", "error", "precision", "recall", "f1"]
+Measure = Literal["accuracy", "error", "precision", "recall", "f1", "macro-f1", "balanced-accuracy", "matthews"]
 Verdict = Literal["established", "candidate", "undecided"]
 
 
@@ -21,13 +21,14 @@ class Estimate:
     Attributes
     ----------
     measure : str
-        ``"accuracy"``, ``"error"``, ``"precision"``, ``"recall"`` or ``"f1"``.
+        As in :func:`compare`.
     of : int, str or None
-        The class, or ``"macro"``, ``"weighted"``, ``"micro"``; None for accuracy and error.
+        The class, or ``"macro"``, ``"weighted"``, ``"micro"``; None for measures of all classes.
     value : float
         Against the given labels; NaN where undefined (no instance predicted or labelled so).
     successes, trials : float
-        The proportion that the interval is of; for f1 the Jaccard index (f1 = 2 J / (1 + J)). NaN for averages.
+        The proportion that the interval is of; for f1 the Jaccard index (f1 = 2 J / (1 + J)). NaN for averages and the
+        other measures of all classes.
     interval : Interval or None
         What other instances with labels of the same quality would have given.
     bias : tuple of float (low, high) or None

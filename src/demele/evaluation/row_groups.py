@@ -16,6 +16,7 @@ from demele.core.results import Note
 from demele.core.sentences import arg, in_code, setting
 from demele.core.table_columns import as_column
 from demele.evaluation.intervals import normal_quantile, score_interval
+from demele.evaluation.table_measures import TABLE_MEASURES, row_effects
 from demele.noise.audit import CodedAudit
 from demele.noise.square_tables import digest
 
@@ -286,6 +287,9 @@ def effective_rows(data: "Labelled", measure: str, of: int | None, pair: tuple[i
     """
     effect = np.zeros(data.n)
     for sign, model in zip((-1, 1), pair, strict=True):
+        if measure in TABLE_MEASURES:
+            effect += sign * row_effects(data, measure, model)
+            continue
         hits, trials = row_counts(data, measure, of, model)
         total = float(np.sum(trials))
         if total:

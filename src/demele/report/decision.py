@@ -129,9 +129,11 @@ def _each(data: Item) -> Html:
         else " This method does not correct the measure of each by itself."
     )
     against = "" if data["method"] == "label-free" else ": against the given labels"
+    pair = _pair(data)
     alone = (
         "That two intervals overlap does not mean that the two are equal: they are judged on the same instances, so "
-        "that only their disagreements count."
+        "that "
+        f"{'only their disagreements count' if pair is not None else 'most of what moves the one moves the other'}."
     )
     return h(
         "",
@@ -145,7 +147,9 @@ def _each(data: Item) -> Html:
         ),
         interval_chart(rows),
         interval_table(rows, Text(measure_words(data), " of each"), "Classifier"),
-        paragraph(alone) if data["method"] in ("bounded", "audited", "sequential", "label-free") else "",
+        paragraph(alone)
+        if data["method"] in ("bounded", "audited", "sequential", "label-free") or pair is None
+        else "",
     )
 
 

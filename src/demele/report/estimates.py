@@ -98,7 +98,8 @@ def interval_chart(rows: Sequence[Row]) -> Html:
     every: list[float | None] = []
     for _, _, item in rows:
         every += [item.get("value"), *span_of(item.get("interval")), *span_of(item.get("corrected"))]
-    low, high, ticks = axis(every, within=(0.0, 1.0))
+    lowest = -1.0 if any(item.get("measure") == "matthews" for _, _, item in rows) else 0.0
+    low, high, ticks = axis(every, within=(lowest, 1.0))
     ends = (low, high)
     rules = [_tick(tick, ends, "tick") for tick in ticks]
     drawn = []

@@ -15,8 +15,8 @@ from demele.metrics.protocols import PROTOCOLS
 from demele.report.paper import as_evaluations, kind_of
 from demele.report.paper_latex import escaped as in_latex
 from demele.report.paper_markdown import escaped as in_markdown
-from demele.report.sentences import METHOD_WORDS
-from demele.report.words import count, joined, level_text
+from demele.report.sentences import method_words
+from demele.report.words import count, joined, level_text, measure_word
 
 __all__ = ["methods_paragraph"]
 
@@ -264,18 +264,18 @@ def _assessment(data: Content) -> list[str]:
 
 
 def _measure(data: Content) -> str:
-    word = "F1" if data["measure"] == "f1" else str(data["measure"])
+    word = measure_word(str(data["measure"]))
     return word if data["of"] is None else f"{word} of {data['of']}"
 
 
 def _how(data: Content) -> list[str]:
     name = str(data["method"])
-    words, spec = METHOD_WORDS.get(name), METHODS.get(name)
+    words, spec = method_words(name, str(data["measure"])), METHODS.get(name)
     cited = _cite(_keys(spec.references)) if spec else ""
-    title = f" ({words.title[0].lower()}{words.title[1:]})" if words else ""
+    title = f" ({words.title[:1].lower()}{words.title[1:]})" if words.title else ""
     target = Signature.parse(data["signature"]).arguments.get("target")
     better = f" Better means better {_TARGETS[str(target)]}." if target in _TARGETS else ""
-    return [f"The method is {name}{title}{cited}. {words.rule if words else ''}{better}".strip()]
+    return [f"The method is {name}{title}{cited}. {words.rule}{better}".strip()]
 
 
 def _rests_on(data: Content) -> list[str]:

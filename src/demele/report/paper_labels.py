@@ -13,7 +13,7 @@ from demele.report.sentences import (
     expert_sentence,
     ranking_headline,
 )
-from demele.report.words import DASH, digits_for, level_text, points, points_range, span_of
+from demele.report.words import DASH, digits_for, level_text, measure_word, points, points_range, span_of
 
 __all__ = ["assessment_paper", "decision_paper", "ranking_paper"]
 
@@ -124,7 +124,7 @@ def _head(text: str) -> str:
 
 
 def _word(item: Content) -> str:
-    return "F1" if item["measure"] == "f1" else str(item["measure"])
+    return measure_word(str(item["measure"]))
 
 
 def _what(item: Content) -> str:

@@ -14,6 +14,7 @@ from demele.report.words import (
     floor_percent,
     joined,
     level_text,
+    measure_word,
     named,
     percent,
     percent_range,
@@ -45,6 +46,7 @@ __all__ = [
     "measure_of",
     "measure_words",
     "method_facts",
+    "method_words",
     "pair_names",
     "prospect_sentence",
     "ranking_headline",
@@ -117,6 +119,12 @@ METHOD_WORDS: Final[Mapping[str, MethodWords]] = {
     ),
 }
 
+#: Methods of overlap that compare measures of all classes by their difference, and on which labels.
+DIFFERENCES: Final[Mapping[str, str]] = {
+    "classic": "on the given labels",
+    "reference": "on the true labels",
+    "cleaned": "on the cleaned labels",
+}
 #: Methods that rest on more than the labels.
 WITH_MORE = frozenset({"audited", "sequential"})
 #: Methods that do not judge by the labels that the disagreements are counted on.
@@ -135,7 +143,7 @@ def measure_of(measure: str, of: object = None, *, method: str = "") -> Text:
     """Name a measure for a sentence: ``accuracy``, ``precision for class cat``."""
     if method == "label-free":
         return Text("agreement with the reference classifier")
-    word = {"f1": "F1"}.get(measure, measure)
+    word = measure_word(measure)
     return Text(word) if of is None else Text(word, " for class ", named(of))
 
 
@@ -144,10 +152,24 @@ def labels_share(labels: int, n: int) -> str:
     return f"{floor_percent(labels / n)} of the labels ({labels:,} of {n:,})"
 
 
+def method_words(method: str, measure: str) -> MethodWords:
+    """Return what is said of a method; of measures that are no proportions, methods of overlap compare otherwise."""
+    words = METHOD_WORDS.get(method, MethodWords("", "", ""))
+    if measure not in ("macro-f1", "balanced-accuracy", "matthews") or method not in DIFFERENCES:
+        return words
+    labels = DIFFERENCES[method]
+    return MethodWords(
+        f"Interval of the difference, {labels}",
+        f"What each row adds to the difference of the measures, linearised, {labels}; one is better if the interval of "
+        "the sum does not hold 0.",
+        words.worth,
+    )
+
+
 def method_facts(data: Item) -> list[tuple[str, object]]:
     """Return what a comparison method does, and what that is worth, as names and values."""
     method = str(data["method"])
-    words = METHOD_WORDS.get(method, MethodWords("", "", ""))
+    words = method_words(method, str(data["measure"]))
     title = f": {words.title}" if words.title else ""
     return [("Method", Text(code(method), title)), ("Rule", words.rule), ("Worth", words.worth)]
 

@@ -250,6 +250,23 @@ def digits_for(span: Span) -> int:
     return 1 if width >= 1 else 2 if width >= 0.1 else 3
 
 
+def measure_word(measure: str) -> str:
+    """Write the name of a measure of classifiers.
+
+    Examples
+    --------
+    >>> measure_word("macro-f1"), measure_word("recall")
+    ('macro F1', 'recall')
+    """
+    words = {
+        "f1": "F1",
+        "macro-f1": "macro F1",
+        "balanced-accuracy": "balanced accuracy",
+        "matthews": "Matthews correlation",
+    }
+    return words.get(measure, measure)
+
+
 def percent(value: float | None, digits: int = 1) -> str:
     """Write a share as percent.
 

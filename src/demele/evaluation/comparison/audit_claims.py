@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from demele.evaluation.comparison.audit_guess import CELLS_AT_ONCE
 from demele.evaluation.comparison.audit_views import View
-from demele.evaluation.intervals import score_interval
 from demele.evaluation.rare_sums import Guard, SampledSum, lower_bound, upper_bound
 from demele.noise.audit import CodedAudit
 
@@ -163,6 +162,22 @@ class Drawn:
             amount = np.where(size > 0, ((each * loss) @ spread + own * largest) / size, largest)
         return Guard(weight, amount)
 
+    def expected_guard(self, loss: Floats, largest: Floats, chance: Floats) -> Guard:
+        """Return the same where what rows can lose differs by far, as between a rare class and a frequent one.
+
+        Weighted audits: the means over the audited rows alone, each as likely as ``chance`` says. Any row may truly be
+        of the rare class, so that with all as likely, or with the largest error there is, intervals say nothing.
+        """
+        heaviest = np.full(largest.shape, self.weight.max())
+        if self.uniform:
+            return Guard(heaviest, largest)
+        each, spread = (chance + DISTRUST) * loss, self.weight * (self.weight - 1)
+        size = each @ spread
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.where(size > 0, each @ (spread * self.weight) / size, heaviest)
+            amount = np.where(size > 0, (each * loss) @ spread / size, largest)
+        return Guard(weight, amount)
+
 
 def claims_of(
     view: View, drawn: Drawn, first: Positions, second: Positions, sampling: Sampling | None
@@ -176,10 +191,11 @@ def claims_of(
     for start in range(0, codes.size, size):
         one, other = np.divmod(codes[start : start + size], models)
         error = view.error[other] - view.error[one]
-        loss, gain = view.threat(one, other)[0], view.threat(other, one)[0]
+        (loss, chance), gain = view.threat(one, other), view.threat(other, one)[0]
         against = drawn.evidence(np.maximum(-error, 0), view.capacity(one, other), loss)
         favour = drawn.evidence(np.maximum(error, 0), view.capacity(other, one), gain)
-        guard = drawn.guard(loss, view.largest(one, other))
+        largest = view.largest(one, other)
+        guard = drawn.expected_guard(loss, largest, chance) if view.uneven else drawn.guard(loss, largest)
         columns.append((*_parts(against), *_parts(favour), guard.weight, guard.amount))
     every = [np.concatenate(parts) for parts in zip(*columns, strict=True)]
     whole = Claim(_evidence(every[:5]), _evidence(every[5:10]), Guard(every[10], every[11]), None)
@@ -208,7 +224,7 @@ def margins(
     """
     ends = []
     value, tail = view.value, (1 - level) / 2
-    largest = np.full(value.size, np.nanmax(np.r_[0.0, 1 / np.maximum(view.trials, 1)]))
+    largest = view.own_largest()
     for side in (1, -1):
         error = side * view.error
         (loss, chance), (gain, _) = view.own_threat(side), view.own_threat(-side)
@@ -220,6 +236,5 @@ def margins(
         )
         ends.append(claim.distance(tail))
     if sampled:
-        low, high = score_interval(value * view.trials * share, view.trials * share, level=level)
-        ends = [np.hypot(ends[0], value - low), np.hypot(ends[1], high - value)]
-    return np.clip(value - ends[0], 0, 1), np.clip(value + ends[1], 0, 1)
+        ends = [np.hypot(*parts) for parts in zip(ends, view.own_sampling(level, share), strict=True)]
+    return np.clip(value - ends[0], view.lowest, 1), np.clip(value + ends[1], view.lowest, 1)

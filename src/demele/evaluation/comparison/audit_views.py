@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
 from demele.evaluation.comparison.audit_guess import fitted_guess
+from demele.evaluation.comparison.audit_tables import table_view
+from demele.evaluation.intervals import score_interval
 from demele.evaluation.question import Question
 from demele.noise.audit import CodedAudit
 
@@ -21,6 +23,16 @@ class View(Protocol):
     @property
     def value(self) -> Floats:
         """Estimated measure, shape (m,)."""
+        ...
+
+    @property
+    def uneven(self) -> bool:
+        """Whether what rows can lose differs by far; see :meth:`Drawn.expected_guard`."""
+        ...
+
+    @property
+    def lowest(self) -> float:
+        """Least value that the measure can have; the largest is 1."""
         ...
 
     @property
@@ -59,6 +71,14 @@ class View(Protocol):
         """Sum of the largest of these of all rows, shape (m,)."""
         ...
 
+    def own_largest(self) -> Floats:
+        """Largest that any row could have, shape (m,)."""
+        ...
+
+    def own_sampling(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
+        """How far below and above its estimate the sampling of the test set reaches, of a share of the rows; (m,)."""
+        ...
+
     def sampling(self, first: Positions, second: Positions) -> tuple[Floats, Floats]:
         """Variance of the difference over test sets, if there is none, and the step of one row; shape (pairs,)."""
         ...
@@ -71,8 +91,26 @@ class View(Protocol):
         ...
 
 
+class _Proportion:
+    """What is alike of all measures that are proportions of rows."""
+
+    __slots__ = ()
+
+    value: Floats
+    trials: Floats
+    uneven, lowest = False, 0.0
+
+    def own_largest(self) -> Floats:
+        largest = float(np.nanmax(np.r_[0.0, 1 / np.maximum(self.trials, 1)]))
+        return np.full(self.value.size, largest)
+
+    def own_sampling(self, level: float, share: Floats | float) -> tuple[Floats, Floats]:
+        low, high = score_interval(self.value * self.trials * share, self.trials * share, level=level)
+        return self.value - low, high - self.value
+
+
 @dataclass(frozen=True, slots=True)
-class _AccuracyView:
+class _AccuracyView(_Proportion):
     """Accuracies.
 
     ``guessed``: mean guess of the predictions of all rows, shape (m,). ``at`` and ``guess``: predictions of shape
@@ -124,7 +162,7 @@ class _AccuracyView:
 
 
 @dataclass(frozen=True, slots=True)
-class _ClassView:
+class _ClassView(_Proportion):
     """Precisions, recalls or F1 of one class, linearised: a row adds ``effect[model, truly so, predicted so]``.
 
     ``at``: whether the audited rows are predicted so, shape (m, k); ``guess``: probability that they truly are, shape
@@ -229,7 +267,9 @@ def _effects(measure: str, value: Floats, trials: Floats) -> Floats:
 
 
 def view_of(question: Question, audit: CodedAudit, models: Positions) -> View:
-    """Look at some models as guess and audit show them: their accuracies, or a measure of one class."""
+    """Look at some models as guess and audit show them: their accuracies, a measure of one class or of all."""
+    if question.of_table:
+        return table_view(question, audit, models)
     seen = _accuracy_view if question.measure == "accuracy" else _class_view
     return seen(question, audit, models)
 

@@ -18,10 +18,12 @@ from demele.core.results import Note
 from demele.core.sentences import arg, in_code
 from demele.evaluation.comparison.audit_bet import proved
 from demele.evaluation.comparison.audit_claims import Drawn, Sampling, claims_of, margins
+from demele.evaluation.comparison.audit_tables import few_in_class_notes
 from demele.evaluation.comparison.audit_views import View, view_of
 from demele.evaluation.comparison.betting import unseen_losses
 from demele.evaluation.comparison.bounded import bounded
 from demele.evaluation.comparison.grouped import GroupedPairs, degrees_of, design_effect
+from demele.evaluation.comparison.table_difference import undefined_notes
 from demele.evaluation.expert_errors import allowed_rows, expert_assumption, kept_share, with_expert_errors
 from demele.evaluation.intervals import overlap_reach
 from demele.evaluation.question import Outcomes, Question
@@ -107,15 +109,15 @@ def audited(question: Question) -> Outcomes:
         candidate=shown[0],
         established=shown[1],
         difference=difference,
-        low=np.maximum(difference - below, -1.0),
-        high=np.minimum(difference + above, 1.0),
+        low=np.maximum(difference - below, view.lowest - 1.0),
+        high=np.minimum(difference + above, 1.0 - view.lowest),
         method="audit, binomial bounds in quadrature",
         kind="design" if sampling is None else "sampling",
         p_value=claims[0].p_value(difference - needed - ROUNDING),
         established_interval=(ends[0][first], ends[1][first]),
         candidate_interval=(ends[0][second], ends[1][second]),
         assumptions=_assumptions(question, audit),
-        notes=_notes(audit),
+        notes=(*_notes(audit), *(_table_notes(question, audit, models, view.value) if question.of_table else ())),
         details={"audited": audit.k, "difference_needed": needed},
     )
     decided = proved(question, audit, estimated) if question.exact else estimated
@@ -255,6 +257,13 @@ def _assumptions(question: Question, audit: CodedAudit) -> tuple[str, ...]:
         "among the rows that were least likely to be drawn.",
     }[audit.design]
     return design, expert_assumption(question, "The expert's labels are right.")
+
+
+def _table_notes(question: Question, audit: CodedAudit, models: Positions, value: Floats) -> tuple[Note, ...]:
+    """Name classes that few audited rows have to do with, and models without a value."""
+    every = np.full(len(question.data.predictions), np.nan)
+    every[models] = value
+    return *few_in_class_notes(question, audit), *undefined_notes(question, every)
 
 
 def _notes(audit: CodedAudit) -> tuple[Note, ...]:

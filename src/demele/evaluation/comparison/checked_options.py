@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number
-from demele.core.errors import InputError, InputTypeError
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.labelled import Indices, Labelled, plain_text, read_labelled, shown
 from demele.core.sentences import arg, setting
 from demele.core.table_columns import as_column, check_same_order
@@ -18,6 +18,7 @@ from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Question, Target, classes_of, coded_like, read_noise
 from demele.evaluation.results import Measure
 from demele.evaluation.row_groups import Groups, read_groups, refuse_whole_groups
+from demele.evaluation.table_measures import TABLE_MEASURES, refuse_empty_classes
 from demele.labels.cleaned.cleaning import Cleaning, check_made_from
 from demele.noise.audit import Audit
 from demele.noise.transition import TransitionCounts, TransitionMatrix
@@ -25,6 +26,8 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 Noise = float | TransitionMatrix | TransitionCounts | Audit
 
 
+#: With fewer audited rows, what is said of measures of all classes was not measured to hold.
+LEAST_AUDITED = 100
 #: What one method alone looks at; it is never chosen for that, since each rests on an assumption of its own.
 _ONLY_FOR = {"difficulty": "prudent-v2", "prudence": "prudent-v2", "cleaning": "cleaned", "reference": "label-free"}
 
@@ -101,10 +104,12 @@ def ask(
             "the rows were chosen matters",
         )
     checked_count(seed, "seed", 0)
-    if inner == "accuracy":
+    if inner == "accuracy" or inner in TABLE_MEASURES:
         if of is not None:
             raise InputError("of", f"{measure} is of all classes; leave it out, or ask for precision, recall or f1")
         index = None
+        if inner in TABLE_MEASURES:
+            refuse_empty_classes(data, inner, argument)
     elif of is None:
         raise InputError(
             "of", f"{measure} is compared for one class; give {arg('of', code='of=')}, one of {shown(words.classes)}"
@@ -159,6 +164,17 @@ def _check_audited(spec: MethodSpec, measure: str, audit: Audit | None, *, exact
         raise InputTypeError("exact", f"expected True or False, got {plain_text(exact)}")
     if errors not in ("any", "undirected"):
         raise InputError("errors", f"expected 'any' or 'undirected', got {plain_text(errors)}")
+    if (
+        measure in TABLE_MEASURES
+        and spec.name == "audited"
+        and isinstance(audit, Audit)
+        and len(audit.rows) < LEAST_AUDITED
+    ):
+        raise NotEnoughData(
+            "audit",
+            f"{measure} is compared with {LEAST_AUDITED} audited rows or more, got {len(audit.rows)}: fewer say too "
+            "little of each class; audit more rows, or compare the accuracy",
+        )
     if exact and (spec.name != "audited" or measure != "accuracy"):
         what = f"method {spec.name!r}" if spec.name != "audited" else measure
         raise InputError("exact", f"is for the accuracy and method 'audited', got {what}")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.labelled import Indices
+from demele.evaluation.comparison.table_difference import linearised
 from demele.evaluation.question import Outcomes, Question, Sides, as_value
 from demele.evaluation.row_groups import effective_share, ends_at, row_counts
 
@@ -20,11 +21,16 @@ def classic(question: Question) -> Outcomes:
 def reference(question: Question) -> Outcomes:
     """Do the same on the true labels: what the comparison would say without label noise."""
     truth: Indices = question.true_labels  # type: ignore[assignment]  # demanded by the catalogue of methods
-    return overlap(replace(question, data=question.data.relabelled(truth)), assumptions=("The true labels are true.",))
+    asked = replace(question, data=question.data.relabelled(truth))
+    return overlap(asked, assumptions=("The true labels are true.",), argument="true_labels")
 
 
-def overlap(question: Question, *, assumptions: tuple[str, ...], kind: str = "sampling") -> Outcomes:
-    """Decide by the overlap of two score intervals, as they are."""
+def overlap(
+    question: Question, *, assumptions: tuple[str, ...], kind: str = "sampling", argument: str = "labels"
+) -> Outcomes:
+    """Decide by the overlap of two score intervals, as they are; a measure of all classes by the difference itself."""
+    if question.of_table:
+        return linearised(question, assumptions=assumptions, kind=kind, argument=argument)
     first, second = question.sides()
     intervals = [
         tuple(as_value(end, question.measure) for end in _score_ends(question, side, models))

@@ -21,7 +21,8 @@ def cleaned(question: Question) -> Outcomes:
         If every label is suspected and none suggested.
     """
     data = after_cleaning(question)
-    outcomes = overlap(replace(question, data=data), assumptions=("Every label is right after the cleaning.",))
+    assumptions = ("Every label is right after the cleaning.",)
+    outcomes = overlap(replace(question, data=data), assumptions=assumptions, argument="cleaning")
     suspected = int(question.suspects.sum()) if question.suspects is not None else 0
     done = "relabelled" if question.suggested is not None else "left out"
     return replace(outcomes, details={"suspected": suspected, "used": data.n, "cleaning": done})

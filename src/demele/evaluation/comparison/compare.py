@@ -52,8 +52,10 @@ def compare(
         See :func:`demele.evaluation.method_names`. By default the sharpest that the rest allows: ``"audited"`` with an
         audit, else ``"bounded"`` with knowledge of the noise (``"prudent-v1"`` for other measures than accuracy), else
         ``"classic"``, which believes every label.
-    measure : {"accuracy", "error", "precision", "recall", "f1"}
-        The last three of one class, named by ``of``.
+    measure : str
+        ``"accuracy"``, ``"error"``; ``"precision"``, ``"recall"``, ``"f1"`` of one class, named by ``of``; or of all
+        classes ``"macro-f1"``, ``"balanced-accuracy"`` or ``"matthews"`` (correlation), by the methods ``"classic"``,
+        ``"reference"``, ``"cleaned"`` and ``"audited"``.
     of : class, optional
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
         What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The

@@ -18,12 +18,14 @@ from demele.evaluation.comparison.methods import MethodSpec
 from demele.evaluation.comparison.prospect import prospect
 from demele.evaluation.comparison.prudent import DEFAULT_PRUDENCE
 from demele.evaluation.comparison.sequential_plan import signs
+from demele.evaluation.comparison.table_difference import own_ends, table_notes
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
 from demele.evaluation.measures.audit_plausibility import audit_notes
 from demele.evaluation.measures.largest_class import largest_class_notes
 from demele.evaluation.question import Outcomes, Question, as_value, sides
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
 from demele.evaluation.row_groups import effective_rows, group_notes, row_counts, score_ends
+from demele.evaluation.table_measures import lowest_value, table_value
 from demele.noise.square_tables import digest
 
 #: Methods that judge by other labels than the given ones (an audit of these would change nothing), or that do not read
@@ -42,7 +44,8 @@ def decision(
     models = (int(question.established[pair]), int(question.candidate[pair]))
     won = bool(outcomes.candidate[pair])
     verdict: Verdict = "candidate" if won else "established" if outcomes.established[pair] else "undecided"
-    low, high = max(float(outcomes.low[pair]), -1.0), min(float(outcomes.high[pair]), 1.0)
+    widest = 1.0 - lowest_value(measure)
+    low, high = max(float(outcomes.low[pair]), -widest), min(float(outcomes.high[pair]), widest)
     difference = float(outcomes.difference[pair])
     if measure == "error":
         difference, low, high = -difference, -high, -low
@@ -159,9 +162,11 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         names=tuple(question.data.names[model] for model in compared),
     )
     # Where a third classifier stands for the labels, agreement with it is what is asked, not accuracy.
-    weak = (
-        () if spec.name == "label-free" else largest_class_notes(alone, level=question.level, groups=question.clusters)
-    )
+    weak: tuple[Note, ...] = ()
+    if question.of_table:
+        weak = table_notes(replace(question, data=alone))
+    elif spec.name != "label-free":
+        weak = largest_class_notes(alone, level=question.level, groups=question.clusters)
     unused = (
         Note(
             code="unused",
@@ -287,6 +292,8 @@ def estimate(
     question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes, measure: str
 ) -> Estimate:
     """Present the measure of one classifier: apparent, and as a method corrects it."""
+    if question.of_table:
+        return _table_estimate(question, model, ends, pair, outcomes)
     alone = replace(question.data, predictions=question.data.predictions[[model]])
     side = sides(alone, question.measure, question.of)
     own = score_ends(
@@ -316,6 +323,23 @@ def estimate(
             kind=outcomes.kind,
         ),
     )
+
+
+def _table_estimate(
+    question: Question, model: int, ends: tuple[Any, Any] | None, pair: int, outcomes: Outcomes
+) -> Estimate:
+    """Present a measure of all classes; intervals are left out where it is not defined."""
+    low, high = own_ends(question, model)
+    level = question.level
+    interval = corrected = None
+    if math.isfinite(low):
+        method = "linearised" if question.clusters is None else "linearised, of groups"
+        interval = Interval(low=low, high=high, level=level, method=method)
+    if ends is not None and math.isfinite(ends[0][pair]):
+        low, high = float(ends[0][pair]), float(ends[1][pair])
+        corrected = Interval(low=low, high=high, level=level, method=outcomes.method, kind=outcomes.kind)
+    value = float(table_value(question.data, question.measure)[model])
+    return Estimate(measure=question.measure, of=None, value=value, interval=interval, corrected=corrected)
 
 
 def _by_class(data: Labelled, established: int, candidate: int) -> tuple[dict[str, Any], ...]:

@@ -9,6 +9,7 @@ from demele.core.bibliography import bibtex_of
 from demele.core.errors import InputError, UnknownNameError
 from demele.core.sentences import setting
 from demele.evaluation.question import Outcomes, Question
+from demele.evaluation.table_measures import TABLE_MEASURES
 
 Need = Literal["noise", "audit", "true_labels", "cleaning", "reference"]
 
@@ -17,7 +18,8 @@ RANDOM_INSTANCES = "The instances are a random sample of those to come."
 #: What it assumes of rows that belong together.
 RANDOM_GROUPS = "The groups, with their rows, are a random sample of those to come."
 
-_ALL = ("accuracy", "precision", "recall", "f1")
+_OF_ONE_CLASS = ("accuracy", "precision", "recall", "f1")
+_ALL = (*_OF_ONE_CLASS, *TABLE_MEASURES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,8 @@ class MethodSpec:
 
     ``where`` is ``module:function``, imported when it is used; ``promise`` says when it errs, in a sentence;
     ``p_values`` whether several comparisons can share an error by Holm's procedure (else they share the level by
-    Bonferroni's); ``groups`` whether its errors are kept for rows that come in groups.
+    Bonferroni's); ``groups`` whether its errors are kept for rows that come in groups; ``lacks`` why it refuses
+    measures of all classes, in half a sentence.
     """
 
     name: str
@@ -36,10 +39,11 @@ class MethodSpec:
     source: str
     references: tuple[str, ...]
     needs: tuple[Need, ...] = ()
-    measures: tuple[str, ...] = _ALL
+    measures: tuple[str, ...] = _OF_ONE_CLASS
     targets: tuple[str, ...] = ("population",)
     p_values: bool = False
     groups: bool = False
+    lacks: str = ""
 
     @property
     def bibtex(self) -> str:
@@ -67,6 +71,7 @@ METHODS: dict[str, MethodSpec] = {
             promise="Errs as often as the labels mislead: only right labels keep its level.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
+            measures=_ALL,
             groups=True,
         ),
         MethodSpec(
@@ -76,6 +81,7 @@ METHODS: dict[str, MethodSpec] = {
             promise="What the classic comparison would say without label noise.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
+            measures=_ALL,
             needs=("true_labels",),
             groups=True,
         ),
@@ -87,6 +93,8 @@ METHODS: dict[str, MethodSpec] = {
             "larger than supplied.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
+            lacks="it shifts score intervals of proportions by bounds of their bias, and what all classes together"
+            " can be biased by is not bounded closely enough",
             needs=("noise",),
         ),
         MethodSpec(
@@ -96,6 +104,8 @@ METHODS: dict[str, MethodSpec] = {
             promise="Safe if every wrong label is among the share of instances that is given away.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
+            lacks="what it supposes, that the established one is right on hard rows, also changes how many rows "
+            "each class has, and with them the measure on all other rows",
         ),
         MethodSpec(
             name="cleaned",
@@ -104,6 +114,7 @@ METHODS: dict[str, MethodSpec] = {
             promise="As good as the cleaning: wrong labels that stay, and right ones that go, mislead it.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
+            measures=_ALL,
             needs=("cleaning",),
         ),
         MethodSpec(
@@ -113,6 +124,7 @@ METHODS: dict[str, MethodSpec] = {
             promise="Keeps its level only if all three classifiers err independently, which real ones do not.",
             source="Raj et al. 2011",
             references=("raj2011paired",),
+            lacks="agreement with a third classifier tells nothing of single classes",
             needs=("reference",),
             measures=("accuracy",),
             p_values=True,
@@ -124,6 +136,8 @@ METHODS: dict[str, MethodSpec] = {
             promise="Errs at most at its level for every pattern of wrong labels within the noise supplied.",
             source="exact worst case over the disagreements; McNemar 1947",
             references=("mcnemar1947note",),
+            lacks="its worst case counts the rows on which two classifiers disagree, and such a measure changes "
+            "with wrong labels anywhere",
             needs=("noise",),
             measures=("accuracy",),
             targets=("population", "sample", "overlap"),
@@ -138,6 +152,7 @@ METHODS: dict[str, MethodSpec] = {
             "exact=True, for accuracy, by a theorem.",
             source="design-based, prediction-powered inference: Angelopoulos et al. 2023",
             references=("angelopoulos2023prediction",),
+            measures=_ALL,
             needs=("audit",),
             targets=("population", "sample", "overlap"),
             p_values=True,
@@ -150,6 +165,8 @@ METHODS: dict[str, MethodSpec] = {
             promise="Errs at most at its level whatever the label noise and whenever the audit stops.",
             source="testing by betting, without replacement: Waudby-Smith & Ramdas 2020; Waudby-Smith & Ramdas 2024",
             references=("waudbysmith2020confidence", "waudbysmith2024estimating"),
+            lacks="it bets on rows on which two classifiers disagree, each worth as much as any other; here all "
+            "rows matter, and what each is worth depends on labels not yet asked for",
             needs=("audit",),
             measures=("accuracy",),
             targets=("population", "sample", "overlap"),
@@ -209,8 +226,13 @@ def resolved(method: str | None, *, measure: str, target: str | None, given: fro
         raise InputError(f"method {method!r} needs {_ARGUMENT[lacking[0]]}")
     if measure not in spec.measures:
         able = ", ".join(name for name, other in METHODS.items() if measure in other.measures)
+        why = f": {spec.lacks}" if measure in TABLE_MEASURES else ""
         raise InputError(
-            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {measure!r}; use {able}"
+            "measure", f"method {method!r} compares {', '.join(spec.measures)}, got {measure!r}{why}; use {able}"
+        )
+    if target == "overlap" and measure in TABLE_MEASURES:
+        raise InputError(
+            "target", f"'overlap' is of the score intervals of two proportions, and {measure} is none; use another"
         )
     if target is not None and target not in spec.targets:
         raise InputError("target", f"method {method!r} answers for {', '.join(spec.targets)}, got {target!r}")

@@ -221,7 +221,7 @@ def _order(difference: Floats, question: Question, m: int) -> Indices:
     """Models by their mean estimated advantage over the others, then by the labels alone, then as they came."""
     advantage = _advantage(difference, m)
     apparent = np.full(m, -math.inf)
-    apparent[question.candidate] = np.nan_to_num(question.sides()[1].proportion, nan=-math.inf)
+    apparent[question.candidate] = np.nan_to_num(question.apparent()[1], nan=-math.inf)
     # Rounding must not order models that the method cannot tell apart.
     return np.lexsort((np.arange(m), -apparent, -np.round(advantage, 12), ~np.isfinite(apparent)))
 
@@ -249,6 +249,8 @@ def _estimates(asked: AskedPairs, question: Question, model: int, measure: str) 
     low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     if measure == "error":
         low, high = 1 - high, 1 - low
+    if np.isnan(low):
+        return own
     corrected = Interval(
         low=low, high=high, level=asked.question.level, method=asked.outcomes.method, kind=asked.outcomes.kind
     )

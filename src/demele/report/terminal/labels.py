@@ -7,6 +7,7 @@ from typing import Any
 from demele.report.said import digits_of, sentences_of, typed_percent, typed_span
 from demele.report.sentences import by_class
 from demele.report.terminal.sheet import Sheet, Words, clipped
+from demele.report.words import measure_word
 
 __all__ = ["assessment_table", "decision_table", "ranking_table"]
 
@@ -163,7 +164,7 @@ def _footnotes(sheet: Sheet, content: Content, words: Words) -> None:
 
 
 def _what(item: Content) -> str:
-    measure = "F1" if item["measure"] == "f1" else item["measure"]
+    measure = measure_word(str(item["measure"]))
     return measure if item["of"] is None else f"{measure} {item['of']}"
 
 

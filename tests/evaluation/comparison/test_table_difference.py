@@ -1,0 +1,258 @@
+"""Comparisons by measures of all classes: on believed labels by hand, by audits brute force, refusals, level."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from benchmarks import table_measures as measured
+from demele.core.errors import DemeleError, InputError, NotEnoughData
+from demele.evaluation import compare, rank
+from demele.evaluation.comparison.audit_tables import table_view
+from demele.evaluation.comparison.classic import classic
+from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.table_difference import difference_reach, own_ends
+from demele.evaluation.question import mirror
+from demele.evaluation.table_measures import TABLE_MEASURES, Table, table_value
+from demele.labels import Audit
+from tests.evaluation.comparison.cases import question, random_question
+from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
+
+REFUSING = ("prudent-v1", "prudent-v2", "label-free", "bounded", "sequential")
+
+
+def models(seed: int = 0, n: int = 600, k: int = 3, noise: float = 0.0) -> tuple[Any, Any, Any]:
+    """True classes of unequal shares, labels, and two classifiers, 70 and 85% right."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(k, n, p=np.r_[0.1, np.full(k - 1, 0.9 / (k - 1))])
+    labels = np.where(rng.random(n) < noise, rng.integers(0, k, n), truth)
+    right = rng.random((2, n)) < np.array([[0.7], [0.85]])
+    return truth, labels, np.where(right, truth, (truth + rng.integers(1, k, (2, n))) % k)
+
+
+def test_difference_of_balanced_accuracies_by_hand() -> None:
+    """Four rows of one class, one missed; six of the other, two missed; the candidate misses none."""
+    labels = [0] * 4 + [1] * 6
+    found = classic(question(labels, [[0] * 3 + [1] * 5 + [0] * 2, labels], 2, measure="balanced-accuracy"))
+    effects = np.array([0.25 / 8] * 3 + [-0.75 / 8] + [1 / 36] * 4 + [-1 / 18] * 2)
+    distance = -ndtri(0.025) * np.sqrt((effects**2).sum()) + 0.75 / 16
+    assert_close(found.difference[0], (1 / 4 + 2 / 6) / 2, ROUNDING)
+    assert_close(found.low[0], found.difference[0] - distance, ROUNDING)
+    assert_close(found.high[0], found.difference[0] + distance, ROUNDING)
+    assert not found.candidate[0]
+
+
+@pytest.mark.parametrize(("steps", "shown"), [(5, False), (6, True)])
+def test_few_disagreements_are_tested_exactly(steps: int, shown: bool) -> None:
+    """Five rows of one mind are met once in 32 times by chance, more often than 2.5%; six are not."""
+    effects = np.r_[np.full(steps, 0.01), np.zeros(100)]
+    assert (difference_reach(effects, None, 0.025) < 0.01 * steps) == shown
+
+
+def test_in_balanced_classes_balanced_accuracies_differ_as_accuracies() -> None:
+    rng = np.random.default_rng(3)
+    labels = np.repeat(np.arange(4), 50)
+    said = np.where(rng.random((2, 200)) < 0.7, labels, rng.integers(0, 4, (2, 200)))
+    found = [compare(*said, labels, measure=measure).difference for measure in ("accuracy", "balanced-accuracy")]
+    assert_close(found[1], found[0], ROUNDING)
+
+
+@pytest.mark.parametrize("measure", TABLE_MEASURES)
+def test_roles_exchanged_turn_the_difference(measure: str) -> None:
+    asked = random_question(np.random.default_rng(1), n=150, k=3, models=3, measure=measure)
+    found, turned = classic(asked), classic(mirror(asked))
+    assert_close(found.difference, -turned.difference, ROUNDING)
+    assert_close(found.low, -turned.high, ROUNDING)
+    assert_exact(found.candidate, turned.established)
+
+
+def test_groups_of_one_row_change_nothing_and_copies_of_rows_are_not_counted_again() -> None:
+    _, labels, said = models()
+    for measure in TABLE_MEASURES:
+        alone = compare(*said, labels, measure=measure)
+        assert compare(*said, labels, measure=measure, groups=np.arange(600)).interval == alone.interval
+        copies = (np.repeat(one, 5) for one in (*said, labels))
+        several = compare(*copies, measure=measure, groups=np.repeat(np.arange(600), 5))
+        widths = [one.interval.high - one.interval.low for one in (several, alone)]
+        assert_close(several.difference, alone.difference, ROUNDING)
+        assert 0.99 < widths[0] / widths[1] < 1.02
+        assert_close(several.details["effective_rows"] / 600, 1.0, {"rtol": 0.01, "atol": 0.0})
+
+
+def test_a_classifier_that_is_always_right_is_not_surely_so() -> None:
+    labels = [0] * 20 + [1] * 100
+    asked = question(labels, [labels, labels], 2, measure="balanced-accuracy")
+    low, high = own_ends(asked, 0)
+    assert high == 1.0
+    assert 0.9 < low < 0.97
+
+
+# Audits ---------------------------------------------------------------------------------------------------------------
+
+
+def audit_of(truth: Any, size: int, seed: int = 0) -> Audit:
+    rows = np.random.default_rng(seed).choice(len(truth), size, replace=False)
+    return Audit(rows, truth[rows], design="uniform")
+
+
+@pytest.mark.parametrize("measure", TABLE_MEASURES)
+def test_an_audit_of_all_rows_knows_the_difference(measure: str) -> None:
+    truth, labels, said = models(noise=0.2)
+    everything = Audit(np.arange(600), truth, design="uniform")
+    found = compare(*said, labels, measure=measure, audit=everything, target="sample")
+    right = compare(*said, truth, measure=measure)
+    assert_close(found.difference, right.difference, {"rtol": 1e-9, "atol": 1e-11})
+    assert found.interval.high - found.interval.low < 1e-9
+    population = compare(*said, labels, measure=measure, audit=everything)
+    widths = [one.interval.high - one.interval.low for one in (population, right)]
+    assert 0.98 < widths[0] / widths[1] < 1.03
+
+
+@pytest.mark.parametrize("measure", TABLE_MEASURES)
+def test_what_rows_could_lose_is_that_of_the_whole_table_of_slopes(measure: str) -> None:
+    truth, labels, said = models(n=150, noise=0.2)
+    asked = question(labels, said, 3, measure=measure)
+    coded = audit_of(truth, 60).coded(asked.data.vocabulary, 150)
+    view = table_view(replace(asked, audit=coded), coded, np.arange(2))
+    chances = np.concatenate([part for _, part in view.guess.everywhere()])
+    table = [view.slopes.of(model).at(np.arange(3)[:, None], np.arange(3)[None]) for model in range(2)]
+    effects = table[1][:, said[1]] - table[0][:, said[0]]
+    mean = (chances.T * effects).sum(axis=0)
+    loss = mean - effects.min(axis=0)
+    rows, pair = coded.rows, (np.array([0]), np.array([1]))
+    assert_close(view.threat(*pair)[0][0], loss[rows], {"rtol": 1e-9, "atol": 1e-12})
+    assert_close(view.capacity(*pair)[0], loss.sum(), {"rtol": 1e-9, "atol": 1e-12})
+    assert_close(view.largest(*pair)[0], max(loss[rows].max(), (effects.max(axis=0) - mean)[rows].max()), ROUNDING)
+    assert_close(view.error[1] - view.error[0], effects[coded.labels, rows] - mean[rows], ROUNDING)
+    squares = (chances.T * effects**2).sum(axis=0)
+    news = (effects[coded.labels, rows] ** 2 - squares[rows]).sum() * 150 / 60
+    assert_close(view.sampling(*pair)[0], squares.sum() - mean.sum() ** 2 / 150 + news, ROUNDING)
+    whole = [(chances.T * one[:, predicted]).sum(axis=0) for one, predicted in zip(table, said, strict=True)]
+    least = [
+        (own - one[:, predicted].min(axis=0)).sum() for own, one, predicted in zip(whole, table, said, strict=True)
+    ]
+    assert_close(view.own_capacity(1), least, {"rtol": 1e-9, "atol": 1e-12})
+
+
+def test_estimated_counts_below_0_stay() -> None:
+    """A class that the guess finds often and the audit never: cut off at 0, its measure would be too high."""
+    rng = np.random.default_rng(2)
+    labels = np.repeat([0, 1], 100)
+    said = np.stack([labels, labels])
+    asked = question(labels, said, 2, measure="balanced-accuracy")
+    rows = np.r_[np.arange(50), 100 + rng.choice(100, 50, replace=False)]
+    told = np.r_[np.ones(50, int), np.ones(50, int)]
+    coded = Audit(rows, told, design="uniform").coded(asked.data.vocabulary, 200)
+    view = table_view(replace(asked, audit=coded), coded, np.arange(2))
+    chances = np.concatenate([part for _, part in view.guess.everywhere()])
+    true = chances.sum(axis=0) + 2 * (np.eye(2)[told] - chances[rows]).sum(axis=0)
+    hits = np.array([chances[labels == k, k].sum() for k in (0, 1)])
+    hits += [2 * ((told == k) - chances[rows, k])[labels[rows] == k].sum() for k in (0, 1)]
+    kept = true >= 0.5
+    expected = Table(
+        np.where(kept, hits, [chances[labels == k, k].sum() for k in (0, 1)]),
+        np.where(kept, true, chances.sum(axis=0)),
+        np.array([100.0, 100.0]),
+    )
+    assert_close(view.value[0], expected.value("balanced-accuracy"), {"rtol": 1e-9, "atol": 1e-12})
+
+
+def test_an_audit_widens_what_is_said_and_names_the_classes_it_hardly_met() -> None:
+    truth, labels, said = models(n=1500, k=5, noise=0.05)
+    truth[:6], truth[6:][truth[6:] == 0] = 0, 1
+    labels[:6], labels[6:][labels[6:] == 0] = 0, 1
+    said = np.where(said == 0, 1, said)
+    found = compare(*said, labels, measure="macro-f1", audit=audit_of(truth, 150))
+    assert found.method == "audited"
+    assert [note.subject for note in found.notes if note.code == "few-audited-in-class"] == [("0",)]
+    believed = compare(*said, labels, measure="macro-f1").interval
+    assert found.interval.high - found.interval.low > believed.high - believed.low
+
+
+# Refusals -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REFUSING)
+@pytest.mark.parametrize("measure", TABLE_MEASURES)
+def test_methods_that_cannot_say_why(name: str, measure: str) -> None:
+    _, labels, said = models()
+    with pytest.raises(DemeleError) as caught:
+        compare(*said, labels, measure=measure, method=name, noise=0.1, reference=said[0], audit=audit_of(labels, 200))
+    assert METHODS[name].lacks
+    assert METHODS[name].lacks in str(caught.value)
+
+
+def test_the_other_methods_need_no_excuse() -> None:
+    for name, spec in METHODS.items():
+        assert bool(spec.lacks) == (name in REFUSING)
+        assert (set(TABLE_MEASURES) <= set(spec.measures)) == (name not in REFUSING)
+
+
+TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
+    ("a class", {"of": 1}, InputError, "of: macro-f1 is of all classes; leave it out"),
+    ("overlap", {"target": "overlap", "audit": 200}, InputError, "target: 'overlap' is of the score intervals"),
+    ("the sample without an audit", {"target": "sample"}, InputError, "answers for population"),
+    ("a class without a label", {"classes": [0, 1, 2, 3]}, InputError, "labels: no row is labelled 3, so macro-f1"),
+    ("few audited rows", {"audit": 99}, NotEnoughData, "audit: macro-f1 is compared with 100 audited rows or more"),
+    ("a proof", {"exact": True, "audit": 200}, InputError, "exact: is for the accuracy and method 'audited'"),
+    ("a wrong expert", {"expert_error": 0.01, "audit": 200}, InputError, "only for accuracy and error"),
+    ("undirected errors", {"errors": "undirected", "audit": 200}, InputError, "errors: 'undirected' makes"),
+    ("its old name", {"measure": "macro_f1"}, InputError, "measure: expected one of accuracy"),
+)
+
+
+@pytest.mark.parametrize(("what", "options", "kind", "message"), TROUBLE, ids=[case[0] for case in TROUBLE])
+def test_refusals(what: str, options: dict[str, Any], kind: type[Exception], message: str) -> None:
+    _, labels, said = models()
+    given = {"measure": "macro-f1", **options}
+    if "audit" in given:
+        given["audit"] = audit_of(labels, given["audit"])
+    with pytest.raises(kind) as caught:
+        compare(*said, labels, **given)
+    assert message in str(caught.value)
+
+
+def test_one_class_is_refused_and_so_is_one_that_cleaning_or_truth_empties() -> None:
+    _, labels, said = models()
+    with pytest.raises(NotEnoughData, match="is of several classes"):
+        compare(np.zeros(20), np.zeros(20), np.zeros(20), measure="matthews")
+    with pytest.raises(InputError, match="true_labels: no row is labelled 0"):
+        compare(*said, labels, measure="macro-f1", method="reference", true_labels=np.maximum(labels, 1))
+
+
+def test_matthews_of_a_constant_is_not_defined_and_nothing_is_shown_of_it() -> None:
+    _, labels, said = models()
+    found = compare(np.zeros(600, int), said[1], labels, measure="matthews")
+    assert found.verdict == "undecided"
+    assert np.isnan(found.difference)
+    assert found.established.interval is None
+    assert found.to_dict()["established"]["value"] is None
+    assert {"undefined", "one-class"} <= {note.code for note in found.notes}
+    ranked = rank({"a": said[0], "b": said[1], "constant": np.zeros(600, int)}, labels, measure="matthews")
+    assert ranked.names[-1] == "constant"
+    assert (ranked.best_rank[-1], ranked.worst_rank[-1]) == (1, 3)
+
+
+def test_a_ranking_by_each_measure() -> None:
+    truth, labels, said = models(n=2000, noise=0.02)
+    for measure in TABLE_MEASURES:
+        for known in ({}, {"audit": audit_of(truth, 400)}, {"true_labels": truth}):
+            found = rank({"old": said[0], "new": said[1]}, labels, measure=measure, **known)
+            assert found.names == ("new", "old")
+            assert found.best_rank == (1, 2)
+        values = table_value(random_question(np.random.default_rng(0), n=9, k=2).data, measure)
+        assert values.shape == (2,)
+        assert found.decision("old", "new").measure == measure
+
+
+# Level ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", TABLE_MEASURES)
+def test_equal_classifiers_are_seldom_told_apart(measure: str) -> None:
+    """The weak corners at full length are in benchmarks/results/table_measures.csv."""
+    few = measured.Cell(n=200, k=3, share=0.05, alike=0.9)
+    claims = [measured._once(few, measure, index)["candidate"] for index in range(120)]
+    assert_rate_at_most(sum(claims), 120, 0.028)
