@@ -78,7 +78,8 @@ class Cell:
 
     def classes(self) -> Floats:
         """Share of every class."""
-        return np.r_[self.share, np.full(self.k - 1, (1 - self.share) / (self.k - 1))]
+        found: Floats = np.r_[self.share, np.full(self.k - 1, (1 - self.share) / (self.k - 1))]
+        return found
 
     def right(self, measure: str) -> tuple[Floats, Floats]:
         """How often each of the two is right, by true class: equally good by the measure unless one leads."""
@@ -146,7 +147,7 @@ def cells() -> list[Cell]:
     ]
     names = ("n", "k", "share", "accuracy", "audited", "noise", "labels")
     for design, worlds in (("uniform", uniform), ("weighted", weighted)):
-        found += [Cell(design=design, **dict(zip(names, world, strict=True))) for world in worlds]
+        found += [Cell(design=design, **dict(zip(names, world, strict=True))) for world in worlds]  # type: ignore[arg-type]
     found += [
         Cell(design="weighted", n=2000, k=10, share=0.05, audited=300, noise=0.02, labels="copies", alike=0.9),
         Cell(design="uniform", n=2000, k=2, share=0.05, audited=300, noise=0.02, labels="copies", worse=0.03),
@@ -183,10 +184,10 @@ def drawn(cell: Cell, measure: str, rng: np.random.Generator) -> tuple[Rows, NDA
             labels[rows] = models[1][rows]
         if np.bincount(labels, minlength=cell.k).all():
             ease = rng.beta(0.8, 0.5, (1, cell.n)) if cell.others else np.zeros((1, cell.n))
-            right = rng.random((cell.others, cell.n)) < ease
-            said = np.where(rng.random(right.shape) < 0.3, models[0], models[1])
+            knows = rng.random((cell.others, cell.n)) < ease
+            said = np.where(rng.random(knows.shape) < 0.3, models[0], models[1])
             lost = np.where(said == truth, (truth + rng.integers(1, cell.k, said.shape)) % cell.k, said)
-            pool = np.concatenate([np.array(models), np.where(right, truth, lost)])
+            pool = np.concatenate([np.array(models), np.where(knows, truth, lost)])
             return truth, pool.astype(np.int32), labels
 
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import ndtri
 
 from benchmarks import table_measures as measured
+from demele import evaluation
 from demele.core.errors import DemeleError, InputError, NotEnoughData
-from demele.evaluation import compare, rank
 from demele.evaluation.comparison.audit_tables import table_view
 from demele.evaluation.comparison.classic import classic
 from demele.evaluation.comparison.methods import METHODS
@@ -20,6 +20,9 @@ from demele.labels import Audit
 from tests.evaluation.comparison.cases import question, random_question
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_at_most
 
+#: Called with measures and options that come from tables.
+compare: Any = evaluation.compare
+rank: Any = evaluation.rank
 REFUSING = ("prudent-v1", "prudent-v2", "label-free", "bounded", "sequential")
 
 
