@@ -1,6 +1,9 @@
 """``demele audit``: which rows an expert should label, drawn at random so that the answers can be trusted."""
 
 import argparse
+import csv
+import io
+import json
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.options import command, option
@@ -8,7 +11,7 @@ from demele.cli.output import emit, log, warned
 from demele.cli.sheets import check_sheet, kept_columns
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
-from demele.files.audit_files import TRUE, answers_text
+from demele.files.audit_files import DRAW, LEAST, PROBABILITY, ROW, TRUE, answers_text
 from demele.files.expert_sheets import ANSWER, key_path, new_key, write_sheet
 from demele.files.label_files import column, in_file, in_one_vocabulary, models
 from demele.files.prediction_sets import is_log, read_predictions
@@ -32,6 +35,7 @@ expert who cannot tell writes unclear.
 """
 _EXAMPLES = """\
 examples:
+  demele audit plan data.csv::a,b data.csv::label     (what would an audit settle?)
   demele audit data.csv::label --rows 200 --output audit.csv
   demele audit data.csv::label --rows 200 --doubt data.csv::a,b,c --output audit.csv     (more where these disagree)
   demele compare data.csv::a data.csv::b data.csv::label --audit audit.csv
@@ -64,6 +68,12 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     option(parser, "--keep", "--blind")
     option(parser, "--seed", default=0)
+    option(
+        parser,
+        "--format",
+        default=None,
+        help="of the rows (default: csv, or json for an --output FILE.json); --audit reads csv and json back",
+    )
     option(parser, "--output", help="write the rows here, not to stdout")
     option(parser, "--force", "--quiet")
 
@@ -77,6 +87,8 @@ def _run(arguments: argparse.Namespace) -> None:
     kept = None if arguments.keep is None or "::" not in arguments.keep else arguments.keep
     read = check_targets(arguments, ("output",), files=(arguments.labels, arguments.doubt, kept))
     if arguments.blind:
+        if arguments.format is not None:
+            raise InputError("--format: the sheet of --blind is written as its name says: .csv, .tsv or .xlsx")
         check_sheet(arguments.output, "--output", force=arguments.force, inputs=read)
     elif arguments.keep is not None:
         raise InputError("--keep: says what an expert is shown in the sheet of --blind, which is not given")
@@ -99,9 +111,35 @@ def _run(arguments: argparse.Namespace) -> None:
         _write_sheet(arguments, plan, labels, warn)
         return
     text = answers_text(plan.rows, labels, plan.design, probabilities=plan.probabilities, least=plan.least_probability)
-    emit(text, arguments.output)
+    emit(_as_asked(text, arguments), arguments.output)
     if arguments.output is not None and not arguments.quiet:
         log(f"demele: {arguments.rows} rows written to {arguments.output}; fill in its column {TRUE}")
+
+
+def _as_asked(text: str, arguments: argparse.Namespace) -> str:
+    """Return rows for experts as they are asked for: CSV, to be filled in, but if another format is named."""
+    kind = arguments.format
+    if kind is None and arguments.output is not None and arguments.output.suffix.lower() == ".json":
+        kind = "json"
+    if kind in (None, "csv"):
+        return text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if kind == "json":
+        return json.dumps([{name: _typed(name, value) for name, value in row.items()} for row in rows], indent=1)
+    from demele.report.terminal.sheet import Sheet
+
+    sheet = Sheet(arguments.output)
+    sheet.table(list(rows[0]), [list(row.values()) for row in rows])
+    return sheet.text()
+
+
+def _typed(name: str, value: str) -> object:
+    """Return a cell as JSON holds it: numbers as such, an answer that is missing as null; classes stay as written."""
+    if name in (DRAW, ROW):
+        return int(value)
+    if name in (PROBABILITY, LEAST):
+        return float(value)
+    return value if value or name != TRUE else None
 
 
 def _labels(text: str, warn: Warn) -> Any:

@@ -5,7 +5,21 @@ import os
 import sys
 from collections.abc import Sequence
 
-from demele.cli import assess, audit, bench, catalogue, cite, compare, data, fabric, noise, score, study, vae
+from demele.cli import (
+    assess,
+    audit,
+    audit_plan,
+    bench,
+    catalogue,
+    cite,
+    compare,
+    data,
+    fabric,
+    noise,
+    score,
+    study,
+    vae,
+)
 from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
 from demele.cli.output import naming_stdout
 from demele.core.errors import DemeleError, InputError, short_words
@@ -81,6 +95,7 @@ def _parser() -> Parser:
     assess.add_command(commands)
     compare.add_command(commands)
     audit.add_command(commands)
+    audit_plan.add_command(commands)
     noise.add_command(commands)
     bench.add_command(commands)
     data.add_command(commands)

@@ -231,8 +231,14 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Read the arguments; what they are is kept, to know whose options may have been meant."""
-        self._words = as_words(sys.argv[1:] if args is None else args)
+        self._words = self._commands_of_two_words(as_words(sys.argv[1:] if args is None else args))
         return super().parse_args(self._words, namespace)
+
+    def _commands_of_two_words(self, words: list[str]) -> list[str]:
+        """Return the arguments with the first two as one, where they name a command together: "audit plan"."""
+        both = " ".join(words[:2])
+        choices = (action.choices for action in self._actions if isinstance(action, argparse._SubParsersAction))
+        return [both, *words[2:]] if any(len(words) > 1 and both in named for named in choices) else words
 
     def error(self, message: str) -> NoReturn:
         """Refuse the arguments.

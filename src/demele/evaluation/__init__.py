@@ -7,7 +7,9 @@
 [0.506, 0.692]
 """
 
+from demele.evaluation.comparison.audit_forecast import forecast_audits
 from demele.evaluation.comparison.compare import compare, compare_without_labels
+from demele.evaluation.comparison.forecast_result import AuditForecast
 from demele.evaluation.comparison.methods import method_names
 from demele.evaluation.comparison.rank import rank
 from demele.evaluation.comparison.ranking import Ranking
@@ -28,6 +30,7 @@ from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreak
 
 __all__ = [
     "Assessment",
+    "AuditForecast",
     "Bias",
     "Breakdown",
     "ConfusionCounts",
@@ -50,6 +53,7 @@ __all__ = [
     "confusion",
     "corrected_t_test",
     "exact_interval",
+    "forecast_audits",
     "method_names",
     "overlap_level",
     "overlap_quantile",

@@ -23,6 +23,7 @@ def labels_page(
     sections: Sequence[tuple[str, str, Html]],
     scripts: Sequence[str],
     csv: str = "",
+    styles: Sequence[str] = (),
 ) -> Page:
     """Make the page of one result about labels; ``csv`` names the list that can be downloaded as a table."""
     return Page(
@@ -30,7 +31,7 @@ def labels_page(
         title=title,
         sections=sections,
         style="labels",
-        styles=("labels.css",),
+        styles=("labels.css", *styles),
         scripts=("labels.js", *scripts),
         tools=h(
             "", tool("Data (JSON)", "download-json"), tool("Data (CSV)", "download-csv", data_list=csv) if csv else ""

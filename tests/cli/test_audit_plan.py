@@ -1,0 +1,90 @@
+"""``demele audit plan``, and the formats of ``demele audit``."""
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from demele import evaluation
+from demele.labels import draw_audit
+from tests.cli.conftest import Program
+
+FILES = ("data.csv::old,new", "data.csv::label")
+QUICK = ("--rows", "50,200", "--wrong", "0.05", "--draws", 3)
+
+
+def test_the_forecast_of_the_library(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    run = demele("audit", "plan", *FILES, *QUICK, "--quiet")
+    assert (run.status, run.err) == (0, "")
+    expected = evaluation.forecast_audits(judged[["old", "new"]], judged["label"], sizes=(50, 200), wrong=0.05, draws=3)
+    assert json.loads(run.out) == expected.to_dict()
+    run = demele("audit", "plan", *FILES, *QUICK, "--quiet", "--format", "csv")
+    assert list(pd.read_csv(io.StringIO(run.out))) == list(expected.to_frame())
+
+
+def test_the_table_and_the_page_say_the_same_sentence(demele: Program, labels_folder: Path) -> None:
+    run = demele("audit", "plan", *FILES, *QUICK, "--format", "table", "--report", "plan.html")
+    assert run.status == 0, run.err
+    assert "report written to plan.html" in run.err
+    page = Path("plan.html").read_text()
+    first = " ".join(run.out.split("\n\n")[0].split())
+    assert first.startswith("Depending on how many labels are wrong")
+    assert first in page
+    for design in ("weighted audit", "uniform audit", "one label at a time"):
+        assert design in run.out
+        assert design in page
+    assert page.count("<svg") == 2  # an assumption each
+    assert "<script src" not in page
+
+
+def test_how_many_more_rows(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
+    plan = draw_audit(600, 20, seed=1)
+    rows = pd.DataFrame({"row": plan.rows, "true_label": judged["true"][plan.rows], "design": "uniform"})
+    rows.to_csv("audit.csv", index=False)
+    run = demele("audit", "plan", *FILES, "--audit", "audit.csv", "--draws", 3, "--format", "table")
+    assert run.status == 0, run.err
+    assert "more rows settle it" in " ".join(run.out.split())
+    run = demele("audit", "plan", *FILES, "--audit", "audit.csv", "--wrong", "0.1")
+    assert (run.status, "--wrong" in run.err) == (2, True)
+
+
+def test_mistakes_are_told_in_options(demele: Program, labels_folder: Path) -> None:
+    for arguments, words in (
+        (("data.csv::old,new",), "expected PREDICTIONS LABELS, got 1 file"),
+        ((*FILES, "--rows", "9999"), "--rows: expected whole numbers from 1 to 600"),
+        ((*FILES, "--rows", "many"), "argument --rows: expected whole numbers"),
+        ((*FILES, "--wrong", "2"), "--wrong: expected shares of wrong labels"),
+        (("data.csv::old", "data.csv::label"), "at least 2 models"),
+    ):
+        run = demele("audit", "plan", *arguments)
+        assert run.status == 2
+        assert words in run.err
+
+
+def test_a_file_called_plan_is_read_where_it_is_named_as_a_file(demele: Program, labels_folder: Path) -> None:
+    Path("label.npy").rename("plan.npy")
+    assert demele("audit", "./plan.npy", "--rows", 5).status == 0
+    assert demele("audit", "plan.npy", "--rows", 5).status == 0
+
+
+def test_rows_for_experts_in_other_formats_are_read_back(
+    demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    run = demele("audit", "data.csv::label", "--rows", 30, "--format", "json")
+    plan = draw_audit(600, 30)
+    rows = json.loads(run.out)
+    assert [row["row"] for row in rows] == plan.rows.tolist()
+    assert {row["true_label"] for row in rows} == {None}
+    for row in rows:
+        row["true_label"] = int(judged["true"][row["row"]])
+    Path("audit.json").write_text(json.dumps(rows))
+    run = demele("assess", "data.csv::old", "data.csv::label", "--audit", "audit.json")
+    assert run.status == 0, run.err
+    expected = evaluation.assess(judged["old"], judged["label"], audit=plan.answered(judged["true"][plan.rows]))
+    assert json.loads(run.out) == expected.to_dict()
+    table = demele("audit", "data.csv::label", "--rows", 3, "--format", "table").out.splitlines()
+    assert table[0].split() == ["draw", "row", "given_label", "true_label", "design"]
+    assert table[1].split() == ["1", str(plan.rows[0]), str(judged["label"][plan.rows[0]]), "uniform"]
+    refused = demele("audit", "data.csv::label", "--rows", 3, "--format", "json", "--blind", "--output", "s.csv")
+    assert (refused.status, "--format" in refused.err) == (2, True)
