@@ -10,7 +10,7 @@ from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.core.labelled import read_labelled
 from demele.evaluation import SequentialComparison, compare, forecast_audits
 from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_worlds
-from demele.evaluation.comparison.forecast_result import ForecastDesign
+from demele.evaluation.comparison.forecast_parts import ForecastDesign
 from demele.labels import Audit, doubt, draw_audit
 
 Classes = NDArray[np.int64]

@@ -20,7 +20,8 @@ from demele.evaluation.comparison.audit_simulation import (
     weighted_audit,
 )
 from demele.evaluation.comparison.audit_worlds import Truths, World, assumed_worlds
-from demele.evaluation.comparison.forecast_result import AuditForecast, AuditProspect, ForecastDesign, PairOutlook
+from demele.evaluation.comparison.forecast_parts import AuditProspect, ForecastDesign, PairOutlook
+from demele.evaluation.comparison.forecast_result import AuditForecast
 from demele.evaluation.intervals import checked_confidence
 from demele.evaluation.question import Question, Target, classes_of
 from demele.noise.audit import Audit, CodedAudit

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from demele.evaluation.comparison.forecast_result import AuditForecast, AuditProspect, ForecastDesign
+from demele.evaluation.comparison.audit_worlds import World
+from demele.evaluation.comparison.forecast_parts import AuditProspect, ForecastDesign, PairOutlook
 
 __all__ = ["words"]
 
@@ -13,7 +13,37 @@ __all__ = ["words"]
 RANGE = (0.5, 0.9)
 
 
-def words(found: "AuditForecast") -> str:
+class Forecast(Protocol):
+    """What is told of a forecast, as :class:`~demele.evaluation.AuditForecast` has it."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def worlds(self) -> tuple[World, ...]: ...
+
+    @property
+    def prospects(self) -> tuple[AuditProspect, ...]: ...
+
+    @property
+    def outlooks(self) -> tuple[PairOutlook, ...]: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+
+    @property
+    def audited(self) -> int: ...
+
+    @property
+    def design(self) -> ForecastDesign | None: ...
+
+    def smallest(self, design: ForecastDesign, *, share: float = ..., world: str | None = ...) -> int | None: ...
+
+
+def words(found: Forecast) -> str:
     """Say which audit would settle the comparison, or how many rows more; and where none would."""
     if len(found.names) > 2:
         return _several(found)
@@ -22,7 +52,7 @@ def words(found: "AuditForecast") -> str:
     return _before(found)
 
 
-def _before(found: "AuditForecast") -> str:
+def _before(found: Forecast) -> str:
     """Say the least size of each design at which it is settled whatever is assumed, and where it never is."""
     hopeless = [one.world for one in found.outlooks if one.hopeless]
     if len(hopeless) == len(found.worlds):
@@ -41,7 +71,7 @@ def _before(found: "AuditForecast") -> str:
     return sentence
 
 
-def _needs(found: "AuditForecast", design: "ForecastDesign", name: str, worlds: Sequence[str]) -> str:
+def _needs(found: Forecast, design: ForecastDesign, name: str, worlds: Sequence[str]) -> str:
     sizes = [found.smallest(design, world=world) for world in worlds]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
@@ -51,7 +81,7 @@ def _needs(found: "AuditForecast", design: "ForecastDesign", name: str, worlds: 
     return f"{name} of {_span(known)} rows settles it in 4 of 5 draws"
 
 
-def _one_at_a_time(found: "AuditForecast", worlds: Iterable[str]) -> str:
+def _one_at_a_time(found: Forecast, worlds: Iterable[str]) -> str:
     labels = [one.labels_most for one in found.outlooks if one.world in set(worlds)]
     known = [size for size in labels if math.isfinite(size)]
     if not known:
@@ -60,7 +90,7 @@ def _one_at_a_time(found: "AuditForecast", worlds: Iterable[str]) -> str:
     return f"asked one at a time, {_span(known)} labels do{few}"
 
 
-def _how_many_more(found: "AuditForecast") -> str:
+def _how_many_more(found: Forecast) -> str:
     """Say how many more rows would settle it, as a range; or that none would."""
     outlook = found.outlooks[0]
     if outlook.hopeless:
@@ -75,7 +105,7 @@ def _how_many_more(found: "AuditForecast") -> str:
     return more if more.endswith("already.") else " ".join([more, _in_its_place(found, other), last])
 
 
-def _more(found: "AuditForecast", design: "ForecastDesign", name: str) -> str:
+def _more(found: Forecast, design: ForecastDesign, name: str) -> str:
     name = f"{name[0].upper()}{name[1:]}"
     least, most = (found.smallest(design, share=share) for share in RANGE)
     if least == most == found.audited:
@@ -89,7 +119,7 @@ def _more(found: "AuditForecast", design: "ForecastDesign", name: str) -> str:
     return f"{name}, {_span([fewest, most - found.audited])} more rows settle it (half and nine tenths of the draws)."
 
 
-def _in_its_place(found: "AuditForecast", design: "ForecastDesign") -> str:
+def _in_its_place(found: Forecast, design: ForecastDesign) -> str:
     """Say what an audit of the other design would need, all of whose rows are drawn anew."""
     size = found.smallest(design, share=RANGE[1])
     if size is None:
@@ -98,11 +128,11 @@ def _in_its_place(found: "AuditForecast", design: "ForecastDesign") -> str:
     return f"A {design} audit in its place would need {at_most}{size:,} rows in all."
 
 
-def _of(found: "AuditForecast", design: str) -> list["AuditProspect"]:
+def _of(found: Forecast, design: str) -> list[AuditProspect]:
     return [one for one in found.prospects if one.design == design]
 
 
-def _several(found: "AuditForecast") -> str:
+def _several(found: Forecast) -> str:
     """Say how many pairs the largest audits of both designs settle on average, at best and at worst."""
     pairs = len(found.outlooks) // len(found.worlds)
     told = []
@@ -116,7 +146,7 @@ def _several(found: "AuditForecast") -> str:
     return f"{sentence}; not even labels of all {found.n:,} rows would settle {_span(never)} of them."
 
 
-def _mean_settled(found: "AuditForecast", design: str, world: str) -> float:
+def _mean_settled(found: Forecast, design: str, world: str) -> float:
     size = found.sizes[-1]
     return sum(one.settled for one in _of(found, design) if one.rows == size and one.world == world)
 
