@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from scipy.stats import binom
 
+import demele
 from demele.report.assessment import write_assessment
 from demele.report.decision import write_decision
 from demele.report.ranking import write_ranking
@@ -239,3 +241,55 @@ def test_the_page_on_a_trained_model_starts_and_asks_nothing_of_any_network(tmp_
     assert _element(document, "script-errors") == ""
     assert 'data-ready="true"' in document
     assert not re.search(r'<div class="tools" hidden', document)
+
+
+# Rows of an evaluation ------------------------------------------------------------------------------------------------
+
+
+def _of_digits(tmp_path: Path) -> tuple[Any, Callable[..., Path]]:
+    sample = demele.data.demo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        found = demele.evaluate(sample.codes, sample.factors, ["mig", "mig_sup"])
+    return found, lambda data, path: write_report([data], path)
+
+
+def test_a_cell_of_the_heat_map_shows_its_rows_by_keyboard_and_pointer(tmp_path: Path) -> None:
+    found, write = _of_digits(tmp_path)
+    keys = (
+        "const map = document.querySelector('#matrix-panels svg'); map.focus();"
+        "['Home', 'ArrowRight', 'ArrowRight', 'Enter'].forEach((key) =>"
+        " map.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })));"
+    )
+    document = _opened(write, found.to_content(), tmp_path, keys)
+    panels = _plain(_element(document, "pair"))
+    assert "z1 against slant" in panels or "z1 against area" in panels
+    assert 'data-figure="density"' in document
+    assert document.count('class="dense') > 40
+    assert "1,500 of 1,797 rows, drawn at random" in panels
+    pressed = (
+        "const map = document.querySelector('#matrix-panels svg');"
+        "const cell = map.querySelectorAll('.heat-cell')[9 * 5].getBoundingClientRect();"
+        "const at = { clientX: cell.left + cell.width / 2, clientY: cell.top + cell.height / 2, bubbles: true };"
+        "map.dispatchEvent(new MouseEvent('click', at));"
+    )
+    document = _opened(write, found.to_content(), tmp_path, pressed)
+    assert "z6 against class" in _plain(_element(document, "pair"))
+    assert document.count('class="boxed"') == 10
+    assert document.count('<circle class="row"') == 1500
+
+
+def test_chance_is_taken_off_the_heat_map_and_noise_is_struck(tmp_path: Path) -> None:
+    found, write = _of_digits(tmp_path)
+    (chance,) = found.matrix_chance
+    values = found["mig"].matrix_values
+    struck = int((values <= chance.limit).sum())
+    assert 0 < struck < 10
+    document = _opened(write, found.to_content(), tmp_path)
+    assert document.count('class="struck"') == struck
+    assert f"{struck} of 90 cells tell no more than noise" in document
+    shown = "document.getElementById('minus').click();document.getElementById('matrix-values').open = true;"
+    document = _opened(write, found.to_content(), tmp_path, shown)
+    numbers = re.findall(r'<td class="number">([−0-9.]+)</td>', _element(document, "matrix-values"))
+    read = [float(text.replace("−", "-")) for text in numbers]
+    assert read == pytest.approx((values - chance.expected).ravel().tolist(), abs=6e-4)

@@ -146,3 +146,27 @@ def test_without_matplotlib_the_extra_is_named(scored: Any, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(demele.MissingExtraError, match=r"demele\[pictures\]"):
         scored.plot()
+
+
+def test_cells_of_noise_are_unlit_and_struck_and_chance_is_subtracted_on_request() -> None:
+    levels = RNG.integers(0, 40, 2000)
+    codes = RNG.normal(size=(2000, 6))
+    codes[:, 2] += levels / 6
+    found = demele.evaluate(codes, np.char.mod("l%d", levels)[:, None], ["mig"])
+    chance = found.matrix_chance[0]
+    ax = found.plot(show="matrix")
+    np.testing.assert_array_equal(ax.images[0].get_array(), found["mig"].matrix_values)
+    assert sorted(patch.get_y() + 0.5 for patch in ax.patches) == [0, 1, 3, 4, 5]
+    assert len(ax.lines) == 5
+    less = found.plot(show="matrix", minus_chance=True)
+    assert found["mig"].matrix_values is not None
+    np.testing.assert_allclose(
+        less.images[0].get_array(), found["mig"].matrix_values - chance.expected, rtol=0, atol=1e-6
+    )
+
+
+def test_chance_that_is_not_known_is_not_subtracted() -> None:
+    factors = RNG.random((200, 2))
+    found = demele.evaluate(factors, factors, ["sap"])
+    with pytest.raises(demele.NotEnoughData, match="not known of the matrix of sap"):
+        found.plot(show="matrix", minus_chance=True)

@@ -187,7 +187,7 @@ def _score(arguments: argparse.Namespace) -> None:
         from demele.report.scores import write_report
 
         title = "Four representations of handwritten digits" if arguments.demo else None
-        dictionaries = [item.to_dict() for item in evaluations]
+        dictionaries = [item.to_content() for item in evaluations]
         write_report(dictionaries, arguments.report, title=title, specs=_specs(arguments))
     _write_evaluations(evaluations, kind, arguments)
     say_written(arguments, report="report written to", methods="methods written to")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import UnknownNameError
+from demele.core.pictured import MatrixChance, RowSample
 from demele.core.publish import publish
 from demele.core.sentences import sentence
 from demele.core.shown import DrawnScore, DrawnScores
@@ -360,6 +361,7 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     Iterates over its scores; ``evaluation["mig"]`` is one of them. ``left_out`` says which metrics have no number
     and why. ``verdict`` says in words which code holds which factor: ``print(evaluation.verdict)``. Of data
     that are read a piece at a time it is about a sample; None where there are no rows, as in a stream.
+    ``matrix_chance`` is what the cells of matrices of information hold by chance, ``rows`` some rows for pictures.
     """
 
     _kind = "evaluation"
@@ -375,6 +377,8 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
     notes: tuple[Note, ...] = ()
     version: str = ""
     verdict: RepresentationVerdict | None = None
+    matrix_chance: tuple[MatrixChance, ...] = ()
+    rows: RowSample | None = None
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per score, in a fixed column order."""
@@ -397,11 +401,25 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
             "left_out": [_fields(item, "metric reason") for item in self.left_out],
             "dependency": [_fields(item, "code factor levels mean low high count score") for item in self.dependency],
             "notes": [_fields(note, "code message subject severity") for note in self.notes],
+            "matrix_chance": [chance.to_dict() for chance in self.matrix_chance],
         }
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write one self-contained, interactive HTML page."""
-        written: Path = publish("evaluation", [self.to_dict()], path)
+    def to_content(self, *, rows: int | None = None) -> dict[str, Any]:
+        """Everything that a page shows: what :meth:`to_dict` returns, and some rows; ``rows`` at most, 0 for none."""
+        none = self.rows is None or rows == 0
+        return {**self.to_dict(), "rows": None if none or self.rows is None else self.rows.to_dict(rows)}
+
+    def to_html(self, path: str | Path, *, rows: int | None = None) -> Path:
+        """Write one self-contained, interactive HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+        rows : int, optional
+            Rows of the data that the page holds, to draw codes against factors; by default up to 1,500, drawn at
+            random. 0: none leaves this machine with the page.
+        """
+        written: Path = publish("evaluation", [self.to_content(rows=rows)], path)
         return written
 
     def __repr__(self) -> str:

@@ -104,7 +104,9 @@ class DrawnScores(Shown):
 
     __slots__ = ()
 
-    def plot(self, *, show: str = "scores", metric: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, *, show: str = "scores", metric: str | None = None, minus_chance: bool = False, ax: Any = None
+    ) -> Any:
         """Draw the scores with their intervals against chance, or what one was computed from, with matplotlib.
 
         Parameters
@@ -113,6 +115,9 @@ class DrawnScores(Shown):
             Values as bars, intervals as lines, chance as ticks; or the heat map of codes and factors.
         metric : str, optional
             Whose matrix; by default that of the first score that has one.
+        minus_chance : bool
+            Of a matrix of information: without what codes of noise would tell. In either case, cells that tell no more
+            than noise are not lit, and have a stroke.
         ax : matplotlib.axes.Axes, optional
             Where to draw; in a figure of its own if None.
 
@@ -130,4 +135,4 @@ class DrawnScores(Shown):
         UnknownNameError
             For a metric that has no score here.
         """
-        return self._drawn(ax, show=show, metric=metric)
+        return self._drawn(ax, show=show, metric=metric, minus_chance=minus_chance)

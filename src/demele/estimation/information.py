@@ -103,7 +103,30 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     return result
 
 
-def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
+#: Rows, and tables, from which the expectation is taken to the second order: exact sums take long there.
+MANY_ROWS, MANY_TABLES = 5_000, 3_000
+
+
+def expected_information(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of the plug-in information over all tables with the margins of these (Vinh et al. 2010, eq. 24a).
+
+    Parameters
+    ----------
+    table : array of shape (..., rows, columns)
+        Counts.
+
+    Returns
+    -------
+    array of shape (...), nats
+        0 where a row or a column holds all.
+
+    Examples
+    --------
+    Of the 6 ways to pair two and two with two and two, 2 give log 2 and 4 give 0.
+
+    >>> bool(abs(expected_information(np.array([[2.0, 0.0], [0.0, 2.0]])) - np.log(2) / 3) < 1e-12)
+    True
+    """
     from sklearn.metrics.cluster import expected_mutual_information
 
     counts = np.rint(table).astype(np.int64).reshape(-1, *table.shape[-2:])
@@ -112,7 +135,42 @@ def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArr
         used = one[one.any(axis=1)][:, one.any(axis=0)]
         if min(used.shape) > 1:
             expected[index] = expected_mutual_information(used, used.sum())
-    chance, height = expected.reshape(plug_in.shape), entropy(table.sum(axis=-2))
+    return expected.reshape(table.shape[:-2])
+
+
+def information_by_chance(
+    table: NDArray[np.float64], level: float, n_cells: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what the information of independent columns is: its mean, and a limit that it seldom exceeds.
+
+    Parameters
+    ----------
+    table : array of shape (n_codes, code bins, factor bins)
+        Counts of codes against one factor.
+    level : float in (0, 1)
+        Probability, about, that any of ``n_cells`` such informations exceeds its limit.
+    n_cells : int
+
+    Returns
+    -------
+    tuple of arrays of shape (n_codes,), nats
+        Mean and limit. 2 n I is taken for chi-squared, scaled so that its mean is the expectation.
+    """
+    from scipy.special import chdtri
+
+    n = np.maximum(table.sum(axis=(-2, -1)), 1.0)
+    rows, columns = (np.maximum((table.sum(axis=axis) > 0).sum(axis=-1) - 1, 0) for axis in (-1, -2))
+    degrees = (rows * columns).astype(float)
+    if n.max(initial=0.0) > MANY_ROWS or n_cells > MANY_TABLES:
+        mean = degrees / (2 * np.maximum(n - 1, 1.0))
+    else:
+        mean = expected_information(table)
+    known = np.maximum(degrees, 1.0)
+    return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
+
+
+def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
+    chance, height = expected_information(table), entropy(table.sum(axis=-2))
     with np.errstate(divide="ignore", invalid="ignore"):
         adjusted = height * (plug_in - chance) / (height - chance)
     return np.where(height - chance > 1e-12, adjusted, 0.0)

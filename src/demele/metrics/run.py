@@ -27,8 +27,9 @@ from demele.metrics.guards import (
     table_notes,
     unprobed_notes,
 )
-from demele.metrics.metric import Metric, Native
+from demele.metrics.metric import MATRIX, Metric, Native
 from demele.metrics.options import Run, RunOptions
+from demele.metrics.pictured import chance_of_matrices, rows_for_pictures
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked, Request, bound, checked, request_for
@@ -143,6 +144,11 @@ def evaluation(
             native = found.outcomes[request.name].native
             pictures += request.metric.pictures(source.rows(), request.options, native)
     subject = source.subject("rows")
+    of_cells = [
+        (request.name, request.settings)
+        for request in found.requests
+        if request.settings is not None and found.outcomes[request.name].native.matrix_of == MATRIX
+    ]
     return Evaluation(
         scores=scores,
         left_out=found.left_out,
@@ -155,6 +161,8 @@ def evaluation(
         notes=subject.notes,
         version=__version__,
         verdict=_in_words(source, run, scores),
+        matrix_chance=chance_of_matrices(source, subject, of_cells),
+        rows=rows_for_pictures(source.rows(), seed=run.seed) if "rows" in source.states and subject.active else None,
     )
 
 

@@ -155,6 +155,10 @@ class Source:
         """Return the informations of all codes and varying factors; with ``pairs``, of pairs of factors too."""
         raise self._lacks("tables of information")
 
+    def counts_behind(self, settings: TableSettings) -> JointCounts | None:
+        """Return the counts behind a table of information; None where it is not counted, or already corrected."""
+        return None
+
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
@@ -237,6 +241,14 @@ class InMemory(Source):
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
         """Return the information table of all rows."""
         return self._table(self.data, settings, pairs)
+
+    def counts_behind(self, settings: TableSettings) -> JointCounts | None:
+        """Return the counts of all rows, of codes against factors."""
+        if settings.estimator != "histogram" or settings.soft or settings.correction != "none":
+            return None
+        return joint_counts(
+            self.data.codes, self.data.factors, *column_bins(self.data.codes, self.data.factors, settings.binning)
+        )
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
         span = data.codes.high - data.codes.low

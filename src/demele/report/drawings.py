@@ -5,6 +5,8 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from demele.core.errors import InputError, NotEnoughData, UnknownNameError
 from demele.core.extras import require
 from demele.core.names import suggestion
@@ -106,9 +108,10 @@ def _legend(ax: Any) -> None:
 # Representations ------------------------------------------------------------------------------------------------------
 
 
-def _evaluation(content: Item, ax: Any, *, show: str | None = None, metric: str | None = None, **options: Any) -> Any:
-    picture = _chosen(show, ("scores", "matrix"))
-    if picture == "scores":
+def _evaluation(
+    content: Item, ax: Any, *, show: str | None = None, metric: str | None = None, minus_chance: bool = False
+) -> Any:
+    if _chosen(show, ("scores", "matrix")) == "scores":
         return _scores(content, ax)
     scores = [score for score in content["scores"] if metric is None or score["metric"] == metric]
     if not scores and metric is not None:
@@ -117,7 +120,11 @@ def _evaluation(content: Item, ax: Any, *, show: str | None = None, metric: str 
     found = next((score for score in scores if score["matrix"] is not None), None)
     if found is None:
         raise NotEnoughData("metric", "none of these scores has a matrix of codes and factors to draw")
-    return _matrix(found, ax, **options)
+    ways = content.get("matrix_chance") or ()
+    chance = next((one for one in ways if found["metric"] in one["metrics"]), None)
+    if minus_chance and chance is None:
+        raise NotEnoughData("minus_chance", f"what chance gives is not known of the matrix of {found['metric']}")
+    return _matrix(found, ax, chance, minus=minus_chance)
 
 
 def _scores(content: Item, ax: Any) -> Any:
@@ -146,20 +153,25 @@ def _scores(content: Item, ax: Any) -> Any:
     return ax
 
 
-def _score(content: Item, ax: Any, *, show: str | None = None, **options: Any) -> Any:
+def _score(content: Item, ax: Any, *, show: str | None = None) -> Any:
     there = [name for name in ("matrix", "native") if content[name]]
     if not there:
         raise NotEnoughData(f"{content['metric']} is one number, with no values per factor or code to draw")
-    return _native(content, ax) if _chosen(show, there) == "native" else _matrix(content, ax, **options)
+    return _native(content, ax) if _chosen(show, there) == "native" else _matrix(content, ax)
 
 
-def _matrix(score: Item, ax: Any) -> Any:
+def _matrix(score: Item, ax: Any, chance: Item | None = None, *, minus: bool = False) -> Any:
     matrix = score["matrix"]
-    values = [[math.nan if value is None else value for value in row] for row in matrix["values"]]
-    rows, columns = len(values), len(values[0])
+    values = np.array(matrix["values"], dtype=float)
+    rows, columns = values.shape
+    unlit = np.zeros(values.shape, dtype=bool)
+    if chance is not None:
+        unlit = values <= np.array(chance["limit"], dtype=float)
+        values = values - np.array(chance["expected"], dtype=float) if minus else values
     ax = _place(ax, max(4.0, 1.8 + 0.55 * columns), max(2.4, 1.3 + 0.3 * min(rows, _MOST_ROWS)))
     scale = scale_of([value for row in matrix["values"] for value in row if value is not None], what=matrix["what"])
     colours = require("matplotlib", purpose=_PURPOSE).colormaps["PuOr" if scale["both_ways"] else "viridis"]
+    patches = require("matplotlib.patches", purpose=_PURPOSE)
     drawn = ax.imshow(
         values, cmap=colours.with_extremes(bad=_GAP), vmin=scale["low"], vmax=scale["high"], aspect="auto"
     )
@@ -170,10 +182,16 @@ def _matrix(score: Item, ax: Any) -> Any:
     if rows <= _MOST_NUMBERED[0] and columns <= _MOST_NUMBERED[1]:
         for i, row in enumerate(values):
             for j, value in enumerate(row):
-                light = sum(colours(drawn.norm(value))[:3]) > 1.5 or math.isnan(value)
-                ink = "black" if light else "white"
+                ground = colours(drawn.norm(0.0 if unlit[i, j] else value))
+                ink = "black" if sum(ground[:3]) > 1.5 or math.isnan(value) else "white"
                 ax.text(j, i, number(value, 2), ha="center", va="center", fontsize="x-small", color=ink)
-    ax.figure.colorbar(drawn, ax=ax, label=plain_text(matrix["what"] or "value", 60))
+    for i, j in np.argwhere(unlit):
+        ax.add_patch(patches.Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colours(drawn.norm(0.0)), linewidth=0))
+        ax.plot([j - 0.42, j - 0.14], [i + 0.42, i - 0.42], color="white", linewidth=0.8, scalex=False, scaley=False)
+    what = plain_text(matrix["what"] or "value", 60) + (" minus chance" if minus else "")
+    ax.figure.colorbar(drawn, ax=ax, label=what)
+    if unlit.any():
+        ax.set_xlabel("factor\nstruck: no more than codes of noise tell")
     _title(ax, sentences_of("score", score)[0])
     return ax
 

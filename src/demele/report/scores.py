@@ -10,6 +10,7 @@ from demele.report.page import Html, Page, controls, data_element, embedded, h, 
 from demele.report.scores_differences import differences, shown_first
 from demele.report.scores_figures import matrix_figures, native_figures, shortened, value_range
 from demele.report.scores_lookup import anchor, fragile_sign, inputs, legend, made, missing_and_notes
+from demele.report.scores_pairs import pair_place, row_samples
 from demele.report.scores_verdict import dotted, verdict
 from demele.report.scores_view import PROPERTIES, Catalogue, View
 from demele.report.words import DASH, Text, brackets, first_names, named, number
@@ -60,10 +61,12 @@ def write_report(
     names = [str(item["name"]) for item in view.evaluations]
     alone = f"How disentangled is {names[0]}?"
     versions = sorted({str(item["demele"]) for item in view.evaluations if item["demele"]})
+    rows = row_samples(evaluations)
     figures = {
         "titles": {metric: view.catalogue.title(metric) for metric in view.metrics},
         "matrices": matrix_figures(view.evaluations),
         "natives": native_figures(view.evaluations),
+        "rows": rows,
     }
     return Page(
         kind="Disentanglement report",
@@ -73,6 +76,7 @@ def write_report(
             ("differences", "Differences", differences(view, comparison)),
             ("scores", "All scores", overview(view)),
             ("matrices", "Codes against factors", _matrices(view)),
+            ("pair", "One code, one factor", pair_place(view, rows)),
             ("natives", "Per factor, per code", _natives(view)),
             ("dependency", "What other factors do", _dependency(view)),
             ("notes", "Notes and gaps", missing_and_notes(view)),
@@ -82,7 +86,7 @@ def write_report(
         ],
         style="scores",
         styles=("figures.css",),
-        scripts=("figures.js", "report.js"),
+        scripts=("figures.js", "pairs.js", "report.js"),
         tools=tool("Download data", "download-json"),
         data=data_element(embedded(_downloaded(view, comparison))),
         more=data_element(embedded(figures), "figures"),
@@ -273,15 +277,28 @@ def _matrices(view: View) -> Html:
         "",
         paragraph(
             "Each cell is one code and one factor. In a modular representation a row has one bright cell; in a compact "
-            "one a column has. ",
+            "one a column has. A click, or Enter, draws the code against the factor. ",
+            _noise_told(view),
             [[text, "; " if place < len(cut) else largest] for place, text in enumerate(cut, start=1)],
         ),
         controls(
-            h("label", "Quantity ", _select("matrix")), h("label", "Order of the codes ", _select("order", orders))
+            h("label", "Quantity ", _select("matrix")),
+            h("label", "Order of the codes ", _select("order", orders)),
+            h("label", h("input", type="checkbox", id="minus"), " minus chance", id="minus-chance", hidden=True),
         ),
         _chips(view),
         h("div", class_="ramp", id="ramp", aria_hidden="true"),
         _place("matrix", "panels"),
+    )
+
+
+def _noise_told(view: View) -> str:
+    if not any(item.get("matrix_chance") for item in view.evaluations):
+        return ""
+    return (
+        "Counting in bins finds some information in noise, more with more bins and fewer rows. A cell that holds no "
+        "more than that is not lit, and has a stroke: of codes of noise, no cell of a map exceeds its limit in 99% of "
+        "cases. "
     )
 
 

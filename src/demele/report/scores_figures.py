@@ -75,9 +75,10 @@ def shortened(evaluation: Evaluation, most: int = MOST_CODES) -> dict[str, Any]:
 
     The result says how many codes there were (``"codes_in_all"``), if any were dropped.
     """
-    evaluation = dict(evaluation)
+    evaluation = {key: value for key, value in evaluation.items() if key != "rows"}
     if len(evaluation["codes"]) <= most:
         return evaluation
+    evaluation["matrix_chance"] = []  # of all codes, in their order
     evaluation["codes_in_all"] = len(evaluation["codes"])
     evaluation["scores"] = [_shortened_score(score, most) for score in evaluation["scores"]]
     strength: dict[str, float] = {}

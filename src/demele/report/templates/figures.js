@@ -177,11 +177,12 @@ const drawHeat = (plot, { rows, columns, across, up, digits, numbers, cellOf }) 
     if (i % step === 0) plot.marks.push(text(rowLabels[i], { class: "label", x: left - 6, y: fixed(top + (i + 0.5) * high + 4), "text-anchor": "end" }));
     columns.forEach((__, j) => {
       const box = { x: fixed(left + j * room), y: fixed(top + i * high), w: fixed(room), h: fixed(high) };
-      const { value, fill, ink, lines, open } = cellOf(i, j);
+      const { value, fill, ink, lines, open, struck } = cellOf(i, j);
       const gap = Math.min(1.5, 0.15 * Math.min(room, high));
       const mark = svg("rect", { class: value === null ? "gap" : "heat-cell", x: box.x, y: box.y, width: fixed(room - gap), height: fixed(high - gap), style: value === null ? undefined : `fill:${fill}` });
       plot.marks.push(mark);
       plot.spots.push({ ...box, mark, lines, open });
+      if (struck) plot.marks.push(svg("line", { class: "struck", x1: fixed(box.x + 2), x2: fixed(box.x + Math.min(room, high, 24) - gap - 2), y1: fixed(box.y + Math.min(room, high, 24) - gap - 2), y2: fixed(box.y + 2), style: `stroke:${ink}` }));
       if (numbers && room >= 22) {
         plot.marks.push(text(number(value, room >= 31 ? digits : 1), {
           x: fixed(box.x + room / 2), y: fixed(box.y + high / 2 + 4), "text-anchor": "middle", class: "label", style: `font-size:${room >= 42 ? 11 : 10}px;${value === null ? "" : `fill:${ink}`}`,

@@ -132,7 +132,7 @@
     const details = byId(`${key}-values`);
     if (details && details.open) details.querySelector(".scroll").replaceChildren(...tables[key]());
   };
-  ["matrix", "native", "dep"].forEach((key) => {
+  ["matrix", "pair", "native", "dep"].forEach((key) => {
     const details = byId(`${key}-values`);
     if (details) details.addEventListener("toggle", () => fillTable(key));
   });
@@ -147,27 +147,39 @@
     const colours = bothWays ? BOTH_WAYS : VIRIDIS;
     const gradient = element("i", { style: `background:linear-gradient(to right, ${colours.join(",")})` });
     const shown = visible(figure.panels);
+    const chances = shown.map(chanceOf);
+    byId("minus-chance").hidden = !chances.some(Boolean);
+    const minus = byId("minus").checked && !byId("minus-chance").hidden;
     const gaps = shown.some((panel) => scoreOf(panel).matrix.values.some((row) => row.includes(null)));
-    byId("ramp").replaceChildren(element("b", {}, capital(figure.what || "value")), number(low, 2), gradient, number(high, 2),
-      ...(gaps ? [element("i", { class: "none" }), "undefined"] : []));
+    byId("ramp").replaceChildren(element("b", {}, capital(figure.what || "value") + (minus ? " minus chance" : "")), number(low, 2), gradient, number(high, 2),
+      ...(gaps ? [element("i", { class: "none" }), "undefined"] : []),
+      ...(chances.some(Boolean) ? [element("span", {}, "\u2571 no more than codes of noise tell")] : []));
     panels.replaceChildren();
     panels.classList.toggle("single", shown.length < 2);
-    const ordered = shown.map((panel) => {
-      const matrix = scoreOf(panel).matrix;
+    const ordered = shown.map((panel, at) => {
+      const [matrix, chance] = [scoreOf(panel).matrix, chances[at]];
       const order = rowOrder(matrix);
-      return { panel, columns: matrix.columns, rows: order.map((row) => matrix.rows[row]), values: order.map((row) => matrix.values[row]) };
+      const struck = (row, column) => chance && matrix.values[row][column] !== null && matrix.values[row][column] <= chance.limit[row][column];
+      const value = (row, column) => (minus && chance && matrix.values[row][column] !== null ? matrix.values[row][column] - chance.expected[row][column] : matrix.values[row][column]);
+      return {
+        panel, chance, order, columns: matrix.columns, rows: order.map((row) => matrix.rows[row]),
+        values: order.map((row) => matrix.columns.map((_, column) => value(row, column))),
+        struck: order.map((row) => matrix.columns.map((_, column) => struck(row, column))),
+      };
     });
     const inkOn = (share) => ((bothWays ? Math.abs(share - 0.5) < 0.3 : share > 0.45) ? "#111111" : "#ffffff");
     // All places first: a figure takes the width that its place has when all are there.
-    ordered.map(({ panel, rows, columns, values }) => {
+    ordered.map(({ panel, chance, order, rows, columns, values, struck }) => {
       const height = Math.max(170, Math.min(30, Math.max(17, 560 / rows.length)) * rows.length + 100);
-      return place(panels, several ? named(panel.evaluation) : [], matrixWords(figure, rows, columns, values), "heat", height, (plot) => drawHeat(plot, {
+      return place(panels, several ? named(panel.evaluation) : [], matrixWords(figure, rows, columns, values, struck), "heat", height, (plot) => drawHeat(plot, {
         rows, columns, across: "factor", up: "code", digits: 2, numbers: rows.length <= 40,
         cellOf: (i, j) => {
-          const share = values[i][j] === null ? 0 : (values[i][j] - low) / (high - low);
+          const share = values[i][j] === null || struck[i][j] ? (0 - low) / (high - low) : (values[i][j] - low) / (high - low);
           return {
-            value: values[i][j], fill: between(colours, share), ink: inkOn(share), open: () => chooseDependency(panel.evaluation, columns[j], rows[i]),
-            lines: [`${rows[i]} \u00d7 ${columns[j]}`, element("b", {}, number(values[i][j]))],
+            value: values[i][j], fill: between(colours, share), ink: inkOn(share), struck: struck[i][j],
+            open: () => choosePair(panel.evaluation, columns[j], rows[i]) || chooseDependency(panel.evaluation, columns[j], rows[i]),
+            lines: [`${rows[i]} \u00d7 ${columns[j]}`, element("b", {}, number(values[i][j])),
+              ...(chance ? [`chance ${number(chance.expected[order[i]][j])}; of noise, no cell here exceeds ${number(chance.limit[order[i]][j])}`] : [])],
           };
         },
       }));
@@ -176,17 +188,20 @@
       rows.map((name, row) => [name, ...values[row].map((value) => number(value))])));
     fillTable("matrix");
   };
+  const chanceOf = (panel) => (evaluations[panel.evaluation].matrix_chance || []).find((one) => one.metrics.includes(scoreOf(panel).metric));
   const rowOrder = (matrix) => {
     const order = matrix.rows.map((_, index) => index);
     if (byId("order").value === "given") return order;
     const best = matrix.values.map((row) => row.reduce((top, value, index) => (value !== null && value > top.value ? { value, index } : top), { value: -Infinity, index: row.length }));
     return order.sort((a, b) => best[a].index - best[b].index || best[b].value - best[a].value || a - b);
   };
-  const matrixWords = (figure, rows, columns, values) => {
+  const matrixWords = (figure, rows, columns, values, struck) => {
     let top = null;
     values.forEach((row, i) => row.forEach((value, j) => { if (value !== null && (!top || value > top.value)) top = { value, i, j }; }));
     const largest = top ? `; largest: ${rows[top.i]} and ${columns[top.j]}, ${number(top.value)}` : "";
-    return `Heat map of ${figure.what || "values"}: ${rows.length} codes by ${columns.length} factors${largest}. The table below holds all values.`;
+    const noise = struck.flat().filter(Boolean).length;
+    const no = noise ? `; ${noise} of ${rows.length * columns.length} cells tell no more than noise` : "";
+    return `Heat map of ${figure.what || "values"}: ${rows.length} codes by ${columns.length} factors${largest}${no}. The table below holds all values.`;
   };
   if (byId("matrix")) {
     options(byId("matrix"), figures.matrices.map((figure, index) => {
@@ -194,7 +209,83 @@
       const more = names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
       return [index, `${capital(figure.what || "values")} (${more})`];
     }));
-    ["matrix", "order"].forEach((id) => byId(id).addEventListener("input", drawMatrices));
+    ["matrix", "order", "minus"].forEach((id) => byId(id).addEventListener("input", drawMatrices));
+  }
+
+  // One code against one factor, and two codes
+
+  const samples = (figures.rows || []).map(unpackedRows);
+  const pairOf = () => {
+    const index = Number(byId("pair-evaluation").value);
+    const sample = samples[index];
+    const [code, factor, other] = ["pair-code", "pair-factor", "pair-other"].map((id) => Number(byId(id).value));
+    return { index, sample, code: sample.codes[code], factor: sample.factors[factor], other: sample.codes[other] };
+  };
+  // Codes from the one that tells most of a factor, as far as a matrix of the evaluation says.
+  const strongest = (index, factor) => {
+    const matrix = (evaluations[index].scores.find((score) => score.matrix && score.matrix.columns.includes(factor)) || {}).matrix;
+    const column = matrix ? matrix.columns.indexOf(factor) : -1;
+    const told = (name) => (matrix && matrix.rows.includes(name) ? matrix.values[matrix.rows.indexOf(name)][column] ?? -Infinity : -Infinity);
+    return samples[index].codes.map((item, at) => ({ at, told: told(item.name) })).sort((a, b) => b.told - a.told || a.at - b.at);
+  };
+  const fillPair = (index, factor, code) => {
+    const { codes, factors } = samples[index];
+    byId("pair-evaluation").value = index;
+    ["pair-code", "pair-other"].forEach((id) => options(byId(id), codes.map((item, at) => [at, item.name])));
+    options(byId("pair-factor"), factors.map((item, at) => [at, item.name]));
+    const of = Math.max(0, factors.findIndex((item) => item.name === factor));
+    const order = strongest(index, factors[of].name);
+    const own = code === undefined ? order[0].at : codes.findIndex((item) => item.name === code);
+    const other = (order.find((item) => item.at !== own) || order[0]).at;
+    [["pair-factor", of], ["pair-code", own], ["pair-other", other]].forEach(([id, at]) => { byId(id).value = at; });
+  };
+  const choosePair = (index, factor, code) => {
+    const sample = samples[index];
+    if (!sample || !sample.factors.some((item) => item.name === factor) || !sample.codes.some((item) => item.name === code)) return false;
+    fillPair(index, factor, code);
+    drawPair();
+    byId("pair").scrollIntoView();
+    return true;
+  };
+  const classColour = (place, count) => (count <= 8 ? colour(`--c${place % 8}`) : `hsl(${Math.round((360 * place) / count)} 62% 50%)`);
+  const keyOf = (factor) => {
+    if (!factor.levels) return [number(factor.low, 2), element("i", { style: `background:linear-gradient(to right, ${VIRIDIS.join(",")})` }), number(factor.high, 2)];
+    const names = [...factor.levels, ...(factor.rarer ? [`${factor.rarer} rarer`] : [])];
+    return names.map((name, at) => element("span", {}, element("i", { class: "key", style: `background:${classColour(at, names.length)}` }), element("bdi", {}, name)));
+  };
+  const drawPair = () => {
+    const panels = byId("pair-panels");
+    if (!panels) return;
+    const { sample, code, factor, other } = pairOf();
+    panels.replaceChildren();
+    const kind = factor.levels ? "boxes" : "density";
+    const groups = groupsOf(code, factor);
+    const middles = groups.filter((group) => group.count).map((group) => `${group.name}: ${number(group.median)}`);
+    const alt = `${factor.levels ? "Boxes" : "Density"} of ${code.name} against ${factor.name}. Medians: ${middles.join("; ")}.`;
+    const count = (factor.levels || []).length + (factor.rarer ? 1 : 0);
+    const shade = (row) => (factor.levels ? classColour(factor.bytes[row], count) : between(VIRIDIS, factor.bytes[row] / BYTE_STEPS));
+    const two = `${other.name} against ${code.name}, a point for each row, coloured by ${factor.name}.`;
+    const made = [
+      place(panels, [`${code.name} against ${factor.name}`], alt, kind, 340, (plot) => (factor.levels ? drawBoxes : drawDensity)(plot, code, factor)),
+      place(panels, [`${other.name} against ${code.name}, coloured by ${factor.name}`], two, "two codes", 340, (plot) => drawTwo(plot, code, other, known(factor), shade)),
+    ];
+    made.forEach((one) => one.paint());
+    byId("pair-key").replaceChildren(element("b", {}, factor.name), ...keyOf(factor));
+    const drawn = sample.drawn < sample.n ? `${sample.drawn.toLocaleString("en")} of ${sample.n.toLocaleString("en")} rows, drawn at random` : `All ${sample.n.toLocaleString("en")} rows`;
+    byId("pair-says").textContent = `${drawn}. Values beyond the central 99.6% stand at the edges.`;
+    tables.pair = () => [tableOf([`${code.name} by ${factor.name}`], [factor.name, "rows", "5%", "25%", "median", "75%", "95%"],
+      groups.map((group) => [group.name, String(group.count), ...[group.low, group.first, group.median, group.third, group.high].map((value) => number(value))]))];
+    fillTable("pair");
+  };
+  if (byId("pair-panels")) {
+    options(byId("pair-evaluation"), evaluations.map((item, index) => [index, item.name]).filter(([index]) => samples[index]));
+    const first = samples.findIndex(Boolean);
+    const score = evaluations[first].scores.find((item) => item.matrix);
+    let top = { value: -Infinity };
+    if (score) score.matrix.values.forEach((row, i) => row.forEach((value, j) => { if (value !== null && value > top.value) top = { value, code: score.matrix.rows[i], factor: score.matrix.columns[j] }; }));
+    fillPair(first, top.factor, top.code);
+    byId("pair-evaluation").addEventListener("input", () => { fillPair(Number(byId("pair-evaluation").value)); drawPair(); });
+    ["pair-code", "pair-factor", "pair-other"].forEach((id) => byId(id).addEventListener("input", drawPair));
   }
 
   // Per factor and per code
@@ -338,7 +429,7 @@
 
   // Downloading, opening, contents ----------------------------------------------------------------------------------
 
-  const draw = () => { drawMatrices(); drawNatives(); drawDependency(); };
+  const draw = () => { drawMatrices(); drawPair(); drawNatives(); drawDependency(); };
   all(".download-json").forEach((button) => button.addEventListener("click", () =>
     download(byId("data").textContent, "application/json", "demele-evaluation.json")));
 

@@ -1,0 +1,131 @@
+"""What an evaluation keeps for pictures: rows as bytes, and the information that noise has."""
+
+import base64
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.core.pictured import MOST_CLASSES, NOTHING, STEPS
+from demele.estimation.information import (
+    MANY_ROWS,
+    expected_information,
+    information_by_chance,
+    mutual_information,
+)
+from tests.tolerances import ROUNDING, assert_close
+
+RNG = np.random.default_rng(0)
+
+
+def _table(codes: Any, factor: Any, shape: tuple[int, int]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    table = np.zeros(shape)
+    np.add.at(table, (codes, factor), 1.0)
+    return table
+
+
+def test_the_expectation_is_the_mean_over_all_orders() -> None:
+    codes, factor = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 2, 2])
+    every = [
+        float(mutual_information(_table(codes, np.array(order), (3, 3)))) for order in itertools.permutations(factor)
+    ]
+    found = float(expected_information(_table(codes, factor, (3, 3))))
+    assert_close(found, float(np.mean(every)), ROUNDING)
+    assert 0.1 < found < float(mutual_information(_table(codes, factor, (3, 3))))
+
+
+def test_many_rows_take_the_second_order_which_is_near_the_sum() -> None:
+    n = MANY_ROWS
+    drawn = [_table(RNG.integers(0, 10, n), RNG.integers(0, 8, n), (10, 8)) for n in (n, n + 1)]
+    exact, second = (float(information_by_chance(table[None], 0.01, 1)[0][0]) for table in drawn)
+    assert exact != second
+    assert abs(second / exact - 1) < 0.02
+    assert second == pytest.approx(9 * 7 / (2 * n))
+
+
+def test_codes_of_noise_do_not_pass_their_limit_and_codes_that_tell_do() -> None:
+    passed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        levels = rng.integers(0, 40, 500)
+        tables = np.array([_table(rng.integers(0, 10, 500), levels, (10, 40)) for _ in range(64)])
+        found = mutual_information(tables)
+        mean, limit = information_by_chance(tables, 0.01, 64)
+        assert found.min() > 0.2, "without the limit, every one of these cells is lit"
+        assert abs(found.mean() / mean.mean() - 1) < 0.04
+        passed += bool((found > limit).any())
+    assert passed <= 2  # 0.2 are expected
+    telling = _table(levels // 4, levels, (10, 40))[None]
+    _, limit = information_by_chance(telling, 0.01, 64)
+    assert mutual_information(telling)[0] > limit[0]
+
+
+def test_cells_of_noise_are_known_to_the_evaluation() -> None:
+    factors = pd.DataFrame({"level": [f"l{k}" for k in RNG.integers(0, 40, 2000)], "x": RNG.random(2000)})
+    codes = RNG.normal(size=(2000, 12))
+    codes[:, 3] = factors["x"] ** 3
+    found = demele.evaluate(codes, factors, ["mig", "mig_sup"])
+    (chance,) = found.matrix_chance
+    assert chance.metrics == ("mig", "mig_sup")
+    assert found["mig"].matrix_values is not None
+    lit = found["mig"].matrix_values > chance.limit
+    assert lit[3, 1]
+    assert lit.sum() == 1
+    assert chance.expected[:, 0].min() > 0.05
+    assert found.to_dict()["matrix_chance"][0]["limit"] == np.round(chance.limit, 6).tolist()
+
+
+def test_information_that_is_corrected_or_of_neighbours_has_no_chance_of_its_own() -> None:
+    factors = RNG.random((300, 2))
+    for options in ({"correction": "adjusted"}, {"estimator": "knn"}):
+        found = demele.evaluate(factors**2, factors, ["mig"], options={"mig": options})
+        assert found.matrix_chance == ()
+
+
+def _bytes(column: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.frombuffer(base64.b64decode(column["values"]), dtype=np.uint8)
+
+
+def test_rows_are_a_byte_each_and_in_step() -> None:
+    factors = pd.DataFrame({"angle": RNG.random(5000), "word": [f"w{k}" for k in RNG.geometric(0.1, 5000) % 40]})
+    codes = np.column_stack([factors["angle"] * 7 - 3, RNG.normal(size=5000)])
+    found = demele.evaluate(codes, factors, ["mig"], seed=3)
+    rows = found.to_content()["rows"]
+    assert (rows["n"], rows["drawn"]) == (5000, 1500)
+    code, angle = rows["codes"][0], rows["factors"][0]
+    read = [one["low"] + _bytes(one) / STEPS * (one["high"] - one["low"]) for one in (code, angle)]
+    assert np.abs(read[0] - (read[1] * 7 - 3)).max() < 7 / STEPS + 7 * 0.004
+    word = rows["factors"][1]
+    assert found.rows is not None
+    levels, numbers = found.rows.levels["word"], found.rows.factors["word"]
+    assert (len(word["levels"]), word["rarer"]) == (MOST_CLASSES, len(levels) - MOST_CLASSES)
+    wanted = [
+        word["levels"].index(level) if level in word["levels"] else MOST_CLASSES for level in np.array(levels)[numbers]
+    ]
+    assert _bytes(word).tolist() == wanted
+
+
+def test_rows_without_annotation_say_so() -> None:
+    factors = pd.DataFrame({"x": RNG.random(400), "y": RNG.random(400)})
+    factors.loc[:99, "x"] = np.nan
+    found = demele.evaluate(RNG.random((400, 3)), factors, ["mig"], missing="omit")
+    x, y = found.to_content()["rows"]["factors"]
+    assert (_bytes(x) == NOTHING).sum() == 100
+    assert not (_bytes(y) == NOTHING).any()
+
+
+def test_fewer_rows_or_none_leave_the_machine_when_asked(tmp_path: Any) -> None:
+    found = demele.evaluate(RNG.random((400, 3)), RNG.random((400, 2)), ["mig"])
+    assert found.to_content(rows=50)["rows"]["drawn"] == 50
+    assert found.to_content(rows=0)["rows"] is None
+    assert "rows" not in found.to_dict()
+    pages = [found.to_html(tmp_path / f"{rows}.html", rows=rows).read_text() for rows in (0, None)]
+    assert ['id="pair-panels"' in page for page in pages] == [False, True]
+
+
+def test_more_codes_than_a_page_draws_have_no_rows() -> None:
+    found = demele.evaluate(RNG.random((300, 201)), RNG.random((300, 1)), ["mig"])
+    assert found.rows is None
