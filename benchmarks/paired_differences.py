@@ -35,7 +35,7 @@ RESAMPLES = 30
 WORLDS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "quantities, 1000 rows": (1000, "continuous", QUICK),
     "quantities, 200 rows": (200, "continuous", QUICK),
-    "classes, 1000 rows": (1000, "categorical", ("mig", "modularity", "jemmig", "explicitness", "z_min_variance")),
+    "classes, 1000 rows": (1000, "categorical", ("mig", "modularity", "jemmig", "explicitness", "mcc")),
 }
 
 Array = NDArray[np.float64]

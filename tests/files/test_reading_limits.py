@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 
 from demele import bench
-from demele.cli.score import read_or_scan
+from demele.cli.score_files import read_or_scan
 from demele.core.errors import FormatError, InputError
 from demele.core.reading import LARGEST_UNPACKED, bytes_of, unpacking_at_most
 from demele.core.sparse_structure import checked_structure

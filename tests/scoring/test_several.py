@@ -87,6 +87,8 @@ def test_what_is_shown_is_shown_of_the_right_one() -> None:
         assert not by(FOUND, metric, "noisy", "again").shown
     assert "4 of 6 differences are shown" in FOUND.sentence
     assert "held to 5%" in FOUND.sentence
+    assert FOUND.sentences[0] == FOUND.sentence
+    assert "4 of 6 differences" in FOUND._repr_html_()
     assert any(words.startswith("clean is better than noisy by mig (+") for words in FOUND.sentences)
     assert "again and noisy are not told apart by any of 2 metrics." in FOUND.sentences
 
@@ -95,7 +97,7 @@ def test_the_order_of_a_pair_does_not_matter() -> None:
     turned = compared({"clean": CODES["clean"], "noisy": CODES["noisy"]}, ["sap"], bootstrap=12)
     here, there = turned.differences[0], by(FOUND, "sap", "noisy", "clean")
     assert_close([here.value, here.p_value], [-there.value, there.p_value], ROUNDING)
-    assert "clean is better than noisy by sap (+" in turned.sentences[0] or turned.differences[0].better == "clean"
+    assert "clean is better than noisy by sap (+" in turned.sentences[1] or turned.differences[0].better == "clean"
 
 
 def test_the_error_is_shared_by_all_differences() -> None:
@@ -120,7 +122,7 @@ def test_extreme_values_get_no_interval_over_rows() -> None:
 def test_without_resamples_the_result_says_what_to_give() -> None:
     found = compared(metrics=["mig"])
     assert found.sentence == "No difference can be shown: none of 3 has an interval."
-    assert found.sentences == ("No interval for mig: no half-samples were asked for; pass bootstrap=50.",)
+    assert found.sentences[1:] == ("No interval for mig: no half-samples were asked for; pass bootstrap=50.",)
 
 
 def test_equal_representations_show_nothing() -> None:

@@ -17,25 +17,20 @@ from demele.cli.output import (
     as_text,
     emit,
     format_of,
-    log,
     say_written,
     warnings_in_one_line,
     write_methods,
 )
 from demele.cli.progress import reporting
+from demele.cli.score_files import reader, warn_of_shared_columns
+from demele.cli.score_several import add_several, place_files, run_several
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
-from demele.core.reading import real_path
-from demele.files.named import holds_sparse, read_table, split_name, unquoted
-from demele.files.table_files import Warn
+from demele.files.named import holds_sparse, split_name, unquoted
 from demele.runtime.progress import Report, part_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
-
     from demele.core.results import Evaluation, Score
-    from demele.outofcore.tables import ParquetTable
 
 _DESCRIPTION = """\
 Score a representation: every metric that applies, or those named.
@@ -44,6 +39,7 @@ CODES and FACTORS are files of the same rows: .npy, .npz, .csv, .tsv, .parquet o
 FILE::name picks an array of an .npz, FILE::a,b columns of a table; both may be the same file. A name with commas, or
 with spaces at its ends, stands between double quotes, as in CSV: 'FILE::"score,v2",z1', --kinds '"size,v2"=continuous'.
 Sparse CODES, an .npz of scipy.sparse.save_npz, are scored from their non-zeros, however many codes there are.
+Several representations of the same rows, with --factors: scores side by side, and which differences are shown.
 FOLDER, FOLDER::a,b: the rows of all its .parquet files. Folders, and files of over 4 GiB (.npy, .parquet), are read a
 piece at a time: metrics of histograms count all rows, the others are of a random sample (--rows).
 """
@@ -55,6 +51,8 @@ examples:
   demele score run.npz::codes run.npz::factors --metrics mig,dci_forest_modularity,irs
   demele score codes.csv factors.csv --metrics mig,mine.py::my_metric
   demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
+  demele score old.npy new.npy --factors factors.csv --bootstrap 50 --report both.html
+  demele score --group beta1 b1/*.npy --group beta4 b4/*.npy --factors factors.csv
   demele score --demo --report demo.html
   demele score --replay "mig(bins=EqualWidth(bins=10), seed=0)" codes.npy factors.csv
 
@@ -78,8 +76,13 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         description=_DESCRIPTION,
         examples=_EXAMPLES,
     )
-    parser.add_argument("codes", nargs="?", metavar="CODES", help="the representation: one row per sample")
-    parser.add_argument("factors", nargs="?", metavar="FACTORS", help="the known factors of the same rows")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="CODES and FACTORS: the representation, one row per sample, and the known factors of the same rows; with "
+        "--factors, CODES of one or several representations",
+    )
     parser.add_argument("--demo", action="store_true", help="score four bundled representations of real digits")
     option(
         parser,
@@ -88,6 +91,8 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         metavar="SIGNATURE",
         help="make one number again from its signature",
     )
+
+    add_several(parser)
 
     what = parser.add_argument_group("what is computed")
     option(
@@ -151,13 +156,19 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     )
 
     out = parser.add_argument_group("output")
-    option(out, "--name", metavar="N", help="what to call the representation (default: the CODES file)")
+    option(
+        out,
+        "--name",
+        metavar="N",
+        help="what to call the representation (default: the CODES file); of several, a list A,B,...",
+    )
     option(out, "--format", choices=FORMATS_FOR_PAPERS)
     option(out, "--details", action="store_true", help="per-factor and per-code values in the table too")
     option(out, "--output", "--report", "--methods", "--force", "--jobs", "--quiet")
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    place_files(arguments)
     if arguments.replay is not None:
         arguments.decided = {"sample" if name == "rows" else name for name in _IN_SIGNATURE}
     paths = named_files(arguments.metrics or ())
@@ -169,6 +180,9 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
+    if arguments.several:
+        run_several(arguments, _specs(arguments), _table)
+        return
     if arguments.codes is not None and holds_sparse(arguments.codes):
         if arguments.replay is not None:
             raise InputError("--replay: is for dense codes; the signature of sparse ones is the call that repeats them")
@@ -224,13 +238,13 @@ def _is_metric(name: str) -> bool:
 
 
 def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
-    tables = list(given(arguments, "codes", "factors", "codes_std", "code_names").values())
+    tables = [*arguments.several, *given(arguments, "codes", "factors", "codes_std", "code_names").values()]
     if arguments.demo:
         if tables or arguments.replay is not None:
             raise InputError("--demo: brings its own codes and factors; leave out the files and --replay")
         if arguments.name is not None:
             raise InputError("--name: the representations of --demo have their names; leave it out")
-    elif arguments.codes is None or arguments.factors is None:
+    elif not arguments.several and (arguments.codes is None or arguments.factors is None):
         missing = "CODES and FACTORS" if arguments.codes is None else "FACTORS"
         raise InputError(f"{missing}: expected a file; --demo scores bundled data (see demele score --help)")
     if arguments.replay is not None:
@@ -289,68 +303,12 @@ def _demonstration() -> Iterator[tuple[str, object, object, None]]:
 
 
 def _files(arguments: argparse.Namespace) -> tuple[str, object, object, object]:
-    warned: set[tuple[Path, str]] = set()
-
-    def read(text: str) -> object:
-        path = split_name(text)[0]
-
-        def warn(line: str) -> None:
-            key = (real_path(path), line.removeprefix(str(path)))
-            if key not in warned and not arguments.quiet:
-                warned.add(key)  # codes and factors may come from one file
-                log(f"demele: warning: {line}")
-
-        return read_or_scan(text, warn=warn)
-
+    read = reader(quiet=arguments.quiet)
     if not arguments.quiet:
-        _warn_of_shared_columns(arguments.codes, arguments.factors)
+        warn_of_shared_columns(arguments.codes, arguments.factors)
     codes, factors = read(arguments.codes), read(arguments.factors)
     codes_std = None if arguments.codes_std is None else read(arguments.codes_std)
     return split_name(arguments.codes)[0].stem, codes, factors, codes_std
-
-
-def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | ParquetTable":
-    """Read codes or factors, or only name them where they are for reading a piece at a time.
-
-    Parameters
-    ----------
-    text : str
-        As for :func:`read_table`; also ``FOLDER`` and ``FOLDER::a,b``: all Parquet files in a folder.
-    warn : callable
-        Called with one line for anything that was guessed.
-
-    Returns
-    -------
-    array, DataFrame or ParquetTable
-        The last for folders, and for Parquet files whose columns would take more than 4 GiB.
-
-    Raises
-    ------
-    FormatError, UnknownNameError, OSError
-        As :func:`read_table`.
-    """
-    path, names = split_name(text)
-    if path.is_dir() or (path.suffix.lower() == ".parquet" and path.exists()):
-        from demele.outofcore.tables import scan_parquet
-        from demele.scoring.pieces import LARGEST_MAPPED
-
-        table = scan_parquet(path, names or None)
-        if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:
-            return table
-    return read_table(text, warn=warn)
-
-
-def _warn_of_shared_columns(codes: str, factors: str) -> None:
-    """Tell that codes are scored against themselves: a slip that gives the best of scores."""
-    (codes_file, codes_names), (factors_file, factors_names) = split_name(codes), split_name(factors)
-    if real_path(codes_file) != real_path(factors_file):
-        return
-    if codes_names and factors_names:
-        shared = [name for name in codes_names if name in factors_names]
-    else:
-        shared = list(codes_names or factors_names or ("all of it",))
-    if shared:
-        log(f"demele: warning: {codes_file}: {', '.join(shared)} given as CODES and as FACTORS: scored against itself")
 
 
 @contextmanager

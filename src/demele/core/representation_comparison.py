@@ -10,6 +10,7 @@ from demele.core.errors import UnknownNameError
 from demele.core.publish import publish
 from demele.core.results import Evaluation, Interval
 from demele.core.sentences import give, marked, sentence
+from demele.core.shown import Tabled
 from demele.core.verdict import listed
 from demele.core.written import Written, plain
 
@@ -92,7 +93,7 @@ class ModelScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepresentationComparison(Written):
+class RepresentationComparison(Tabled, Written):
     """Several representations of the same rows, side by side.
 
     Iterates over the evaluations; ``comparison["name"]`` is one of them.
@@ -149,7 +150,7 @@ class RepresentationComparison(Written):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is shown of each pair; then why there are differences without an interval."""
+        """How much is shown; what is shown of each pair; then why there are differences without an interval."""
         known = any(each.interval is not None for each in self.differences)
         pairs = dict.fromkeys((each.first, each.second) for each in self.differences if known)
         told = [_of_pair([each for each in self.differences if (each.first, each.second) == pair]) for pair in pairs]
@@ -158,7 +159,7 @@ class RepresentationComparison(Written):
             if each.reason:
                 reasons.setdefault(marked(each.reason), {})[each.metric] = None
         told += [f"No interval for {listed(metrics, 8)}: {reason}." for reason, metrics in reasons.items()]
-        return tuple(sentence(each) for each in (*told, *_cautions(self)))
+        return tuple(sentence(each) for each in (_whole(self), *told, *_cautions(self)))
 
     def to_frame(self) -> "pd.DataFrame":
         """One row per difference: ``metric``, ``first``, ``second``, ``difference`` (second - first), ``low``..."""
@@ -213,7 +214,7 @@ class RepresentationComparison(Written):
 
     def __repr__(self) -> str:
         lines = [f"RepresentationComparison of {listed(self.names)}: n={self.evaluations[0].n}"]
-        lines += [f"  {words}" for words in (self.sentence, *self.sentences)]
+        lines += [f"  {words}" for words in self.sentences]
         return "\n".join(lines)
 
 

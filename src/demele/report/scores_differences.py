@@ -26,7 +26,7 @@ def differences(view: View, comparison: Item | None) -> Html:
     """Write what is shown of each pair, with every difference behind it; nothing where nothing was compared."""
     if comparison is None:
         return h("")
-    words = h("ul", [h("li", sentence) for sentence in comparison["sentences"]], class_="in_words")
+    words = h("ul", [h("li", sentence) for sentence in comparison["sentences"][1:]], class_="in_words")
     pairs: dict[tuple[str, str], list[Item]] = {}
     for row in comparison["differences"]:
         pairs.setdefault((row["first"], row["second"]), []).append(row)

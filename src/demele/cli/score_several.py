@@ -1,0 +1,232 @@
+"""``demele score A B --factors F``: several representations of the same rows, side by side."""
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demele.cli.options import given, items_in, option, refuse, told_by
+from demele.cli.output import as_text, emit, format_of, say_written, warnings_in_one_line, write_methods
+from demele.cli.progress import reporting
+from demele.cli.score_files import reader, warn_of_shared_columns
+from demele.core.errors import InputError
+from demele.files.named import holds_sparse, split_name, unquoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from demele.core.representation_comparison import RepresentationComparison
+
+#: What is of one representation, or of one number.
+_OF_ONE = ("codes_std", "code_names", "replay")
+
+
+def add_several(parser: argparse.ArgumentParser) -> None:
+    """Add what several representations take."""
+    several = parser.add_argument_group("several representations of the same rows")
+    option(
+        several,
+        "--factors",
+        argument="factors_file",
+        action="append",
+        dest="factors_file",
+        metavar="FILE",
+        help="the factors; all other files are then representations",
+    )
+    option(
+        several,
+        "--group",
+        argument="runs",
+        action="append",
+        nargs="+",
+        metavar=("NAME", "CODES"),
+        help="training runs of one model; differences are then between models, and intervals over runs",
+    )
+    option(
+        several,
+        "--paired-runs",
+        action="store_const",
+        const=True,
+        help="run k of every model has the same seed: differences are paired by it",
+    )
+    option(several, "--against", metavar="NAME", help="set all others against this one (default: each against each)")
+
+
+def place_files(arguments: argparse.Namespace) -> None:
+    """Say which file is what: ``codes``, ``factors``, and ``several`` where more than one holds codes.
+
+    Raises
+    ------
+    InputError
+    """
+    files, factors, groups = list(arguments.files), arguments.factors_file or [], arguments.group or []
+    for name, *own in groups:
+        if not own:
+            raise InputError(f"--group: {name}: expected the name of a model, then the files of its runs")
+        files += own
+    if len(factors) > 1:
+        raise InputError(f"--factors: given {len(factors)} times; all representations have the same rows and factors")
+    if not factors:
+        if groups:
+            raise InputError("--group: needs --factors FILE, since all other files are representations")
+        if len(files) > 2:
+            raise InputError(
+                f"{len(files)} files: expected CODES and FACTORS; several representations need --factors FILE"
+            )
+        files, factors = files[:1], files[1:]
+    elif not files:
+        raise InputError("--factors: expected CODES beside it, at least one file")
+    arguments.factors = factors[0] if factors else None
+    arguments.several = files if len(files) > 1 or groups else []
+    arguments.codes = files[0] if files and not arguments.several else None
+    if not arguments.several:
+        refuse(arguments, ("against", "paired_runs"), "is for several representations; give them with --factors")
+
+
+def run_several(
+    arguments: argparse.Namespace,
+    specs: Mapping[str, Any],
+    scores: Callable[[list[dict[str, Any]], argparse.Namespace], str],
+) -> None:
+    """Score several representations, and write what they score and how they differ.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    specs : mapping
+        What is known of each metric.
+    scores : callable
+        Returns the table of scores of evaluations, as the command writes it.
+
+    Raises
+    ------
+    InputError, FormatError, OSError
+    """
+    kind = format_of(arguments.format, arguments.output, papers=True)
+    if arguments.details and kind != "table":
+        raise InputError(f"--details: is for tables; {kind} holds all values as it is")
+    refuse(arguments, _OF_ONE, "is for one representation; score it by itself")
+    found = _compared(arguments)
+    if arguments.report is not None:
+        from demele.report.scores import write_report
+
+        content = found.to_dict()
+        write_report(content["evaluations"], arguments.report, specs=specs, comparison=content)
+    write_methods(arguments.methods, found.to_dict)
+    text = as_text(
+        kind,
+        table=lambda: _table(found, arguments, scores),
+        data=found.to_dict,
+        frame=lambda: _frame(found),
+    )
+    emit(text, arguments.output)
+    say_written(arguments, report="report written to", methods="methods written to")
+
+
+def _compared(arguments: argparse.Namespace) -> "RepresentationComparison":
+    import demele
+
+    names = names_of(arguments.several, arguments.name)
+    runs = _runs(arguments, names)
+    sparse = next((file for file in arguments.several if holds_sparse(file)), None)
+    if sparse is not None:
+        raise InputError(f"{sparse}: holds sparse codes, which are scored one representation at a time")
+    read = reader(quiet=arguments.quiet)
+    if not arguments.quiet:
+        for file in arguments.several:
+            warn_of_shared_columns(file, arguments.factors)
+    factors = read(arguments.factors)
+    codes = {name: read(file) for name, file in zip(names, arguments.several, strict=True)}
+    named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
+    options = given(arguments, *named, "ignore_index", "paired_runs", "against", sample="rows")
+    with (
+        reporting(arguments.quiet) as report,
+        warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
+    ):
+        return demele.compare_representations(
+            codes,
+            factors,
+            arguments.metrics,
+            runs=runs,
+            n_jobs=arguments.jobs,
+            progress=report or False,
+            **options,
+        )
+
+
+def _runs(arguments: argparse.Namespace, names: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return the names of the runs of each model; files of no group are models of their own."""
+    if not arguments.group:
+        return None
+    runs: dict[str, list[str]] = {}
+    place = len(arguments.files)
+    for model, *own in arguments.group:
+        runs.setdefault(model, []).extend(names[place : place + len(own)])
+        place += len(own)
+    return runs
+
+
+def names_of(files: Sequence[str], asked: str | None = None) -> list[str]:
+    """Return what to call representations: the stems of their files, with so many folders that no two are equal.
+
+    Parameters
+    ----------
+    files : sequence of str
+        ``FILE`` or ``FILE::name``.
+    asked : str, optional
+        Names, separated by commas.
+
+    Raises
+    ------
+    InputError
+        If a file is given twice, or the names are as many as the files, or one is there twice.
+
+    Examples
+    --------
+    >>> names_of(["old.npy", "new.npy"]), names_of(["run1/codes.npy", "run2/codes.npy"])
+    (['old', 'new'], ['run1/codes', 'run2/codes'])
+    >>> names_of(["all.csv::a,b", "all.csv::c,d"])
+    ['all::a,b', 'all::c,d']
+    """
+    twice = next((file for place, file in enumerate(files) if file in files[:place]), None)
+    if twice is not None:
+        raise InputError(f"{twice}: given twice; each file is one representation")
+    if asked is not None:
+        names = [unquoted(item) for item in items_in(asked)]
+        if len(names) != len(files) or not all(names):
+            raise InputError(f"--name: expected {len(files)} names, separated by commas, got {asked!r}")
+        if len(set(names)) < len(names):
+            raise InputError(f"--name: expected names that differ, got {asked!r}")
+        return names
+    paths = [split_name(file)[0] for file in files]
+    for depth in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(Path(*path.parts[-depth:]).with_suffix("").parts) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    names = [f"{path.stem}{file.removeprefix(str(path))}" for path, file in zip(paths, files, strict=True)]
+    return names if len(set(names)) == len(names) else list(files)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _table(
+    found: "RepresentationComparison",
+    arguments: argparse.Namespace,
+    scores: Callable[[list[dict[str, Any]], argparse.Namespace], str],
+) -> str:
+    from demele.report.terminal.differences import differences_table
+
+    content = found.to_dict()
+    words = told_by(arguments)
+    shown = differences_table(content, details=arguments.details, output=arguments.output, words=words)
+    return f"{scores(content['evaluations'], arguments).rstrip()}\n\n{shown}"
+
+
+def _frame(found: "RepresentationComparison") -> "pd.DataFrame":
+    """Return one table for programs: scores, then differences, whose ``minus`` says what was taken off."""
+    import pandas as pd
+
+    differences = found.to_frame().rename(columns={"second": "name", "first": "minus", "difference": "value"})
+    whole = pd.concat([found.scores_frame(), differences], ignore_index=True)
+    return whole.astype({"n": "Int64"})

@@ -1,0 +1,147 @@
+"""``demele score A B --factors F``: several representations of the same rows."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from demele import compare_representations
+from demele.core.errors import InputError
+from tests.cli.conftest import Program
+from tests.tolerances import ROUNDING, assert_close
+
+PAIR = ("old.npy", "new.npy", "--factors", "factors.csv", "--metrics", "mig,irs")
+
+
+@pytest.fixture
+def several(folder: Path) -> Path:
+    """Codes of one representation that is better than another, runs of two models, and what goes wrong."""
+    rng = np.random.default_rng(0)
+    factors = rng.random((300, 2))
+    pd.DataFrame(factors, columns=["shape", "size"]).to_csv(folder / "factors.csv", index=False)
+
+    def held(noise: float) -> np.ndarray:
+        return np.asarray(factors + noise * rng.normal(size=(300, 2)))
+
+    np.save(folder / "old.npy", held(0.3))
+    np.save(folder / "new.npy", held(0.05))
+    np.save(folder / "wide.npy", np.column_stack([held(0.05), rng.random(300)]))
+    np.save(folder / "constant.npy", np.column_stack([held(0.05)[:, 0], np.zeros(300)]))
+    np.save(folder / "short.npy", held(0.05)[:-1])
+    np.save(folder / "gap.npy", np.where(np.arange(600).reshape(300, 2) == 7, np.nan, held(0.05)))
+    for model, noise in (("b1", 0.05), ("b4", 0.3)):
+        (folder / model).mkdir()
+        for seed in range(3):
+            np.save(folder / model / f"run{seed}.npy", held(noise))
+    return folder
+
+
+def test_a_table_says_what_is_shown(demele: Program, several: Path) -> None:
+    run = demele("score", *PAIR, "--bootstrap", "20", "--format", "table", "--report", "both.html")
+    assert run.status == 0, run.err
+    words = " ".join(run.out.split())
+    assert "new minus old" in words
+    assert "new is better than old by mig (+" in words
+    assert "The one difference that has an interval is shown" in words
+    assert "No interval for irs: it rests on extreme values" in words
+    page = (several / "both.html").read_text("utf-8")
+    assert "2 representations, side by side" in page
+    assert 'id="differences"' in page
+
+
+def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path) -> None:
+    run = demele("score", *PAIR, "--format", "json")
+    content = json.loads(run.out)
+    python = compare_representations(
+        {name: np.load(several / f"{name}.npy") for name in ("old", "new")},
+        pd.read_csv(several / "factors.csv"),
+        ["mig", "irs"],
+    )
+    assert [each["name"] for each in content["evaluations"]] == ["old", "new"]
+    assert_close(content["differences"][0]["difference"], python.differences[0].value, ROUNDING)
+    frame = pd.read_csv(io.StringIO(demele("score", *PAIR, "--format", "csv").out))
+    assert list(frame["name"]) == ["old", "old", "new", "new", "new", "new"]
+    assert list(frame["minus"].fillna("")) == ["", "", "", "", "old", "old"]
+    assert_close(frame["value"][4], python.differences[0].value, ROUNDING)
+
+
+def test_without_intervals_the_option_is_named(demele: Program, several: Path) -> None:
+    run = demele("score", *PAIR, "--format", "table")
+    assert "no half-samples were asked for; give --bootstrap 50." in " ".join(run.out.split())
+
+
+def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> None:
+    groups = [word for model in ("b1", "b4") for word in ("--group", model, *(f"{model}/run{i}.npy" for i in range(3)))]
+    run = demele("score", *groups, "--factors", "factors.csv", "--metrics", "mig", "--format", "json")
+    assert run.status == 0, run.err
+    content = json.loads(run.out)
+    assert content["models"]["b4"] == ["b4/run0", "b4/run1", "b4/run2"]
+    (row,) = content["differences"]
+    assert (row["first"], row["second"], row["better"]) == ("b1", "b4", "b1")
+    assert row["method"] == "Welch's t over runs"
+    run = demele("score", "old.npy", *groups, "--factors", "factors.csv", "--metrics", "mig", "--format", "table")
+    assert "a model of one run says nothing of what other runs would give" in " ".join(run.out.split())
+    paired = demele(
+        "score", *groups, "--factors", "factors.csv", "--metrics", "mig", "--paired-runs", "--format", "json"
+    )
+    assert "paired by seed" in json.loads(paired.out)["differences"][0]["method"]
+
+
+def test_one_representation_with_factors_is_scored_by_itself(demele: Program, several: Path) -> None:
+    plain = demele("score", "old.npy", "factors.csv", "--metrics", "mig", "--format", "csv")
+    named = demele("score", "old.npy", "--factors", "factors.csv", "--metrics", "mig", "--format", "csv")
+    assert plain.out == named.out
+
+
+def test_numbers_of_codes_and_constant_codes_may_differ(demele: Program, several: Path) -> None:
+    files = ("old.npy", "wide.npy", "constant.npy", "--factors", "factors.csv")
+    run = demele("score", *files, "--metrics", "mig", "--against", "old", "--name", "a,b,c", "--format", "json")
+    assert run.status == 2
+    assert "--against: nothing is called 'old'; known are a, b, c" in run.err
+    run = demele("score", *files, "--metrics", "mig", "--against", "old", "--format", "json")
+    assert run.status == 0, run.err
+    content = json.loads(run.out)
+    assert [row["second"] for row in content["differences"]] == ["wide", "constant"]
+    assert "numbers of codes differ (2 and 3)" in content["sentences"][-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("old.npy", "new.npy", "factors.csv"), "3 files: expected CODES and FACTORS; several representations need"),
+        (("--factors", "factors.csv"), "--factors: expected CODES beside it"),
+        ((*PAIR, "--factors", "factors.csv"), "--factors: given 2 times"),
+        (("old.npy", "old.npy", "--factors", "factors.csv"), "old.npy: given twice"),
+        (("old.npy", "short.npy", "--factors", "factors.csv"), "short: codes and factors: expected the same number of"),
+        (("old.npy", "gap.npy", "--factors", "factors.csv"), "gap: codes: 1 non-finite values"),
+        (("--group", "b1", "--factors", "factors.csv"), "--group: b1: expected the name of a model, then the files"),
+        (("--group", "b1", "b1/run0.npy", "b1/run1.npy"), "--group: needs --factors FILE"),
+        (("--group", "b1", "b1/run0.npy", "no.npy", "--factors", "factors.csv"), "no.npy: No such file"),
+        ((*PAIR, "--name", "one"), "--name: expected 2 names, separated by commas, got 'one'"),
+        ((*PAIR, "--name", "a,a"), "--name: expected names that differ"),
+        ((*PAIR, "--paired-runs"), "--paired-runs: pairs the runs of models, and no runs are named"),
+        ((*PAIR, "--codes-std", "old.npy"), "--codes-std: is for one representation"),
+        (("old.npy", "factors.csv", "--against", "old"), "--against: is for several representations"),
+        ((*PAIR, "--demo"), "--demo: brings its own codes and factors"),
+    ],
+)
+def test_mistakes_are_one_line(words: tuple[str, ...], message: str, demele: Program, several: Path) -> None:
+    run = demele("score", *words)
+    assert run.status == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert not run.out
+
+
+def test_names_of_files() -> None:
+    from demele.cli.score_several import names_of
+
+    assert names_of(["beta0.5.npy", "x/beta4.csv"]) == ["beta0.5", "beta4"]
+    assert names_of(["a/run/z.npy", "b/run/z.npy"]) == ["a/run/z", "b/run/z"]
+    assert names_of(["z.npy", "z.csv"]) == ["z.npy", "z.csv"]
+    assert names_of(["z.npy", "y.npy"], '"old, bad",new') == ["old, bad", "new"]
+    with pytest.raises(InputError, match="given twice"):
+        names_of(["z.npy", "z.npy"])
