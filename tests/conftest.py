@@ -17,6 +17,7 @@ SLOW = (
     *(
         "tests/docs",
         "tests/install",
+        "tests/report/test_as_seen.py",
         "tests/report/test_browser.py",
         "tests/runtime/test_sweep_killed.py",
         "tests/studies/test_study_killed.py",

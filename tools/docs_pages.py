@@ -21,6 +21,7 @@ from tools import (
     docs_comparison_methods,
     docs_comparisons,
     docs_fabrics,
+    docs_gallery,
     docs_metrics,
     docs_mmlu,
     docs_picture,
@@ -64,6 +65,7 @@ def pages(folder: Path) -> dict[str, str]:
     made = {
         "reference/metrics.md": docs_metrics.metrics_page(),
         "reference/cli.md": docs_metrics.command_line_page(),
+        docs_gallery.PAGE: docs_gallery.page(),
         docs_picture.PICTURE: docs_picture.information_picture(),
         docs_fabrics.PICTURE: docs_fabrics.picture(),
         docs_results.PAGE: docs_results.page(folder),

@@ -30,7 +30,7 @@ __all__ = ["write_examination"]
 
 Item = Mapping[str, Any]
 #: A share whose cell is so dark that its number is written in the colour of the page.
-_DARK = 0.8
+_DARK = 0.6
 
 
 def write_examination(examination: Item, path: Path, title: str | None = None) -> Path:

@@ -80,7 +80,7 @@ class PictureSections:
             f"{self.view.names[j]}{span} in {steps} steps, {count(anchors, 'image')}; tells most of "
             f"{code['best_factor'] or 'no factor'}"
         )
-        picture = h("img", alt=alt, loading="lazy", **self.album.attributes(f"code {j}", enlargement(width)))
+        picture = h("img", alt=alt, **self.album.attributes(f"code {j}", enlargement(width)))
         scale = [h("span", number(value, 1)) for value in values or ()]
         wide = f"width:{(steps * (width + 2) - 2) * enlargement(width)}px"
         return h(
@@ -123,7 +123,7 @@ class PictureSections:
     def _reconstruction(self, k: int, row: int, error: float) -> Html:
         width = self.shapes["originals"][2]
         alt = f"Image {row}, its reconstruction and their difference; mean squared error {number(error, 4)}"
-        picture = h("img", alt=alt, loading="lazy", **self.album.attributes(f"made {k}", enlargement(width)))
+        picture = h("img", alt=alt, **self.album.attributes(f"made {k}", enlargement(width)))
         return h("figure", picture, h("figcaption", number(error, 4)))
 
     def sweeps(self) -> Html:
@@ -149,7 +149,7 @@ class PictureSections:
         factor = enlargement(tall)
         values = [sweep["values"][position] for position in sweep["shown"]]
         alt = f"Images along {name}: {', '.join(values)}"
-        picture = h("img", alt=alt, loading="lazy", **self.album.attributes(f"sweep {place}", factor))
+        picture = h("img", alt=alt, **self.album.attributes(f"sweep {place}", factor))
         scale = h("div", [h("span", one) for one in values], class_="scale", style=f"width:{wide * factor}px")
         names = self.view.names
         curves = [response(sweep, j, names[j], shares[j], self.view.ends(j)) for j in self.view.responding(name)]
@@ -162,7 +162,7 @@ class PictureSections:
             return h("")
         n, _, width, _ = self.shapes["samples"]
         alt = f"{n} images that the decoder makes of codes drawn from the prior"
-        picture = h("img", alt=alt, loading="lazy", **self.album.attributes("samples", enlargement(width)))
+        picture = h("img", alt=alt, **self.album.attributes("samples", enlargement(width)))
         return h(
             "",
             paragraph(

@@ -228,7 +228,7 @@ class View:
             cases.append(
                 h(
                     "figure",
-                    h("img", alt=alt, loading="lazy", **attributes),
+                    h("img", alt=alt, **attributes),
                     own_curves(case, f"Image {case['row']}"),
                     h(
                         "figcaption",

@@ -28,7 +28,7 @@ __all__ = [
 FORMATS: Mapping[str, Mapping[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 WIDTH = 7.0  # inches: the text of an A4 page; with texts of 8 points it can stand in one column of two as well
 #: As the page on a light ground: told apart with any colour vision, and by marks and dashes beside.
-LINES = ("#0072b2", "#c8540a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480")
+LINES = ("#0072b2", "#c2500a", "#007f5f", "#a8578a", "#8a6d00", "#3a8fc4", "#5b5fc7", "#6b7480")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 MARKS = ("o", "s", "^", "D")
 PURPOSE = "a picture for print"
