@@ -37,7 +37,7 @@ CLASSIC_REPEATS, AUDITED_REPEATS = 2000, 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One world, and how it is asked.
+    """One world, and how it is asked: by labels alone, by the rate of wrong ones (``prudent-v1``), or by an audit.
 
     ``share``: of the rare class. ``alike``: share of rows on which the candidate repeats the other. ``worse``: by how
     much it is less often right on the common classes. ``lead``: by how much it is more often right everywhere.
@@ -74,7 +74,7 @@ class Cell:
     @property
     def repeats(self) -> int:
         """Test sets drawn."""
-        return AUDITED_REPEATS if self.audited else CLASSIC_REPEATS
+        return AUDITED_REPEATS if self.audited or self.design == "rate" else CLASSIC_REPEATS
 
     def classes(self) -> Floats:
         """Share of every class."""
@@ -161,6 +161,9 @@ def cells() -> list[Cell]:
         world = {"k": 10, "share": 0.1, "accuracy": 0.8, "audited": 300, "noise": 0.1, "labels": "random"}
         found.append(Cell(design=design, n=2000, lead=0.05, **world))  # type: ignore[arg-type]
     found.append(Cell(n=2000, k=10, accuracy=0.8, lead=0.03))
+    for design, n, k, noise in (("labels", 2000, 10, 0.02), ("rate", 2000, 10, 0.02), ("rate", 5000, 2, 0.02)):
+        found.append(Cell(design=design, n=n, k=k, noise=noise, labels="copies"))
+    found.append(Cell(design="rate", n=2000, k=10, accuracy=0.8, noise=0.02, labels="random", lead=0.12))
     return found
 
 
@@ -194,7 +197,7 @@ def drawn(cell: Cell, measure: str, rng: np.random.Generator) -> tuple[Rows, NDA
 def measured(cell: Cell) -> dict[str, dict[str, float]]:
     """Claims, misses of the intervals, and their mean width, by measure."""
     found = {}
-    for measure in TABLE_MEASURES:
+    for measure in TABLE_MEASURES[: 2 if cell.design == "rate" else 3]:  # no bound of a bias of the third
         rates = [_once(cell, measure, index) for index in range(cell.repeats)]
         found[measure] = {name: float(np.mean([one[name] for one in rates])) for name in rates[0]}
     return found
@@ -218,9 +221,10 @@ def _once(cell: Cell, measure: str, index: int) -> dict[str, float]:
         measure=measure,  # type: ignore[arg-type]
         level=LEVEL,
         audit=audit,
+        noise=cell.noise if cell.design == "rate" else None,
         groups=groups,
     )
-    outcomes = METHODS["audited" if cell.audited else "classic"](question)
+    outcomes = METHODS[{"labels": "classic", "rate": "prudent-v1"}.get(cell.design, "audited")](question)
     values = [cell.value(measure, right) for right in cell.right(measure)]
     low, high, gap = float(outcomes.low[0]), float(outcomes.high[0]), values[1] - values[0]
     own = outcomes.established_interval

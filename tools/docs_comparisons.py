@@ -222,9 +222,53 @@ def _missed(rows: Sequence[Row]) -> str:
     )
 
 
+def measures_of_all_classes(folder: Path) -> str:
+    """Return how often measures of all classes are claimed to differ where they do not, by method; nothing without."""
+    file = folder / "table_measures.csv"
+    if not file.exists():
+        return ""
+    rows = [row for row in read(file) if "lead" not in row["world"]]
+    heads = ["asked by", "worlds", *(f"{word}: worst, mean, width" for word in _TABLE_MEASURES.values())]
+    body = []
+    for name, asked in _ASKED.items():
+        here = [row for row in rows if asked(row["world"])]
+        cells = [_worst_mean(here, measure) for measure in _TABLE_MEASURES]
+        body.append([name, str(len({row["world"] for row in here})), *cells])
+    return table(heads, body) + (
+        "\nThe worst world in percent (standard error), the mean of the worlds, and the mean width of the interval in "
+        "points."
+    )
+
+
+_TABLE_MEASURES = {"macro-f1": "macro F1", "balanced-accuracy": "balanced accuracy", "matthews": "Matthews"}
+#: Which worlds a line is of; copies take in those who believe them, and groups those who take rows for apart.
+_ASKED: Mapping[str, Callable[[str], bool]] = {
+    "right labels, `classic`": lambda world: "0 right" in world and "groups" not in world,
+    "the same, rows in groups": lambda world: "0 right" in world and "groups" in world and "not given" not in world,
+    "the same, `groups=` not given": lambda world: "not given" in world,
+    "2 % copies, `classic`": lambda world: world.startswith("labels") and "copies" in world,
+    "2 % copies, rate supplied, `prudent-v1`": lambda world: world.startswith("rate"),
+    "wrong labels, uniform audit of 100": lambda world: world.startswith("uniform, 100"),
+    "wrong labels, uniform audit of 300": lambda world: world.startswith("uniform, 300"),
+    "wrong labels, weighted audit of 100": lambda world: world.startswith("weighted, 100"),
+    "wrong labels, weighted audit of 300": lambda world: world.startswith("weighted, 300"),
+}
+
+
+def _worst_mean(rows: Sequence[Row], measure: str) -> str:
+    """Return the worst and the mean share of claims by one measure, and the mean width."""
+    here = [row for row in rows if row["measure"] == measure]
+    if not here:
+        return ""
+    worst = max(here, key=lambda row: float(row["claims_percent"]))
+    mean, width = (fmean(float(row[name]) for row in here) for name in ("claims_percent", "width_points"))
+    return f"{_with_error(worst, 'claims_percent')}, {mean:.1f}, {width:.1f}"
+
+
 #: By the line of a page in whose place each is put.
 MARKS: Mapping[str, Callable[[Path], str]] = {
     "<!-- measured-comparisons -->": figures,
     "<!-- measured-corners -->": worst_corners,
     "<!-- measured-estimate -->": estimates,
+    "<!-- measured-table-measures -->": measures_of_all_classes,
 }

@@ -70,8 +70,8 @@ methods:
   audited      expert labels of a random sample (the default with --audit)
   sequential   the same one label at a time, valid whenever it stops; see --ask
 
-measures of all classes (macro-f1, balanced-accuracy, matthews): classic, reference, cleaned, and audited with at least
-100 audited rows; the other methods say why they refuse them
+measures of all classes (macro-f1, balanced-accuracy, matthews): classic, reference, cleaned, audited with at least 100
+audited rows, prudent-v1 (not matthews); the other methods say why they refuse them
 
 examples:
   demele compare data.csv::old data.csv::new data.csv::label

@@ -1,6 +1,7 @@
 """Comparisons by measures of all classes: on believed labels by hand, by audits brute force, refusals, level."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from scipy.special import ndtri
 
 from benchmarks import table_measures as measured
 from demele import evaluation
-from demele.core.errors import DemeleError, InputError, NotEnoughData
+from demele.core.errors import InputError, NotEnoughData
 from demele.evaluation.comparison.audit_tables import table_view
 from demele.evaluation.comparison.classic import classic
 from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.comparison.prudent import prudent_v1
 from demele.evaluation.comparison.table_difference import difference_reach, own_ends
 from demele.evaluation.question import mirror
 from demele.evaluation.table_measures import TABLE_MEASURES, Table, table_value
@@ -23,7 +25,7 @@ from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_rate_a
 #: Called with measures and options that come from tables.
 compare: Any = evaluation.compare
 rank: Any = evaluation.rank
-REFUSING = ("prudent-v1", "prudent-v2", "label-free", "bounded", "sequential")
+REFUSING = ("prudent-v2", "label-free", "bounded", "sequential")
 
 
 def models(seed: int = 0, n: int = 600, k: int = 3, noise: float = 0.0) -> tuple[Any, Any, Any]:
@@ -177,20 +179,54 @@ def test_an_audit_widens_what_is_said_and_names_the_classes_it_hardly_met() -> N
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", REFUSING)
-@pytest.mark.parametrize("measure", TABLE_MEASURES)
+CANNOT = [(name, measure) for name in REFUSING for measure in TABLE_MEASURES] + [("prudent-v1", "matthews")]
+
+
+@pytest.mark.parametrize(("name", "measure"), CANNOT)
 def test_methods_that_cannot_say_why(name: str, measure: str) -> None:
     _, labels, said = models()
-    with pytest.raises(DemeleError) as caught:
+    with pytest.raises(InputError) as caught:
         compare(*said, labels, measure=measure, method=name, noise=0.1, reference=said[0], audit=audit_of(labels, 200))
     assert METHODS[name].lacks
     assert METHODS[name].lacks in str(caught.value)
 
 
 def test_the_other_methods_need_no_excuse() -> None:
-    for name, spec in METHODS.items():
-        assert bool(spec.lacks) == (name in REFUSING)
-        assert (set(TABLE_MEASURES) <= set(spec.measures)) == (name not in REFUSING)
+    refused = {(name, one) for name, spec in METHODS.items() for one in TABLE_MEASURES if one not in spec.measures}
+    assert refused == set(CANNOT)
+    assert {name for name, spec in METHODS.items() if spec.lacks} == {name for name, _ in CANNOT}
+    page = (Path(__file__).parents[3] / "docs/concepts/prudent-comparisons.md").read_text()
+    assert all(spec.lacks in page for spec in METHODS.values())
+
+
+@pytest.mark.parametrize("measure", ["macro-f1", "balanced-accuracy"])
+def test_largest_bias_of_a_mean_holds_for_every_wrong_label(measure: str) -> None:
+    """All sets of right labels that differ from the given ones in one row, on which every class is left."""
+    asked = random_question(np.random.default_rng(4), n=12, k=3, models=2, measure=measure, noise=1 / 12)
+    found, given = prudent_v1(asked), asked.apparent()[1]
+    assert found.candidate_interval is not None
+    shifted = [own_ends(asked, int(model)) for model in asked.candidate]
+    least, most = (
+        np.array(end) - own for end, own in zip(found.candidate_interval, zip(*shifted, strict=True), strict=True)
+    )
+    met = []
+    for row, label in np.ndindex(12, 3):
+        truth = asked.data.labels.copy()
+        truth[row] = label
+        if np.bincount(truth, minlength=3).all():
+            met.append(table_value(asked.data.relabelled(truth), measure)[asked.candidate] - given)
+    assert np.max(met) > 0.02
+    assert (np.min(met, axis=0) >= least - 1e-12).all()
+    assert (np.max(met, axis=0) <= most + 1e-12).all()
+
+
+def test_prudence_is_the_default_where_a_rate_is_known_and_asks_for_more_where_it_is_larger() -> None:
+    _, labels, said = models(n=3000)
+    worse = np.where(np.arange(3000) % 2, said[0], 0)
+    lows = [compare(worse, said[1], labels, measure="macro-f1", noise=noise).interval.low for noise in (0, 0.01, 0.2)]
+    found = compare(worse, said[1], labels, measure="macro-f1", noise=0.01)
+    assert (found.method, found.verdict) == ("prudent-v1", "candidate")
+    assert lows[0] > lows[1] > 0 > lows[2]
 
 
 TROUBLE: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (

@@ -55,7 +55,7 @@ def compare(
     measure : str
         ``"accuracy"``, ``"error"``; ``"precision"``, ``"recall"``, ``"f1"`` of one class, named by ``of``; or of all
         classes ``"macro-f1"``, ``"balanced-accuracy"`` or ``"matthews"`` (correlation), by the methods ``"classic"``,
-        ``"reference"``, ``"cleaned"`` and ``"audited"``.
+        ``"reference"``, ``"cleaned"`` and ``"audited"``, the first two also by ``"prudent-v1"``.
     of : class, optional
     noise : float, TransitionMatrix, TransitionCounts or Audit, optional
         What is known of the label noise: a rate in [0, 1) that it does not exceed, or how classes are mistaken. The

@@ -93,9 +93,8 @@ METHODS: dict[str, MethodSpec] = {
             "larger than supplied.",
             source="Benjelloun 2021, section 6.5.4",
             references=("benjelloun2021impact",),
-            lacks="it shifts score intervals of proportions by bounds of their bias, and what all classes together"
-            " can be biased by is not bounded closely enough",
-            needs=("noise",),
+            measures=(*_OF_ONE_CLASS, "macro-f1", "balanced-accuracy"),
+            lacks="its bias under label noise has no bound here, as the means over classes have",
         ),
         MethodSpec(
             name="prudent-v2",

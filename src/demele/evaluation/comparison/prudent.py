@@ -14,10 +14,12 @@ from demele.core.errors import InputError
 from demele.core.results import Note
 from demele.core.sentences import setting
 from demele.evaluation.comparison.bounded import misfit_notes
+from demele.evaluation.comparison.table_difference import own_ends
 from demele.evaluation.intervals import score_interval
-from demele.evaluation.measures.bias_bounds import bias_bounds
+from demele.evaluation.measures.average_bounds import average_bounds
+from demele.evaluation.measures.bias_bounds import apparent_measure, bias_bounds
 from demele.evaluation.question import Outcomes, Question, Sides, as_value, mirror, pair_counts
-from demele.noise.budget import noise_budget
+from demele.noise.budget import NoiseBudget, noise_budget
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
@@ -34,7 +36,9 @@ def prudent_v1(question: Question) -> Outcomes:
     -----
     Source: Benjelloun, section 6.5.4 (``prudente-v1``). The bias of accuracy is in [-nu, nu]; the others are bounded by
     :func:`demele.evaluation.measures.bias_bounds.bias_bounds`, which uses all that is known of the noise. An interval
-    is shifted by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1].
+    is shifted by the opposite of the bias and keeps its width (eq. 6.30); it may then leave [0, 1]. Of means over
+    classes (macro F1, balanced accuracy) the bias is bounded by
+    :func:`demele.evaluation.measures.average_bounds.average_bounds`, and the interval is linearised.
 
     With a transition the bounds fail with probability ``question.tail`` at most, beside the error of the intervals.
     """
@@ -44,6 +48,9 @@ def prudent_v1(question: Question) -> Outcomes:
     lowest, highest = (np.full(len(data.predictions), math.nan) for _ in range(2))
     for model in np.unique(np.concatenate([question.established, question.candidate])):
         confusion = np.bincount(data.labels.astype(np.intp) * data.k + data.predictions[model], minlength=data.k**2)
+        if question.of_table:
+            lowest[model], highest[model] = _mean_bias(question.measure, confusion.reshape(data.k, data.k), budget)
+            continue
         low, high = bias_bounds(question.measure, confusion.reshape(data.k, data.k), budget)
         of = () if question.of is None else question.of
         lowest[model], highest[model] = low[of], high[of]
@@ -60,6 +67,14 @@ def prudent_v1(question: Question) -> Outcomes:
         notes=misfit_notes(budget),
         details={"wrong_labels_at_most": int(budget.wrong)},
     )
+
+
+def _mean_bias(measure: str, confusion: Counts, budget: NoiseBudget) -> tuple[float, float]:
+    """Bound the bias of a mean over classes: macro F1, or the balanced accuracy, which is the macro recall."""
+    behind = {"macro-f1": "f1", "balanced-accuracy": "recall"}[measure]
+    lowest, highest = average_bounds(behind, "macro", confusion, budget)
+    apparent = float(np.mean(apparent_measure(behind, confusion)))
+    return apparent - highest, apparent - lowest
 
 
 def prudent_v2(question: Question) -> Outcomes:
@@ -182,19 +197,19 @@ def _prudent(
     details: dict[str, object],
 ) -> Outcomes:
     """Shift, then compare: ``forward`` is bad for the candidate, ``backward`` (roles exchanged) for the other."""
-    first, second = (_apparent(side, question) for side in question.sides())
+    first, second = _intervals(question)
     against_candidate = _shifted(first, forward.established), _shifted(second, forward.candidate)
     against_established = _shifted(first, backward.candidate), _shifted(second, backward.established)
     low = against_candidate[1][0] - against_candidate[0][1]
     high = against_established[1][1] - against_established[0][0]
-    values = [as_value(side.proportion, question.measure) for side in question.sides()]
+    values = question.apparent()
     return Outcomes(
         candidate=low > 0,
         established=high < 0,
         difference=values[1] - values[0],
         low=low,
         high=high,
-        method="overlap of shifted score intervals",
+        method=f"overlap of shifted {'linearised' if question.of_table else 'score'} intervals",
         kind=kind,
         established_interval=(against_established[0][0], against_candidate[0][1]),
         candidate_interval=(against_candidate[1][0], against_established[1][1]),
@@ -206,6 +221,16 @@ def _prudent(
             "candidate_if_bad_for_candidate": np.stack(against_candidate[1], axis=1),
         },
     )
+
+
+def _intervals(question: Question) -> list[tuple[Floats, Floats]]:
+    """Return the intervals of both on the given labels, pair by pair."""
+    if not question.of_table:
+        return [_apparent(side, question) for side in question.sides()]
+    models = np.unique(np.concatenate([question.established, question.candidate]))
+    own = np.zeros((len(question.data.predictions), 2))
+    own[models] = [own_ends(question, int(model)) for model in models]
+    return [(own[role, 0], own[role, 1]) for role in (question.established, question.candidate)]
 
 
 def _apparent(side: Sides, question: Question) -> tuple[Floats, Floats]:
