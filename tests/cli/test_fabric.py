@@ -29,7 +29,7 @@ SMALL = (
     20,
     "--preset",
     "ci",
-    "--checkpoint",
+    "--output",
     "run",
 )
 PRUNE = ("fabric", "prune", "run", "--batch", 20, "--held-out", 40, "--judged-on", 20, "--output", "pruned")
@@ -70,7 +70,7 @@ def test_a_fabric_is_trained_as_in_python(demele: Program) -> None:
     found = demele(*SMALL, "--epochs", 2, "--milestones", 1)
     assert found.status == 0
     assert found.err == (
-        "demele: fabric kept in run; demele fabric prune run --level links --fraction 0.5 --output pruned\n"
+        "demele: fabric kept in run; demele fabric prune run --remove links --fraction 0.5 --output pruned\n"
     )
     told = json.loads(found.out)
     assert (told["run"]["status"], told["run"]["epochs"], told["spec"]["scales"]) == ("done", 2, 3)
@@ -121,13 +121,13 @@ def test_images_of_ones_own_keep_their_parts_apart(demele: Program, folder: Path
     np.savez("mine.npz", images=pixels, kind=np.arange(80) % 4)
     np.save("classes.npy", np.array(["cat", "dog"])[np.arange(80) % 2])
     train = ("fabric", "train", "--data", "mine.npz", "--layers", 2, "--channels", 4, "--batch", 20, "--epochs", 1)
-    told = json.loads(demele(*train, "--checkpoint", "a").out)
+    told = json.loads(demele(*train, "--output", "a").out)
     assert (told["spec"]["classes"], told["training"]["n"], told["held_out"]) == (4, 64, 8)
-    told = json.loads(demele(*train, "--labels", "classes.npy", "--checkpoint", "b", "--held-out", 30).out)
+    told = json.loads(demele(*train, "--labels", "classes.npy", "--output", "b", "--held-out", 30).out)
     assert (told["spec"]["classes"], told["training"]["n"], told["held_out"]) == (2, 42, 30)
-    refused = demele("fabric", "prune", "b", "--level", "links", "--fraction", 0.3, "--output", "c", "--fine-tune", 1)
+    refused = demele("fabric", "prune", "b", "--remove", "links", "--fraction", 0.3, "--output", "c", "--fine-tune", 1)
     assert "--fine-tune: which images to train on is not known; --data names them" in refused.err
-    unseen = demele("fabric", "prune", "b", "--level", "links", "--fraction", 0.3, "--output", "c", "--min-links", 5)
+    unseen = demele("fabric", "prune", "b", "--remove", "links", "--fraction", 0.3, "--output", "c", "--min-links", 5)
     assert (unseen.status, json.loads(unseen.out)["errors"]) == (0, [])
     assert "no images are known" in unseen.err
 
@@ -136,7 +136,7 @@ def test_images_of_ones_own_keep_their_parts_apart(demele: Program, folder: Path
 
 
 def test_a_pruning_tells_asked_achieved_and_the_errors_on_the_way(demele: Program, run: bytes) -> None:
-    found = demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--criterion", "gate", "--fine-tune", 1)
+    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--criterion", "gate", "--fine-tune", 1)
     assert found.status == 0, found.err
     assert Path("run").read_bytes() == run
     told = json.loads(found.out)
@@ -160,7 +160,7 @@ def test_a_pruning_tells_asked_achieved_and_the_errors_on_the_way(demele: Progra
 
 
 def test_why_less_goes_than_was_asked_for_is_told(demele: Program, run: bytes) -> None:
-    found = demele(*PRUNE, "--level", "channels", "--fraction", 0.75, "--round-to", 2, "--format", "table")
+    found = demele(*PRUNE, "--remove", "channels", "--fraction", 0.75, "--round-to", 2, "--format", "table")
     words = " ".join(found.out.split())
     assert "12 of 24 channels removed" not in words  # it is the library's sentence, in the order of asked and gone
     assert (
@@ -169,23 +169,23 @@ def test_why_less_goes_than_was_asked_for_is_told(demele: Program, run: bytes) -
     assert "error on 40 held-out images 95% interval" in words
     table = demele("fabric", "show", "pruned", "--format", "table").out
     assert "after epoch 2, by magnitude: 18 of 24 channels asked for (75.0%)" in " ".join(table.split())
-    lines = demele(*PRUNE, "--level", "channels", "--fraction", 0.5, "--format", "csv", "--force").out.splitlines()
+    lines = demele(*PRUNE, "--remove", "channels", "--fraction", 0.5, "--format", "csv", "--force").out.splitlines()
     assert [line.rsplit(",", 2)[0] for line in lines[-2:]] == ['"error, raw"', '"error, recalibrated"']
 
 
 def test_labels_of_another_training_are_told(demele: Program, run: bytes) -> None:
-    found = demele(*PRUNE, "--level", "links", "--fraction", 0.2, "--fine-tune", 1, "--noise", "uniform:0.3")
+    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.2, "--fine-tune", 1, "--noise", "uniform:0.3")
     assert found.status == 0
     assert "these images were trained on with other labels; --noise or --labels gives them" in found.err
 
 
 def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run: bytes) -> None:
-    demele(*PRUNE, "--level", "links", "--fraction", 0.2)
+    demele(*PRUNE, "--remove", "links", "--fraction", 0.2)
     again = (
         "fabric",
         "prune",
         "pruned",
-        "--level",
+        "--remove",
         "weights",
         "--fraction",
         0.5,
@@ -203,7 +203,7 @@ def test_what_was_pruned_is_pruned_again_on_the_same_images(demele: Program, run
 
 
 def test_times_are_measured_beside_those_before(demele: Program, run: bytes) -> None:
-    pruned = demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--benchmark", "--format", "table")
+    pruned = demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--benchmark", "--format", "table")
     assert "ms of a batch forward exported training" in " ".join(pruned.out.split())
     shown = json.loads(demele("fabric", "show", "pruned", "--benchmark", "--batch", 4).out)
     assert [item["name"] for item in shown["benchmark"]] == ["whole", "this"]
@@ -211,7 +211,7 @@ def test_times_are_measured_beside_those_before(demele: Program, run: bytes) -> 
 
 
 def test_a_fabric_is_shown_as_table_history_picture_and_page(demele: Program, run: bytes) -> None:
-    demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--report", "pruning.html")
+    demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--report", "pruning.html")
     assert Path("pruning.html").stat().st_size > 1000
     found = demele("fabric", "show", "pruned", "--report", "page.html", "--picture", "structure.svg")
     assert found.err == "demele: page written to page.html\ndemele: picture written to structure.svg\n"
@@ -257,9 +257,9 @@ def test_mistakes_in_a_training_are_one_line(words: Any, message: str, demele: P
     ("words", "message"),
     [
         (("--fraction", "1.5"), "expected a share between 0 and 1, such as 0.5, got '1.5'"),
-        (("--level", "filters"), "argument --level: invalid choice: 'filters'"),
+        (("--remove", "filters"), "argument --remove: invalid choice: 'filters'"),
         (("--criterion", "magnitud"), "--criterion: no criterion is called 'magnitud'; did you mean 'magnitude'?"),
-        (("--criterion", "gate", "--level", "channels"), "--criterion: 'gate' scores links, and neither weights nor"),
+        (("--criterion", "gate", "--remove", "channels"), "--criterion: 'gate' scores links, and neither weights nor"),
         (("--criterion", "gate", "--judged-on", 0), "--data: criterion 'gate' looks at images"),
         (("--fine-tune", 0), "--fine-tune: expected a whole number of epochs >= 1, got 0"),
         (("--min-links", 99), "--min-links: expected 'longest', 'shortest' or a number of links from 1 to 11, got 99"),
@@ -274,7 +274,7 @@ def test_mistakes_in_a_pruning_lose_nothing(
     words: Any, message: str, demele: Program, run: bytes, folder: Path
 ) -> None:
     np.savez("more.npz", images=np.zeros((60, 4, 4), np.uint8), kind=np.arange(60) % 12)
-    found = demele(*PRUNE, "--level", "links", "--fraction", 0.3, *words)
+    found = demele(*PRUNE, "--remove", "links", "--fraction", 0.3, *words)
     assert (found.status, found.out) == (2, "")
     assert message in found.err
     assert found.err.count("\n") == 1
@@ -283,7 +283,7 @@ def test_mistakes_in_a_pruning_lose_nothing(
 
 
 def test_images_that_are_not_there_or_have_no_class(demele: Program, folder: Path) -> None:
-    train = ("fabric", "train", "--checkpoint", "run", "--data")
+    train = ("fabric", "train", "--output", "run", "--data")
     assert "cluter: there is no such file, and no set of that name" in demele(*train, "cluter").err
     assert "squares: which factor is the class is not clear; --factor says which of" in demele(*train, "squares").err
     assert "--factor: squares has none called 'glyph'" in demele(*train, "squares", "--factor", "glyph").err
@@ -299,16 +299,16 @@ def test_files_of_others_are_refused_and_not_replaced(demele: Program, run: byte
     assert "run was trained with" in demele(*SMALL, "--epochs", 2, "--channels", 8).err
     demele("vae", "train", "squares", "--size", 16, "--network", "mlp", "--steps", 1, "--output", "vae")
     vae = Path("vae").read_bytes()
-    for call in (("prune", "vae", "--level", "links", "--fraction", 0.3, "--output", "new"), ("show", "vae")):
+    for call in (("prune", "vae", "--remove", "links", "--fraction", 0.3, "--output", "new"), ("show", "vae")):
         refused = demele("fabric", *call)
         assert (refused.status, refused.out) == (2, "")
         assert "not a fabric of demele" in refused.err
     assert demele(*SMALL[:-1], "vae", "--epochs", 1).status == 2
     assert Path("vae").read_bytes() == vae
     Path("pruned").write_text("mine")
-    assert "pruned: exists already; --force replaces it" in demele(*PRUNE, "--level", "links", "--fraction", 0.3).err
+    assert "pruned: exists already; --force replaces it" in demele(*PRUNE, "--remove", "links", "--fraction", 0.3).err
     assert Path("pruned").read_text() == "mine"
-    assert demele(*PRUNE, "--level", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
+    assert demele(*PRUNE, "--remove", "links", "--fraction", 0.3, "--force", "--quiet").err == ""
     assert len(Fabric.load("pruned").links) < 11
     assert not (folder / "new").exists()
 
@@ -319,9 +319,9 @@ def test_a_file_divided_otherwise_than_for_the_training_is_told(demele: Program,
     np.savez(folder / "own.npz", images=pixels, factors=(names == "bar").astype(int)[:, None])
     parts = ("--data", "own.npz", "--batch", 20)
     train = ("fabric", "train", *parts, "--held-out", 20, "--judged-on", 20, "--layers", 2, "--channels", 4)
-    told = demele(*train, "--preset", "ci", "--epochs", 1, "--checkpoint", "small")
+    told = demele(*train, "--preset", "ci", "--epochs", 1, "--output", "small")
     assert "demele fabric prune small --data own.npz" in told.err
-    prune = ("fabric", "prune", "small", *parts, "--level", "links", "--fraction", 0.3, "--output")
+    prune = ("fabric", "prune", "small", *parts, "--remove", "links", "--fraction", 0.3, "--output")
     same = demele(*prune, "first", "--held-out", 20, "--judged-on", 20)
     assert (same.status, "not divided" in same.err) == (0, False)
     other = demele(*prune, "second", "--held-out", 50, "--judged-on", 20)

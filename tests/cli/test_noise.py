@@ -365,16 +365,16 @@ def test_a_column_per_annotator(demele: Program, crowd: pd.DataFrame) -> None:
         assert [row[name] for row in wide["items"]] == [row[name] for row in long["items"]]
     table = pd.read_csv("wide.csv").map({"no": 0, "yes": 1}.get).fillna(-1).astype(int)
     np.save("wide.npy", table.to_numpy())
-    numbers = _json(demele, "estimate", "wide.npy", "--wide", "--missing", -1)
+    numbers = _json(demele, "estimate", "wide.npy", "--wide", "--no-answer", -1)
     assert [("no", "yes")[row["label"]] for row in numbers["items"]] == [row["label"] for row in long["items"]]
     assert numbers["annotators"][0]["annotator"] == "annotator 1"
     table.assign(Task=sorted(set(crowd["task"]))).to_csv("named.csv", index=False)
-    named = _json(demele, "estimate", "named.csv", "--wide", "--missing", -1)
+    named = _json(demele, "estimate", "named.csv", "--wide", "--no-answer", -1)
     assert [row["item"] for row in named["items"]] == [row["item"] for row in long["items"]]
     assert [row["label"] for row in named["items"]] == [row["label"] for row in numbers["items"]]
     assert len(named["annotators"]) == 9
     table.assign(g=1).to_csv("more.csv", index=False)
-    run = demele("noise", "estimate", "more.csv", "--wide", "--missing", "-1", "--given", "more.csv::g")
+    run = demele("noise", "estimate", "more.csv", "--wide", "--no-answer", "-1", "--given", "more.csv::g")
     assert "column g was left out of the annotators: it is --given" in run.err
     assert len(json.loads(run.out)["annotators"]) == 9
 
@@ -468,7 +468,7 @@ def test_labels_in_a_file(demele: Program, crowd: pd.DataFrame) -> None:
 
 
 def test_estimates_for_eyes(demele: Program, crowd: pd.DataFrame) -> None:
-    asked = ("--gold", "gold.csv", "--given", "gold.csv", "--agreement", "--annotators", "--format", "table")
+    asked = ("--gold", "gold.csv", "--given", "gold.csv", "--agreement", "--each-annotator", "--format", "table")
     out = demele("noise", "estimate", "crowd.csv", *asked).out
     for line in ("blend: 120 items", "differ from the majority's", "converged after", "Krippendorff", "a8"):
         assert line in out
@@ -483,7 +483,19 @@ def test_estimates_for_eyes(demele: Program, crowd: pd.DataFrame) -> None:
         "nothing had to converge"
         in demele("noise", "estimate", "crowd.csv", "--method", "majority", "--format", "table").out
     )
-    few = ("--method", "bayesian", "--samples", 4, "--warmup", 0, "--chains", 4, "--format", "table", "--annotators")
+    few = (
+        "--method",
+        "bayesian",
+        "--samples",
+        4,
+        "--warmup",
+        0,
+        "--chains",
+        4,
+        "--format",
+        "table",
+        "--each-annotator",
+    )
     run = demele("noise", "estimate", "crowd.csv", *few)
     assert "NOT converged after" in run.out
     assert "give a higher --warmup and --samples" in run.err
@@ -500,7 +512,7 @@ def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monke
     rows += [(item, "seldom", "a") for item in range(9)]
     pd.DataFrame(rows, columns=["item", "annotator", "answer"]).to_csv(tmp_path / "few.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    out = demele("noise", "estimate", "few.csv", "--annotators", "--format", "table").out
+    out = demele("noise", "estimate", "few.csv", "--each-annotator", "--format", "table").out
     listed = out[out.index("annotator ") :].splitlines()[1:7]
     assert [line.split()[0] for line in listed][:2] == ["spammer", "careless"]
     assert listed[-1].split()[:2] == ["seldom", "9"]
@@ -509,7 +521,7 @@ def test_whoever_tells_least_stands_first(demele: Program, tmp_path: Path, monke
 
 def test_annotators_as_a_table(demele: Program, crowd: pd.DataFrame) -> None:
     expected = labels.consensus(crowd)
-    run = demele("noise", "estimate", "crowd.csv", "--annotators", "--format", "csv", "--output", "labels.csv")
+    run = demele("noise", "estimate", "crowd.csv", "--each-annotator", "--format", "csv", "--output", "labels.csv")
     assert run.status == 0
     frame = pd.read_csv(io.StringIO(run.out))
     assert list(frame) == list(expected.annotator_frame())
@@ -602,11 +614,11 @@ def test_an_audit_is_counted_if_it_was_uniform(demele: Program, labels_folder: P
         ),
         (("array.npy",), "expected a table with columns item, annotator and answer, got one without names"),
         (("wide.csv", "--wide", "--item", "a1"), "--item: names a column of a long table"),
-        (("crowd.csv", "--missing", "-1"), "--missing: is for --wide"),
+        (("crowd.csv", "--no-answer", "-1"), "--no-answer: is for --wide"),
         (("again.csv", "--wide"), "again.csv: column item: expected the name of another item in each row"),
         (
-            ("array.npy", "--wide", "--missing", "x"),
-            "--missing: the answers are numbers, so expected a number, got 'x'",
+            ("array.npy", "--wide", "--no-answer", "x"),
+            "--no-answer: the answers are numbers, so expected a number, got 'x'",
         ),
         (("crowd.csv", "--method", "votes"), "argument --method: invalid choice: 'votes'"),
         (("crowd.csv", "--classes", "no,maybe"), "values are none of the 2 classes 'no', 'maybe': 'yes'"),
@@ -667,8 +679,8 @@ def test_minus_1_is_told_and_how_to_leave_it_out(demele: Program, crowd: pd.Data
     (note,) = (one for one in _json(demele, "estimate", "holes.npy", "--wide")["notes"] if "-1" in one["message"])
     assert note["code"] == "negative-class"
     shown = " ".join(demele("noise", "estimate", "holes.npy", "--wide", "--format", "table").out.split())
-    assert "give --missing -1 (of a table with a column per annotator)" in shown
-    assert "-1 is among" not in demele("noise", "estimate", "holes.npy", "--wide", "--missing", "-1").out
+    assert "give --no-answer -1 (of a table with a column per annotator)" in shown
+    assert "-1 is among" not in demele("noise", "estimate", "holes.npy", "--wide", "--no-answer", "-1").out
 
 
 def test_gold_of_other_classes_is_shown_plainly(demele: Program, crowd: pd.DataFrame) -> None:

@@ -31,10 +31,10 @@ criteria:
   gate, leave_one_out, screening, shapley    likewise; of links only
 
 examples:
-  demele fabric prune fabric --level links --fraction 0.5 --output pruned
-  demele fabric prune pruned --level channels --fraction 0.5 --fine-tune 5 --benchmark --output small
-  demele fabric prune fabric --level links --fraction 0.5 --criterion gate --report pruned.html --output pruned
-  demele fabric prune fabric --data mine.npz --level links --fraction 0.5 --output pruned
+  demele fabric prune fabric --remove links --fraction 0.5 --output pruned
+  demele fabric prune pruned --remove channels --fraction 0.5 --fine-tune 5 --benchmark --output small
+  demele fabric prune fabric --remove links --fraction 0.5 --criterion gate --report pruned.html --output pruned
+  demele fabric prune fabric --data mine.npz --remove links --fraction 0.5 --output pruned
 
 What was asked for cannot always go: some links must stay, nodes keep multiples of --round-to channels, kernels a share
 of their weights. Asked and achieved are both told, and why they differ.
@@ -57,7 +57,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(parser, "fabric", metavar="FABRIC", type=Path, help="the file of demele fabric train")
     what = parser.add_argument_group("what goes")
     levels = ("links", "channels", "weights")
-    option(what, "--level", dest="what", required=True, type=str, choices=levels, metavar=None, help="what goes")
+    option(what, "--remove", argument="what", old="--level", choices=levels, help="what goes (needed)")
     option(what, "--fraction", required=True, type=_fraction, metavar="F", help="share that shall go, between 0 and 1")
     option(what, "--criterion", default="magnitude", metavar="C", help="see below (default: magnitude)")
     option(
@@ -100,6 +100,8 @@ def _links(text: str) -> str | int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.remove is None:
+        raise InputError("--remove: expected what goes: links, channels or weights")
     check_targets(arguments, ("output", "report"), inputs=[arguments.fabric, *files_of(arguments)])
     from demele.models import Fabric
 
@@ -175,7 +177,7 @@ def _pruned(arguments: argparse.Namespace, fabric: "Fabric", data: Parts | None)
     judged = None if data is None else data.judged_on
     seen = () if judged is None else (judged.images, judged.labels)
     plan = fabric.prune(
-        arguments.what,
+        arguments.remove,
         arguments.fraction,
         arguments.criterion,
         *seen,

@@ -1,7 +1,6 @@
 """``demele fabric train``: a fabric is trained, or goes on with its training."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.cli.fabric_data import Parts, add_options, check_data, files_of, parts, scales_of
@@ -9,6 +8,7 @@ from demele.cli.options import command, given, option, told_by
 from demele.cli.output import as_text, emit, format_of, log, warnings_in_one_line
 from demele.cli.progress import reporting, saying_where_it_stopped
 from demele.cli.targets import check_writable
+from demele.core.errors import InputError
 
 if TYPE_CHECKING:
     from demele.models import Fabric, FabricPreset
@@ -29,10 +29,10 @@ presets: layers, channels, epochs, and the epochs after which the rate is divide
   annotator   the same with the rate divided after epochs 50 and 80
 
 examples:
-  demele fabric train --data clutter --checkpoint fabric
-  demele fabric train --data clutter --images 8000 --layers 6 --channels 16 --noise visibility:0.2 --checkpoint noisy
-  demele fabric train --data mine.npz --size 32 --factor class --epochs 30 --milestones 20,25 --checkpoint fabric
-  demele fabric prune fabric --level links --fraction 0.5 --output pruned
+  demele fabric train --data clutter --output fabric
+  demele fabric train --data clutter --images 8000 --layers 6 --channels 16 --noise visibility:0.2 --output noisy
+  demele fabric train --data mine.npz --size 32 --factor class --epochs 30 --milestones 20,25 --output fabric
+  demele fabric prune fabric --remove links --fraction 0.5 --output pruned
 
 Results go to stdout (a table on a terminal, JSON otherwise; csv is the history), progress to stderr.
 Exit status: 0 done, also if the loss diverged, which the status tells; 2 a mistake; 130 interrupted, and saved.
@@ -82,11 +82,11 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     out = parser.add_argument_group("output")
     option(
         out,
-        "--checkpoint",
-        type=Path,
-        required=True,
+        "--output",
+        argument="checkpoint",
+        old="--checkpoint",
         metavar="FABRIC",
-        help="the file that keeps the training; if it is there, the training goes on",
+        help="the file that keeps the training (needed); if it is there, the training goes on",
     )
     option(out, "--format", "--quiet")
 
@@ -101,22 +101,24 @@ def _epochs(text: str) -> list[int]:
 def _run(arguments: argparse.Namespace) -> None:
     from demele.models import fabric_preset
 
+    if arguments.output is None:
+        raise InputError("--output: expected the file that keeps the training, such as --output fabric")
     arguments.data = arguments.data or "clutter"
     check_data(arguments)
-    check_writable(arguments.checkpoint, force=True, inputs=files_of(arguments))  # it goes on, and is never replaced
+    check_writable(arguments.output, force=True, inputs=files_of(arguments))  # it goes on, and is never replaced
     chosen = fabric_preset(arguments.preset)
     data = parts(arguments)
     fabric = _fabric(arguments, chosen, data)
     training = {**chosen.training, **given(arguments, *_TRAINING)}
     with (
         warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments)),
-        saying_where_it_stopped(arguments.checkpoint),
+        saying_where_it_stopped(arguments.output),
         reporting(arguments.quiet) as report,
     ):
         fabric.fit(
             data.training.images,
             data.training.labels,
-            checkpoint=arguments.checkpoint,
+            checkpoint=arguments.output,
             progress=report or False,
             **training,
         )
@@ -129,8 +131,8 @@ def _run(arguments: argparse.Namespace) -> None:
     )
     emit(text, None)
     if not arguments.quiet:
-        kept, named = arguments.checkpoint, "" if arguments.data == "clutter" else f" --data {arguments.data}"
-        then = f"demele fabric prune {kept}{named} --level links --fraction 0.5 --output pruned"
+        kept, named = arguments.output, "" if arguments.data == "clutter" else f" --data {arguments.data}"
+        then = f"demele fabric prune {kept}{named} --remove links --fraction 0.5 --output pruned"
         log(f"demele: fabric kept in {kept}; {then}")
 
 

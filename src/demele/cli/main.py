@@ -13,6 +13,7 @@ from demele.cli import (
     catalogue,
     cite,
     compare,
+    completion,
     data,
     fabric,
     noise,
@@ -102,7 +103,8 @@ def _parser() -> Parser:
     vae.add_command(commands)
     fabric.add_command(commands)
     study.add_command(commands)
-    add_reading(parser, but=("metrics", "cite"))
+    completion.add_command(commands, parser)
+    add_reading(parser, but=("metrics", "cite", "completion"))
     return parser
 
 

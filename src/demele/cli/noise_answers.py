@@ -273,16 +273,16 @@ def _from_wide(columns: Mapping[str, Any], names: Any, arguments: argparse.Names
 
 
 def _missing(arguments: argparse.Namespace, like: Any) -> Any:
-    if arguments.missing is None:
+    if arguments.no_answer is None:
         return None
     if np.asarray(like).dtype.kind in "biuf":
         try:
-            return int(arguments.missing)
+            return int(arguments.no_answer)
         except ValueError as error:
             raise InputError(
-                f"--missing: the answers are numbers, so expected a number, got {arguments.missing!r}"
+                f"--no-answer: the answers are numbers, so expected a number, got {arguments.no_answer!r}"
             ) from error
-    return arguments.missing
+    return arguments.no_answer
 
 
 def _classes(arguments: argparse.Namespace, answers: Any) -> list[int | str] | None:

@@ -35,9 +35,9 @@ with a column per annotator. The majority is always shown beside: it can be the 
 """
 _EXAMPLES = """\
 examples:
-  demele noise estimate crowd.csv --agreement --annotators
-  demele noise estimate crowd.csv --method dawid-skene --annotators
-  demele noise estimate crowd.csv --annotators --format csv --output labels.csv     (annotators to stdout)
+  demele noise estimate crowd.csv --agreement --each-annotator
+  demele noise estimate crowd.csv --method dawid-skene --each-annotator
+  demele noise estimate crowd.csv --each-annotator --format csv --output labels.csv     (annotators to stdout)
   demele noise estimate crowd.csv --item task --annotator worker --answer label --method bayesian --output labels.csv
   demele noise estimate models.csv --wide --given data.csv::label --save-transition noise.csv
   demele noise estimate crowd.csv --gold gold.csv::item,label
@@ -50,7 +50,7 @@ Exit status: 0 done, 2 a mistake in the arguments or the data.
 _METHODS = ("blend", "majority", "one-coin", "own-prior", "dawid-skene", "bayesian")
 _DEMO = "mozafari_1000"
 #: Options that make sense with the answers of annotators only, and those of one method only.
-_OF_ANSWERS = ("item", "annotator", "answer", "missing", "gold", "features", "method", "scale", "output")
+_OF_ANSWERS = ("item", "annotator", "answer", "no_answer", "gold", "features", "method", "scale", "output")
 _OF_METHOD = {
     "smoothing": "dawid-skene",
     "strength": "own-prior",
@@ -89,7 +89,14 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
     option(table, "--annotator", metavar="NAME", help="its column of annotators (default: annotator, worker, ...)")
     option(table, "--answer", metavar="NAME", help="its column of answers (default: answer, label, ...)")
     option(table, "--wide", action="store_true", help="it has a column per annotator, a row per item")
-    option(table, "--missing", metavar="VALUE", help="what stands for no answer with --wide, beside nothing")
+    option(
+        table,
+        "--no-answer",
+        argument="missing",
+        old="--missing",
+        metavar="VALUE",
+        help="what stands for no answer with --wide, beside nothing",
+    )
     option(
         table,
         "--classes",
@@ -134,8 +141,12 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         choices=("nominal", "ordinal", "interval", "ratio"),
         help="of the classes, for --agreement (default: nominal)",
     )
-    what.add_argument(
-        "--annotators", action="store_true", help="show how good each annotator is; with --format csv, nothing else"
+    option(
+        what,
+        "--each-annotator",
+        old="--annotators",
+        action="store_true",
+        help="show how good each annotator is; with --format csv, nothing else",
     )
     option(what, "--level", default=0.95)
     option(what, "--seed", default=0)
@@ -150,7 +161,7 @@ def add_action(actions: "argparse._SubParsersAction[Any]") -> None:
         out,
         "--format",
         help="of the results (default: table on a terminal, json otherwise); csv: the same to stdout (of --true-labels,"
-        " the counts; with --annotators, a row per annotator), instead of what is said",
+        " the counts; with --each-annotator, a row per annotator), instead of what is said",
     )
     option(out, "--force", "--quiet")
 
@@ -168,7 +179,7 @@ def _run(arguments: argparse.Namespace) -> None:
         else:
             found, transition, content = _estimated(arguments, warn)
             frame = found.to_frame()
-            shown = found.annotator_frame() if arguments.annotators else frame
+            shown = found.annotator_frame() if arguments.each_annotator else frame
     if arguments.output is not None:
         write_columns(frame, arguments.output)
         content.pop("items", None)  # they are in that file
@@ -178,7 +189,7 @@ def _run(arguments: argparse.Namespace) -> None:
     def table() -> str:
         if arguments.true_labels is not None:
             return counted_table(content, words=words)
-        return estimated_table(content, annotators=arguments.annotators, words=words)
+        return estimated_table(content, annotators=arguments.each_annotator, words=words)
 
     emit(as_text(format_of(arguments.format, None), table=table, data=lambda: content, frame=lambda: shown), None)
     say_written(arguments, output="labels written to", save_transition="transition written to")
@@ -196,13 +207,13 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.true_labels is not None:
         if arguments.given is None:
             raise InputError("--given: expected the labels that were given to the rows of --true-labels")
-        own = (*_OF_ANSWERS, *_OF_METHOD, "wide", "agreement", "annotators")
+        own = (*_OF_ANSWERS, *_OF_METHOD, "wide", "agreement", "each_annotator")
         refuse(arguments, own, "is for answers of annotators")
     if arguments.demo:
-        own = ("item", "annotator", "answer", "wide", "missing", "classes", "features", "given", "gold")
+        own = ("item", "annotator", "answer", "wide", "no_answer", "classes", "features", "given", "gold")
         refuse(arguments, own, "is for a file of answers, and --demo brings its own")
     if not arguments.wide:
-        refuse(arguments, ("missing",), "is for --wide; a long table has no rows where there is no answer")
+        refuse(arguments, ("no_answer",), "is for --wide; a long table has no rows where there is no answer")
     if not arguments.agreement:
         refuse(arguments, ("scale",), "is for --agreement, which is not asked for")
     method = arguments.method or _METHODS[0]
@@ -215,7 +226,7 @@ def _check(arguments: argparse.Namespace) -> None:
         refuse(arguments, ("save_transition",), "needs --given, the labels whose noise is estimated")
     if arguments.save_transition is not None and arguments.save_transition.suffix.lower() != ".csv":
         raise InputError(f"--save-transition: writes a table; call it {arguments.save_transition.stem}.csv")
-    if arguments.format == "csv" and arguments.output is not None and not arguments.annotators:
+    if arguments.format == "csv" and arguments.output is not None and not arguments.each_annotator:
         raise InputError("--format csv: writes the labels to stdout, and --output to a file; leave one of them out")
     check_columns_file(arguments.output, "--output")
     read = (arguments.answers, arguments.given, arguments.true_labels, arguments.gold, arguments.features)

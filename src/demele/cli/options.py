@@ -209,6 +209,7 @@ def option(
         action.argument = (called,) if isinstance(called, str) else tuple(called)  # type: ignore[attr-defined]
         if old is not None:
             settings |= {"help": argparse.SUPPRESS, "action": _Old, "dest": action.dest}
+            settings |= {"nargs": 0} if action.nargs == 0 else {}
             group.add_argument(old, use=flag, **settings)
 
 
@@ -221,7 +222,7 @@ class _Old(argparse.Action):
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
         namespace.old_names = [*getattr(namespace, "old_names", ()), (option_string, self.use)]
-        setattr(namespace, self.dest, values)
+        setattr(namespace, self.dest, values if self.nargs != 0 else True)
 
 
 class Parser(argparse.ArgumentParser):

@@ -7,15 +7,17 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from demele.core.errors import InputError
-from demele.core.outputs import writing_whole
+from demele.core.outputs import WholeFile, writing_whole
 
 #: What may come: all that the readers of tables read.
 INPUT_FORMATS = ("csv", "tsv", "json", "npy", "npz", "parquet")
 #: What stands for ``-`` before ``::name``, which argparse would take for an option.
 _STREAM = "/dev/stdin"
+#: Bytes copied at a time, and left free on the disk.
+_PIECE, _KEPT_FREE = 1 << 22, 1 << 27
 
 
 def as_words(words: Sequence[str]) -> list[str]:
@@ -55,10 +57,30 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="demele-") as folder:
         file = Path(folder) / f"stdin.{arguments.input_format}"
         with writing_whole(file) as whole:
-            shutil.copyfileobj(sys.stdin.buffer, whole)
+            _copy(sys.stdin.buffer, whole, Path(folder))
         for name in named:
             setattr(arguments, name, _replaced(getattr(arguments, name), file))
         yield
+
+
+def _copy(stream: IO[bytes], whole: WholeFile, folder: Path) -> None:
+    """Copy a stream whose length nobody knows, as long as the disk has room.
+
+    Raises
+    ------
+    InputError
+        Before the disk of the folder is full: other programs write there as well.
+    """
+    copied = 0
+    while piece := stream.read(_PIECE):
+        if shutil.disk_usage(folder).free < _KEPT_FREE + len(piece):
+            raise InputError(
+                f"-: standard input is larger than the room in {folder.parent}, of which {_KEPT_FREE >> 20} MiB stay "
+                f"free; it ended after {copied >> 20} MiB. Give a file in place of it, or set TMPDIR to a folder with "
+                "more room"
+            )
+        whole.write(piece)
+        copied += len(piece)
 
 
 def _is_of_files(action: argparse.Action) -> bool:

@@ -20,6 +20,7 @@ _EXTRA_OF = {
     "h5py": "images",
     "PIL": "images",
     "openpyxl": "sheets",
+    "shtab": "completion",
 }
 
 
