@@ -1,6 +1,7 @@
 """Run the notebooks of the documentation: ``python -m tools.docs_notebooks --write`` puts what their cells show in."""
 
 import argparse
+import importlib
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,20 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _SECONDS_PER_CELL = 120
 
 
+def read(path: Path) -> Any:
+    """Return a notebook as it is written."""
+    return _format().read(path, as_version=4)
+
+
+def _format() -> Any:  # its functions have no types
+    return importlib.import_module("nbformat")
+
+
 def executed(path: Path) -> Any:
     """Return a notebook after all of its cells, each in turn, in a new process."""
-    import nbformat
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     with tempfile.TemporaryDirectory() as folder:  # where its cells write
         client = NotebookClient(
             notebook, timeout=_SECONDS_PER_CELL, kernel_name="python3", resources={"metadata": {"path": folder}}
@@ -48,14 +57,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="put what the cells show into the files")
     arguments = parser.parse_args()
-    import nbformat
-
     for path in NOTEBOOKS:
         found = executed(path)
-        same = shown(found) == shown(nbformat.read(path, as_version=4))
+        same = shown(found) == shown(read(path))
         print(f"{path.name}: {'as written' if same else 'shows something else'}")
         if arguments.write:
-            nbformat.write(found, path)
+            _format().write(found, path)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 
 from demele.core.errors import DemeleError, DemeleWarning, InputTypeError, NotEnoughData, warn_user
 from demele.core.inputs import read_pair
+from demele.core.pictured import MatrixChance
 from demele.core.publish import in_pieces
 from demele.core.results import Evaluation, LeftOut, Note, Score
 from demele.core.verdict import RepresentationVerdict
@@ -144,11 +145,6 @@ def evaluation(
             native = found.outcomes[request.name].native
             pictures += request.metric.pictures(source.rows(), request.options, native)
     subject = source.subject("rows")
-    of_cells = [
-        (request.name, request.settings)
-        for request in found.requests
-        if request.settings is not None and found.outcomes[request.name].native.matrix_of == MATRIX
-    ]
     return Evaluation(
         scores=scores,
         left_out=found.left_out,
@@ -161,7 +157,7 @@ def evaluation(
         notes=subject.notes,
         version=__version__,
         verdict=_in_words(source, run, scores),
-        matrix_chance=chance_of_matrices(source, subject, of_cells),
+        matrix_chance=matrix_chance(found, source),
         rows=rows_for_pictures(source.rows(), seed=run.seed) if "rows" in source.states and subject.active else None,
     )
 
@@ -173,6 +169,16 @@ def _in_words(source: Source, run: Run, scores: Sequence[Score]) -> Representati
         return None
     found = verdict_of(source.rows(), subject.factors.names, seed=run.seed)
     return replace(found, headline=headline({score.metric: score.value for score in scores}))
+
+
+def matrix_chance(found: Found, source: Source) -> tuple[MatrixChance, ...]:
+    """Return what the cells of the matrices of information that were computed hold by chance."""
+    counted = [
+        (request.name, request.settings)
+        for request in found.requests
+        if request.settings is not None and found.outcomes[request.name].native.matrix_of == MATRIX
+    ]
+    return chance_of_matrices(source, source.subject("rows"), counted)
 
 
 def bare_values(asked: Iterable[Asked], source: Source, seed: int) -> tuple[dict[str, float], dict[str, str]]:

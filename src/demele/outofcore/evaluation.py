@@ -27,7 +27,7 @@ from demele.metrics.guards import unprobed_notes
 from demele.metrics.metric import Guards
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, applies
-from demele.metrics.run import computed, evaluation, scores_of
+from demele.metrics.run import computed, evaluation, matrix_chance, scores_of
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.passes import Sampled
 from demele.outofcore.source import WholeRows, whole_rows
@@ -117,6 +117,7 @@ def evaluation_in_pieces(
             scores[one.name] = of_sample(own, len(kept.keys), rows.n, f"sample={rows.sample}", rows.drawn())
         else:
             left_out.append(LeftOut(metric=one.name, reason=reasons.get(one.name, reason)))
+    pictured = None if about is None or about.rows is None else replace(about.rows, n=rows.n)
     return Evaluation(
         scores=tuple(scores[one.name] for one in asked if one.name in scores),
         left_out=tuple(left_out),
@@ -129,6 +130,8 @@ def evaluation_in_pieces(
         notes=subject.notes,
         version=__version__,
         verdict=None if about is None else about.verdict,
+        matrix_chance=matrix_chance(whole, rows),
+        rows=pictured,
     )
 
 

@@ -11,6 +11,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Kind, Missing, check_pair, given_kinds
 from demele.core.results import Note
 from demele.core.sentences import setting
+from demele.estimation.counts import JointCounts
 from demele.estimation.discretise import Adaptive, Binning, ColumnBins
 from demele.estimation.information import InformationTable
 from demele.metrics.data import TableSettings
@@ -115,6 +116,13 @@ class WholeRows(Source):
         counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
         counts = of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
         return self.information(counts if pairs else replace(counts, factor_tables={}), settings.correction)
+
+    def counts_behind(self, settings: TableSettings) -> JointCounts | None:
+        """Return the counts of all rows, of codes against factors."""
+        if settings.correction != "none":
+            return None
+        counter = RowCounter(self.frame.bins(settings.binning), self.incomplete)
+        return of_varying(counter.joint_counts(self._cells[settings.binning]), list(self._subject.active))
 
     def drawn(self) -> dict[str, str]:
         """Return what a signature says of the sample: replayed, the same rows are drawn."""
