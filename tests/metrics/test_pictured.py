@@ -129,3 +129,12 @@ def test_fewer_rows_or_none_leave_the_machine_when_asked(tmp_path: Any) -> None:
 def test_more_codes_than_a_page_draws_have_no_rows() -> None:
     found = demele.evaluate(RNG.random((300, 201)), RNG.random((300, 1)), ["mig"])
     assert found.rows is None
+
+
+def test_representations_side_by_side_share_the_rows_of_their_page(tmp_path: Any) -> None:
+    factors = RNG.random((1200, 2))
+    codes = {f"run {place}": factors + RNG.normal(0, 0.1, factors.shape) for place in range(4)}
+    found = demele.compare_representations(codes, factors, ["mig"], bootstrap=0)
+    pages = [found.to_html(tmp_path / f"{rows}.html", rows=rows).read_text() for rows in (None, 0)]
+    assert [page.count('"drawn":750') for page in pages] == [4, 0]
+    assert ['id="pair-panels"' in page for page in pages] == [True, False]

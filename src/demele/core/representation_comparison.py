@@ -206,10 +206,21 @@ class RepresentationComparison(Tabled, Written):
         }
         return {**plain(data), "evaluations": [each.to_dict() for each in self.evaluations]}
 
-    def to_html(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained, interactive HTML page."""
-        data = self.to_dict()
-        written: Path = publish("evaluation", data["evaluations"], path, title=title, comparison=data)
+    def to_html(self, path: str | Path, *, title: str | None = None, rows: int | None = None) -> Path:
+        """Write one self-contained, interactive HTML page.
+
+        Parameters
+        ----------
+        path : str or Path
+        title : str, optional
+            Heading of the page.
+        rows : int, optional
+            Rows of the data that the page holds of each representation, to draw codes against factors; by default
+            their share of 3,000, drawn at random, at most 1,500. 0: none.
+        """
+        most = 3_000 // len(self.evaluations) if rows is None else rows
+        contents = [each.to_content(rows=most) for each in self.evaluations]
+        written: Path = publish("evaluation", contents, path, title=title, comparison=self.to_dict())
         return written
 
     def __repr__(self) -> str:
