@@ -550,3 +550,16 @@ def test_a_thousand_classes_fit_a_page(tmp_path: Path) -> None:
     assert "Show all 1,000 classes" in text
     body = text.split('id="classes"')[1].split("<tbody>")[1].split("</tbody>")[0]
     assert body.count("<tr>") == 1000
+
+
+def test_the_difference_is_drawn_against_zero() -> None:
+    from demele.report.estimates import difference_chart
+
+    drawn = difference_chart(0.035, (0.02, 0.05), ("old", "new"))
+    at = {kind: float(re.search(rf'class="{kind}" style="left:([\d.]+)%', drawn)[1]) for kind in ("zero", "at")}  # type: ignore[index]
+    low, width = map(float, re.search(r'class="corrected" style="left:([\d.]+)%;width:([\d.]+)%', drawn).groups())  # type: ignore[union-attr]
+    assert 0 < at["zero"] < low < at["at"] < low + width <= 100
+    assert (at["at"] - at["zero"]) / (low - at["zero"]) == pytest.approx(0.035 / 0.02, abs=0.01)
+    assert drawn.index("old") < drawn.index("new")
+    assert not difference_chart(None, (0.0, 1.0), ("a", "b"))
+    assert not difference_chart(0.1, (None, 1.0), ("a", "b"))

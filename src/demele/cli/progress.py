@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from demele.cli.output import log
-from demele.runtime.progress import Report, progress_bar, with_time_left
+from demele.runtime.progress import Announcement, Report, progress_bar, with_time_left
 
 #: Seconds between two lines of progress where no bar can be shown.
 _SECONDS_BETWEEN_LINES = 30.0
@@ -43,6 +43,9 @@ def _in_lines() -> Report:
 
     def report(done: float, total: float, label: str) -> None:
         nonlocal last, first, of
+        if isinstance(label, Announcement):
+            log(f"demele: {label}")
+            return
         sized, first = first and label.endswith(" to measure"), False
         if sized:  # the first report may tell the size of the work
             of = f" of {label.removesuffix(' to measure')}"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from demele.report import worst_case
-from demele.report.estimates import interval_chart, interval_table, labels_page
+from demele.report.estimates import difference_chart, interval_chart, interval_table, labels_page
 from demele.report.page import Cell, Html, controls, facts, h, lead, notes, of_kind, paragraph, signature, table
 from demele.report.sentences import (
     KINDS,
@@ -113,7 +113,8 @@ def _verdict(data: Item) -> Html:
         )
     )
     tone = str(data["verdict"])
-    return lead(decision_headline(data), sentences, tone=tone, assumptions=data.get("assumptions") or ())
+    drawn = difference_chart(value, span, (established, candidate))
+    return h("", lead(decision_headline(data), sentences, tone=tone, assumptions=data.get("assumptions") or ()), drawn)
 
 
 def _each(data: Item) -> Html:

@@ -6,9 +6,9 @@ from typing import Any
 
 from demele.report.page import Cell, Html, Page, data_element, embedded, h, table, tool
 from demele.report.sentences import bias_words
-from demele.report.words import DASH, Span, digits_for, named, percent, percent_range, span_of
+from demele.report.words import DASH, Span, digits_for, named, percent, percent_range, points, span_of
 
-__all__ = ["axis", "grid", "interval_chart", "interval_table", "labels_page", "strip"]
+__all__ = ["axis", "difference_chart", "grid", "interval_chart", "interval_table", "labels_page", "strip"]
 
 Item = Mapping[str, Any]
 #: A row of a chart or table: name, colour, estimate.
@@ -121,6 +121,42 @@ def interval_chart(rows: Sequence[Row]) -> Html:
     ]
     scale = h("div", h("div", h("span"), h("span", labels, class_="scale"), class_="lines"), class_="model")
     return h("div", drawn, scale, class_="intervals", aria_hidden="true")
+
+
+def difference_chart(value: float | None, span: Span, ahead: tuple[object, object]) -> Html:
+    """Draw a difference and its interval against 0, in points; numbers and verdict stand in the text beside it.
+
+    Parameters
+    ----------
+    value : float or None
+    span : (low, high)
+        Nothing is drawn without it.
+    ahead : two names
+        Who is better left and right of 0.
+    """
+    if value is None or None in span:
+        return h("")
+    far = max(map(abs, (value, span[0] or 0.0, span[1] or 0.0)))
+    low, high, ticks = axis([value, *span, -far / 5, far / 5])  # 0 does not stand at an edge
+    ends = (low, high)
+    rules = [_tick(tick, ends, "zero" if abs(tick) < 1e-12 else "tick") for tick in ticks]
+    drawn = h("span", rules, _bar(span, ends, "corrected"), _tick(value, ends, "at"), class_="track")
+    every_other = 1 if len(ticks) <= 7 else 2
+    zero = next((place for place, tick in enumerate(ticks) if abs(tick) < 1e-12), 0)
+    labels = [
+        h("span", points(tick, decimals(ticks), sign=True), style=f"left:{_at(tick, ends)}")
+        for tick in ticks[zero % every_other :: every_other]
+    ]
+    left, right = ahead
+    sides = h(
+        "div",
+        h("span", "\N{LEFTWARDS ARROW} ", left, " is better"),
+        h("span", "difference, in points"),
+        h("span", right, " is better \N{RIGHTWARDS ARROW}"),
+        class_="sides",
+    )
+    scale = h("span", labels, class_="scale")
+    return h("div", sides, h("div", drawn, scale, class_="lines"), class_="against-zero model c1", aria_hidden="true")
 
 
 def interval_table(rows: Sequence[Row], caption: object, head: str) -> Html:

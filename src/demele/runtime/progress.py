@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 #: Work done, work in all (any unit), and what is being done.
 Report = Callable[[float, float, str], None]
 
+
+class Announcement(str):
+    """A label that is told once and stays, such as a forecast: a line above the bar, or in a log."""
+
+    __slots__ = ()
+
+
 SECONDS_UNTIL_SHOWN = 1.0
 _SECONDS_BEFORE_FORECAST = 10.0
 
@@ -84,6 +91,9 @@ def with_time_left(report: Report) -> Report:
     started = time.monotonic()
 
     def told(done: float, total: float, label: str) -> None:
+        if isinstance(label, Announcement):
+            report(done, total, label)
+            return
         elapsed = time.monotonic() - started
         forecast = f", {time_left(elapsed * (total - done) / done)} left" if done else ""
         report(done, total, label + (forecast if elapsed > _SECONDS_BEFORE_FORECAST else ""))
@@ -106,10 +116,14 @@ class _Bar:
         self._state: tuple[float, float, str] = (0.0, 1.0, "")
         self._progress: Progress | None = None
         self._closed = False
+        self._announced: list[str] = []
 
     def report(self, done: float, total: float, label: str) -> None:
         with self._lock:
-            self._state = (done, total, label)
+            if isinstance(label, Announcement):
+                self._announced.append(label)
+            else:
+                self._state = (done, total, label)
             self._update()
 
     def show(self) -> None:
@@ -133,6 +147,9 @@ class _Bar:
 
     def _update(self) -> None:
         if self._progress is not None:
+            for line in self._announced:
+                self._progress.console.print(line, markup=False, highlight=False)
+            self._announced.clear()
             done, total, label = self._state
             self._progress.update(self._progress.task_ids[0], completed=done, total=total, description=label)
 
