@@ -269,7 +269,8 @@ def _of_pair(pair: Sequence[ScoreDifference]) -> str:
     if not parts:
         which = "the one metric" if left == 1 else f"any of {left} metrics"
         return f"{second} and {first} are not told apart by {which}."
-    return "; ".join(parts) + (f"; {left} of {len(asked)} metrics do not tell them apart." if left else ".")
+    verb = "does" if left == 1 else "do"
+    return "; ".join(parts) + (f"; {left} of {len(asked)} metrics {verb} not tell them apart." if left else ".")
 
 
 def _with_numbers(each: ScoreDifference) -> str:

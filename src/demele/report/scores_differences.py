@@ -5,7 +5,7 @@ from typing import Any
 
 from demele.report.page import Cell, Html, h, paragraph, table
 from demele.report.scores_view import View
-from demele.report.words import DASH, Text, brackets, count, joined, level_text, link, named, number, strong
+from demele.report.words import DASH, Text, brackets, count, level_text, link, named, number, strong
 
 __all__ = ["differences", "shown_first"]
 
@@ -94,7 +94,7 @@ def _pair(view: View, pair: tuple[str, str], rows: Sequence[Item], comparison: I
     shown = sum(bool(row["shown"]) for row in rows)
     title = Text(second, " minus ", first, f": {shown} of {len(rows)} shown")
     whole = table(Text("Differences, ", second, " minus ", first), heads, body, kind="differences")
-    return h("details", h("summary", title), whole, open=is_open)
+    return h("details", h("summary", title), whole, class_="pair", open=is_open)
 
 
 def _value(row: Item) -> object:
@@ -103,13 +103,11 @@ def _value(row: Item) -> object:
 
 
 def _said(row: Item) -> object:
-    """Say what is shown, or why nothing can be."""
+    """Say what is shown; why there is no interval is said once, above the tables."""
     if row["reason"]:
-        return h("span", row["reason"], class_="meaning")
-    parts: list[object] = [Text(strong(named(row["better"])), " is better")] if row["shown"] else ["no"]
-    if row["fragile"]:
-        parts.append("a score is fragile")
-    return Text(joined(parts, last=", "))
+        return h("span", "no interval", class_="meaning", title=row["reason"])
+    shown = Text(strong(named(row["better"])), " is better") if row["shown"] else Text("not shown")
+    return Text(shown, "; a score is fragile" if row["fragile"] else "")
 
 
 def _bar(row: Item, furthest: float) -> Html:

@@ -80,4 +80,4 @@ def _value(row: Item) -> tuple[Styled, Styled]:
 def _said(row: Item) -> str:
     if row["shown"]:
         return f"{row['better']} is better"
-    return "no interval" if row["reason"] else "no"
+    return "no interval" if row["reason"] else "not shown"
