@@ -11,7 +11,8 @@ import pytest
 import demele
 from demele.core.pictured import MOST_CLASSES, NOTHING, STEPS
 from demele.estimation.information import (
-    MANY_ROWS,
+    MOST_SUMMED,
+    ROWS_PER_CELL,
     expected_information,
     information_by_chance,
     mutual_information,
@@ -37,13 +38,25 @@ def test_the_expectation_is_the_mean_over_all_orders() -> None:
     assert 0.1 < found < float(mutual_information(_table(codes, factor, (3, 3))))
 
 
-def test_many_rows_take_the_second_order_which_is_near_the_sum() -> None:
-    n = MANY_ROWS
-    drawn = [_table(RNG.integers(0, 10, n), RNG.integers(0, 8, n), (10, 8)) for n in (n, n + 1)]
-    exact, second = (float(information_by_chance(table[None], 0.01, 1)[0][0]) for table in drawn)
-    assert exact != second
-    assert abs(second / exact - 1) < 0.02
-    assert second == pytest.approx(9 * 7 / (2 * n))
+@pytest.mark.parametrize(
+    ("n", "shape", "near"), [(1600, (10, 8), 0.002), (2000, (10, 40), 0.02), (9000, (20, 20), 0.002)]
+)
+def test_where_sums_take_long_the_expansion_is_near_them(n: int, shape: tuple[int, int], near: float) -> None:
+    table = _table(RNG.integers(0, shape[0], n), RNG.integers(0, shape[1], n), shape)[None]
+    exact = float(expected_information(table)[0])
+    found = float(information_by_chance(table, 0.01, MOST_SUMMED)[0][0])
+    assert found != exact
+    assert abs(found / exact - 1) < near
+    few = float(information_by_chance(table, 0.01, 1)[0][0])
+    assert (few == exact) == (n < ROWS_PER_CELL * shape[0] * shape[1])
+
+
+def test_rare_bins_do_not_inflate_what_chance_gives() -> None:
+    codes = np.where(np.arange(2000) < 8, np.arange(2000) + 1, 0)
+    table = _table(RNG.permutation(codes), RNG.permutation(codes), (9, 9))[None]
+    exact = float(expected_information(table)[0])
+    found = float(information_by_chance(table, 0.01, MOST_SUMMED)[0][0])
+    assert exact < found <= 1.25 * 64 / (2 * 1999) + 1e-12
 
 
 def test_codes_of_noise_do_not_pass_their_limit_and_codes_that_tell_do() -> None:

@@ -103,8 +103,9 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     return result
 
 
-#: Rows, and tables, from which the expectation is taken to the second order: exact sums take long there.
-MANY_ROWS, MANY_TABLES = 5_000, 3_000
+#: Rows for each cell from which the expectation is taken from its expansion, which is exact to a thousandth there, and
+#: rows times tables from which it is taken so as well, for exact sums take long.
+ROWS_PER_CELL, MOST_SUMMED = 20, 500_000
 
 
 def expected_information(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -161,12 +162,21 @@ def information_by_chance(
     n = np.maximum(table.sum(axis=(-2, -1)), 1.0)
     rows, columns = (np.maximum((table.sum(axis=axis) > 0).sum(axis=-1) - 1, 0) for axis in (-1, -2))
     degrees = (rows * columns).astype(float)
-    if n.max(initial=0.0) > MANY_ROWS or n_cells > MANY_TABLES:
-        mean = degrees / (2 * np.maximum(n - 1, 1.0))
+    most = float(n.max(initial=0.0))
+    if most * n_cells > MOST_SUMMED or most >= ROWS_PER_CELL * table.shape[-2] * table.shape[-1]:
+        mean = _expansion(table, n, degrees)
     else:
         mean = expected_information(table)
     known = np.maximum(degrees, 1.0)
     return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
+
+
+def _expansion(table: NDArray[np.float64], n: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the expected information to the third order; the last term, which rare bins inflate, a quarter at most."""
+    second = degrees / (2 * np.maximum(n - 1, 1.0))
+    of_rows, of_columns = (table.sum(axis=axis) for axis in (-1, -2))
+    rare = [(n[..., None] * (one > 0) / np.maximum(one, 1.0)).sum(axis=-1) - 1 for one in (of_rows, of_columns)]
+    return np.asarray(second + np.minimum(rare[0] * rare[1] / (12 * n**2), second / 4))
 
 
 def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
