@@ -54,6 +54,24 @@ def test_every_kind_of_file_says_the_same(kind: str, demele: Program, labels_fol
     assert run.out == demele("compare", *PAIR, "--noise-rate", 0.05).out
 
 
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [("macro-f1", "macro F1"), ("balanced-accuracy", "balanced accuracy"), ("matthews", "Matthews correlation")],
+)
+def test_measures_of_all_classes(
+    measure: str, words: str, demele: Program, labels_folder: Path, judged: pd.DataFrame
+) -> None:
+    run = demele("compare", *PAIR, "--measure", measure, "--report", "page.html")
+    found = json.loads(run.out)
+    assert found == _embedded("page.html") == _compare(judged, measure=measure)
+    assert (found["measure"], found["of"], found["established"]["successes"]) == (measure, None, None)
+    assert f"its {words} is higher by" in demele("compare", *PAIR, "--measure", measure, "--format", "table").out
+    assert words in Path("page.html").read_text(encoding="utf-8")
+    refused = demele("compare", *PAIR, "--measure", measure, "--noise-rate", 0.1, "--method", "bounded")
+    assert (refused.status, refused.out) == (2, "")
+    assert "--measure: method 'bounded' compares accuracy, got" in refused.err
+
+
 def test_every_method_is_reached(demele: Program, labels_folder: Path, judged: pd.DataFrame) -> None:
     rows = np.random.default_rng(1).permutation(600)[:150]
     answers = judged["true"].to_numpy()[rows]

@@ -114,3 +114,17 @@ def test_figures_lead_to_the_page_and_without_rows_there_is_neither(folder: Path
     assert docs_comparisons.figures(folder).startswith("All figures:")
     empty = tmp_path / "empty"
     assert docs_comparisons.page(empty) == docs_comparisons.figures(empty) == ""
+
+
+def test_the_worst_world_of_measures_of_all_classes_stands_with_the_mean(tmp_path: Path) -> None:
+    assert docs_comparisons.measures_of_all_classes(tmp_path) == ""
+    rows = """world,measure,claims_percent,standard_error,width_points
+"labels, n=200, noise 0 right",macro-f1,2.00,0.20,10.0
+"labels, n=500, noise 0 right",macro-f1,3.00,0.30,6.0
+"labels, n=500, noise 0 right, lead 0.03",macro-f1,80.00,0.90,6.0
+"uniform, 100 audited, noise 0.02 copies",matthews,1.25,0.50,20.0
+"""
+    (tmp_path / "table_measures.csv").write_text(rows, encoding="utf-8")
+    found = docs_comparisons.measures_of_all_classes(tmp_path)
+    assert "| right labels, `classic` | 2 | 3.00 (0.30), 2.5, 8.0 |  |  |" in found
+    assert "| wrong labels, uniform audit of 100 | 1 |  |  | 1.25 (0.50), 1.2, 20.0 |" in found

@@ -1,0 +1,129 @@
+"""What answers "unclear" do to audits: coverage of intervals and errors of verdicts, by how unclear rows are chosen.
+
+2000 rows of ten classes, two classifiers that are right on 85 % each and err independently, 10 % wrong labels at
+random, 300 audited rows. A share of the rows is unclear to the expert: any row alike, or eight times as often rows on
+which one or the other classifier errs, rows with a wrong label, or rows on which the candidate alone errs. What is
+asked about is all rows, clear or not; every claim is an error.
+
+    python -m benchmarks.unclear_answers     three minutes on one core; writes results/unclear_answers.csv
+"""
+
+import itertools
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.cases import write_rows
+from demele.core.labelled import Labelled, Vocabulary
+from demele.core.seeds import rng_for
+from demele.evaluation.comparison.methods import METHODS
+from demele.evaluation.question import Question
+from demele.noise.audit import Audit
+from demele.noise.audit_drawing import doubt, draw_audit
+
+Rows = NDArray[np.intp]
+
+N, K, AUDITED, RIGHT, WRONG = 2000, 10, 300, 0.85, 0.1
+REPEATS = 400
+#: How much likelier rows of the kind are unclear than the others.
+LIKELIER = 8.0
+KINDS = ("any row", "a classifier errs", "a wrong label", "the candidate alone errs")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How the audit is drawn, and which share of the rows of which kind is unclear."""
+
+    design: str
+    kind: str
+    share: float
+
+
+def cells() -> list[Cell]:
+    """Everything that is measured."""
+    return [
+        Cell(design, kind, share)
+        for design, kind, share in itertools.product(("uniform", "weighted"), KINDS, (0.0, 0.05, 0.2))
+        if share or kind == KINDS[0]
+    ]
+
+
+def measured(cell: Cell, repeats: int = REPEATS) -> dict[str, float]:
+    """Mean over test sets of what :func:`once` finds."""
+    found = [once(cell, index) for index in range(repeats)]
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+
+def once(cell: Cell, index: int) -> dict[str, float]:
+    """Draw a test set and its audit, and decide; whether intervals hold the truth of the population."""
+    rng = rng_for(0, "unclear answers", cell.design, cell.kind, f"{cell.share:g}", index)
+    truth = rng.integers(0, K, N)
+    right = rng.random((2, N)) < RIGHT
+    said = np.where(right, truth, (truth + rng.integers(1, K, (2, N))) % K)
+    labels = np.where(rng.random(N) < WRONG, (truth + rng.integers(1, K, N)) % K, truth)
+    unclear = _unclear(cell, truth, said, labels, rng)
+    plan = draw_audit(N, AUDITED, doubt=doubt(said) if cell.design == "weighted" else None, floor=0.4, seed=index)
+    kept = ~unclear[plan.rows]
+    rows, lost = plan.rows[kept], int((~kept).sum())
+    chances = None if plan.probabilities is None else plan.probabilities[kept] * kept.mean()
+    audit = Audit(rows, truth[rows], design=plan.design, probabilities=chances, unclear=lost)
+    words = Vocabulary(tuple(range(K)))
+    data = Labelled(labels.astype(np.int32), said.astype(np.int32), ("established", "candidate"), words)
+    question = Question(data=data, established=np.array([0]), candidate=np.array([1]), audit=audit.coded(words, N))
+    outcomes = METHODS["audited"](question)
+    own = outcomes.candidate_interval
+    assert own is not None
+    return {
+        "candidate": float(outcomes.candidate[0]),
+        "established": float(outcomes.established[0]),
+        "covers": float(outcomes.low[0] <= 0 <= outcomes.high[0]),
+        "own_covers": float(own[0][0] <= RIGHT <= own[1][0]),
+        "bias": float((own[0][0] + own[1][0]) / 2 - RIGHT),
+        "width": float(outcomes.high[0] - outcomes.low[0]),
+    }
+
+
+def _unclear(cell: Cell, truth: Rows, said: Rows, labels: Rows, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which rows nobody can label: the share wanted, those of the kind more often."""
+    kinds = {
+        "any row": np.zeros(N, dtype=bool),
+        "a classifier errs": (said != truth).any(axis=0),
+        "a wrong label": labels != truth,
+        "the candidate alone errs": (said[0] == truth) & (said[1] != truth),
+    }
+    weight = np.where(kinds[cell.kind], LIKELIER, 1.0)
+    chosen = np.zeros(N, dtype=bool)
+    size = round(cell.share * N)
+    chosen[rng.choice(N, size, replace=False, p=weight / weight.sum())] = True
+    return chosen
+
+
+def main() -> None:
+    """Measure every cell, with progress on stderr, and write the table."""
+    rows: list[dict[str, object]] = []
+    every = cells()
+    for done, cell in enumerate(every, 1):
+        found = measured(cell)
+        rows.append(
+            {
+                "design": cell.design,
+                "unclear": cell.kind,
+                "share_percent": f"{100 * cell.share:g}",
+                "candidate_claimed_percent": f"{100 * found['candidate']:.1f}",
+                "established_claimed_percent": f"{100 * found['established']:.1f}",
+                "coverage_percent": f"{100 * found['covers']:.1f}",
+                "accuracy_coverage_percent": f"{100 * found['own_covers']:.1f}",
+                "accuracy_off_points": f"{100 * found['bias']:+.1f}",
+                "width_points": f"{100 * found['width']:.1f}",
+                "test_sets": REPEATS,
+            }
+        )
+        print(f"\r{done} of {len(every)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    write_rows("unclear_answers", rows)
+
+
+if __name__ == "__main__":
+    main()
