@@ -71,6 +71,8 @@ def test_json_and_csv_hold_scores_and_differences(demele: Program, several: Path
 def test_without_intervals_the_option_is_named(demele: Program, several: Path) -> None:
     run = demele("score", *PAIR, "--format", "table")
     assert "no half-samples were asked for; give --bootstrap 50." in " ".join(run.out.split())
+    assert "new minus old" not in run.out
+    assert "new minus old" in demele("score", *PAIR, "--format", "table", "--details").out
 
 
 def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> None:

@@ -30,7 +30,8 @@ def differences(view: View, comparison: Item | None) -> Html:
     pairs: dict[tuple[str, str], list[Item]] = {}
     for row in comparison["differences"]:
         pairs.setdefault((row["first"], row["second"]), []).append(row)
-    tables = [_pair(view, pair, rows, comparison, is_open=len(pairs) <= MOST_OPEN) for pair, rows in pairs.items()]
+    is_open = len(pairs) <= MOST_OPEN and any(row["low"] is not None for row in comparison["differences"])
+    tables = [_pair(view, pair, rows, comparison, is_open=is_open) for pair, rows in pairs.items()]
     whole = h("div", paragraph(strong(comparison["sentence"])), words, class_="lead")
     return h("", whole, _models(view, comparison), paragraph(_reading(comparison)) if pairs else "", tables)
 

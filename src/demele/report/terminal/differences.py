@@ -35,7 +35,9 @@ def differences_table(
     for row in comparison["differences"]:
         pairs.setdefault((row["first"], row["second"]), []).append(row)
     level = level_text(comparison["level"])
-    for (first, second), rows in pairs.items() if details or len(pairs) <= MOST_PAIRS else ():
+    intervals = any(row["low"] is not None for row in comparison["differences"])
+    written = details or (intervals and len(pairs) <= MOST_PAIRS)  # without intervals the scores say as much
+    for (first, second), rows in pairs.items() if written else ():
         lines = [[row["metric"], _value(row), brackets((row["low"], row["high"])), _said(row)] for row in rows]
         sheet.line(f"{second} minus {first}", "bold")
         sheet.table(["metric", "difference", f"{level} interval", "shown"], lines, numbers=2)
@@ -44,8 +46,8 @@ def differences_table(
     sheet.line(words(whole), "bold")
     for sentence in others:
         sheet.indented(words(sentence))
-    if len(pairs) > MOST_PAIRS and not details:
-        sheet.line(f"--details writes every difference of the {len(pairs)} pairs.", "dim")
+    if not written and pairs:
+        sheet.line("--details writes every difference.", "dim")
     return sheet.text()
 
 
