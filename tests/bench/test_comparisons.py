@@ -581,3 +581,9 @@ def test_results_as_data(run: bench.MethodComparison, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="expected a method among"):
         run.tally("audited", 0.1)
     assert "7 methods, 8 classifiers, n=600" in repr(run)
+
+
+def test_methods_are_asked_for_the_measures_that_the_study_knows() -> None:
+    """Some compare measures of all classes too, which the study does not measure."""
+    for one in chosen_contenders(None):
+        assert set(one.measures) <= {"accuracy", "precision", "recall", "f1"}

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from demele.bench.comparisons.own import own_contender
-from demele.bench.comparisons.setting import Contender, Decided, Setting
+from demele.bench.comparisons.setting import Contender, Decided, MeasureName, Setting
 from demele.core.errors import InputError, InputTypeError, UnknownNameError
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Outcomes, Question
@@ -225,7 +225,7 @@ def contender(name: str) -> Contender:
         family=family,
         decide=partial(decide, **given),
         told=told,
-        measures=METHODS[family].measures,
+        measures=tuple(one for one in METHODS[family].measures if one in get_args(MeasureName)),
     )
 
 
