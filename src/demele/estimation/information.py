@@ -103,8 +103,8 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     return result
 
 
-#: Rows for each cell from which the expectation is taken from its expansion, which is exact to a thousandth there, and
-#: rows times tables from which it is taken so as well, for exact sums take long.
+#: Rows for each cell, and rows times tables, from which the expectation is taken from cells as Poisson counts: a few
+#: percent off at most, and quick where exact sums take long.
 ROWS_PER_CELL, MOST_SUMMED = 20, 500_000
 
 
@@ -164,19 +164,32 @@ def information_by_chance(
     degrees = (rows * columns).astype(float)
     most = float(n.max(initial=0.0))
     if most * n_cells > MOST_SUMMED or most >= ROWS_PER_CELL * table.shape[-2] * table.shape[-1]:
-        mean = _expansion(table, n, degrees)
+        mean = _expansion(table, n)
     else:
         mean = expected_information(table)
     known = np.maximum(degrees, 1.0)
     return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
 
 
-def _expansion(table: NDArray[np.float64], n: NDArray[np.float64], degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the expected information to the third order; the last term, which rare bins inflate, a quarter at most."""
-    second = degrees / (2 * np.maximum(n - 1, 1.0))
-    of_rows, of_columns = (table.sum(axis=axis) for axis in (-1, -2))
-    rare = [(n[..., None] * (one > 0) / np.maximum(one, 1.0)).sum(axis=-1) - 1 for one in (of_rows, of_columns)]
-    return np.asarray(second + np.minimum(rare[0] * rare[1] / (12 * n**2), second / 4))
+def _expansion(table: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return about the expected information: each cell as a Poisson count, less of it the fuller its row and column."""
+    size = n[..., None, None]
+    rows, columns = table.sum(axis=-1)[..., :, None], table.sum(axis=-2)[..., None, :]
+    free = (1 - rows / size) * (1 - columns / size)
+    return np.asarray((_of_poisson(rows * columns / size) * free).sum(axis=(-2, -1)) / n)
+
+
+def _of_poisson(mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return E[x log(x / mean)] of Poisson counts: 1/2 for large means, 0 at 0."""
+    from scipy.special import gammaln, xlogy
+
+    grid = np.geomspace(1e-6, 30, 400)
+    counts = np.arange(1, 120)[:, None]
+    weights = np.exp(xlogy(counts, grid) - grid - gammaln(counts + 1))
+    known = (weights * counts * np.log(counts / grid)).sum(axis=0)
+    large = np.maximum(mean, 1.0)
+    series = 0.5 + 1 / (12 * large) + 1 / (12 * large**2)
+    return np.where(mean > 30, series, np.interp(np.log(np.maximum(mean, 1e-9)), np.log(grid), known, left=0.0))
 
 
 def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
