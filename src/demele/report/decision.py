@@ -86,6 +86,7 @@ def write_decision(decision: Item, path: Path, title: str | None = None) -> Path
         title=title or f"Is {names[1]} better than {names[0]}?",
         sections=sections,
         scripts=("worst_case.js", "decision.js"),
+        styles=("decision.css",),
     ).write(path)
 
 
