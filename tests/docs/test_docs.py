@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import demele
-from demele.core.bibliography import referenced
+from demele.core.bibliography import bibliography, parse, referenced
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
@@ -16,14 +16,16 @@ from tools import (
     docs_agreement,
     docs_api,
     docs_bench,
+    docs_bibliography,
     docs_comparison_methods,
     docs_comparisons,
     docs_docstrings,
     docs_fabrics,
     docs_gallery,
+    docs_landing,
+    docs_map,
     docs_metrics,
     docs_mmlu,
-    docs_picture,
     docs_pruning,
     docs_results,
 )
@@ -35,7 +37,9 @@ WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", 
 GENERATED = {
     "reference/metrics.md",
     "reference/cli.md",
-    docs_picture.PICTURE,
+    docs_landing.RANKS,
+    docs_landing.VERDICT,
+    docs_bibliography.PAGE,
     docs_fabrics.PICTURE,
     docs_gallery.PAGE,
     docs_comparisons.PAGE,
@@ -166,11 +170,34 @@ def test_command_line_page_holds_the_help_of_every_command() -> None:
         assert text in page
 
 
-def test_picture_holds_every_column() -> None:
-    picture, sample = docs_picture.information_picture(), demele.data.demo()
-    for name in (*sample.codes, *sample.factors):
-        assert f">{name}<" in picture
-    assert picture.count("<rect") == 1 + sample.codes.shape[1] * sample.factors.shape[1]
+def test_pictures_of_the_first_page_hold_what_they_are_about() -> None:
+    ranks, verdict = docs_landing.ranks_picture(), docs_landing.verdict_picture()
+    models = demele.data.label_set("mmlu_redux").models
+    assert all(f">{name}<" in ranks for name in models)
+    assert ranks.count("<circle") == len(models) == 10
+    found = demele.evaluate(demele.data.demo().codes, demele.data.demo().factors, ["mig"]).verdict
+    assert found is not None
+    for factor in found.factors:
+        assert f">{factor.words.partition(':')[0]}<" in verdict
+    # Two bars and the line of chance for each factor, on one sheet.
+    assert verdict.count("<rect") == 1 + 3 * len(found.factors)
+
+
+def test_the_bibliography_holds_every_work_once_and_who_rests_on_it() -> None:
+    page = docs_bibliography.page()
+    for key in bibliography():
+        assert page.count(f"(`{key}`)") == 1
+    assert re.search(r"\(`chen2018isolating`\)\. For `mig`", page)
+
+
+def test_the_map_names_the_metrics_that_hold_a_criterion() -> None:
+    verdicts = [{"row": "a", "status": "holds"}, {"row": "b", "status": "fails"}, {"row": "c", "status": "undecided"}]
+    found = {
+        "rows": [{"name": name, "title": name.upper()} for name in "abc"],
+        "criteria": [{"name": "one", "question": "Is it so?"}, {"name": "idle", "question": "Does it arise?"}],
+        "verdicts": [{**item, "criterion": "one"} for item in verdicts],
+    }
+    assert docs_map.found_in(found).splitlines()[2:] == ["| Is it so? | A | 1 | 1 |"]
 
 
 def test_result_pages_follow_the_files(tmp_path: Path) -> None:
@@ -232,3 +259,11 @@ def test_where_figures_are_put_at_the_build_the_source_says_where_they_are() -> 
             assert (ROOT / named[1]).is_file()
             marked += 1
     assert marked >= 5
+
+
+def test_the_paper_cites_what_its_bibliography_has() -> None:
+    cited = set(re.findall(r"@([a-z]+\d{4}[a-z]+)", (ROOT / "paper.md").read_text(encoding="utf-8")))
+    entries = {entry.key: entry for entry in parse((ROOT / "paper.bib").read_text(encoding="utf-8"))}
+    assert cited == set(entries)
+    for key in cited & set(bibliography()):
+        assert entries[key] == bibliography()[key], key

@@ -11,6 +11,7 @@ from tools import (
     docs_bench,
     docs_comparison_methods,
     docs_comparisons,
+    docs_map,
     docs_mmlu,
     docs_pages,
     docs_pruning,
@@ -19,7 +20,7 @@ from tools import (
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Marks that need no file of results.
-WITHOUT_FILES = {"<!-- arrays -->", docs_agreement.MARK, docs_api.MARK, docs_pruning.MARK}
+WITHOUT_FILES = {"<!-- arrays -->", docs_agreement.MARK, docs_api.MARK, docs_map.MARK, docs_pruning.MARK}
 
 
 def test_results_stand_before_the_architecture_in_their_order() -> None:
