@@ -23,6 +23,8 @@ class Shown:
     language: str = "sh"
     #: A page of the documentation that says how to read it, and its title.
     more: tuple[str, str] | None = None
+    #: What is run in the shell after lines of Python.
+    then: str = ""
 
 
 SHOWN = (
@@ -32,6 +34,21 @@ SHOWN = (
         "Which representation is better, by which property? Four codes of the same digits, by every metric.",
         "demele score --demo --report score.html",
         more=("tutorials/score-a-representation.md", "Score a representation"),
+    ),
+    Shown(
+        "several",
+        "Your representations, paired",
+        "Is the difference between two representations more than other rows would change? The same resamples for both.",
+        """\
+import demele
+
+samples = {name: demele.data.demo(name) for name in ("pca", "ica")}
+for name, sample in samples.items():
+    sample.codes.to_csv(f"{name}.csv", index=False)
+samples["pca"].factors.to_csv("factors.csv", index=False)""",
+        "python",
+        ("tutorials/score-a-representation.md", "Score a representation"),
+        "demele score pca.csv ica.csv --factors factors.csv --metrics mig,sap --bootstrap 50 --report several.html",
     ),
     Shown(
         "verdict",
@@ -201,5 +218,5 @@ def _entry(item: Shown) -> str:
     return (
         f"## {item.title}\n\n{item.answers}{more}\n\n"
         f'<div class="gallery">\n{pictures}\n</div>\n\n'
-        f"```{item.language}\n{item.code}\n```\n"
+        f"```{item.language}\n{item.code}\n```\n" + (f"\n```sh\n{item.then}\n```\n" if item.then else "")
     )

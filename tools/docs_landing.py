@@ -59,9 +59,10 @@ def verdict_picture() -> str:
     if verdict is None:
         raise ValueError("no verdict")
     headline = str(verdict).splitlines()[0].strip()
-    parts = [_text(16, 24, headline, size=15, weight=600)]
-    parts.append(_text(16, 44, "Best code (dark) and next (pale), as shares of the factor; line: chance", colour=_SOFT))
-    top, left, longest = 58, 100, 130
+    first, _, rest = headline.partition("; ")
+    parts = [_text(16, 24, f"{first};", size=15, weight=600), _text(16, 44, rest, size=15, weight=600)]
+    parts.append(_text(16, 66, "Best code (dark) and next (pale), as shares of the factor; line: chance", colour=_SOFT))
+    top, left, longest = 80, 100, 130
     scale = longest / max(factor.share for factor in verdict.factors)
     for row, factor in enumerate(verdict.factors):
         y = top + row * 2 * 17

@@ -26,11 +26,9 @@ def write_page(item: Shown, folder: Path) -> Path:
     path = folder / f"{item.name}.html"
     if path.exists():
         return path
-    commands = (
-        [["-c", item.code]]
-        if item.language == "python"
-        else [["-m", "demele.cli.main", *line.split()[1:], "--quiet"] for line in item.code.splitlines()]
-    )
+    lines = item.then if item.language == "python" else item.code
+    commands = [["-c", item.code]] if item.language == "python" else []
+    commands += [["-m", "demele.cli.main", *line.split()[1:], "--quiet"] for line in lines.splitlines()]
     for command in commands:
         subprocess.run([sys.executable, "-W", "ignore", *command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     return path
