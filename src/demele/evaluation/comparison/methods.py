@@ -95,6 +95,7 @@ METHODS: dict[str, MethodSpec] = {
             references=("benjelloun2021impact",),
             measures=(*_OF_ONE_CLASS, "macro-f1", "balanced-accuracy"),
             lacks="its bias under label noise has no bound here, as the means over classes have",
+            needs=("noise",),
         ),
         MethodSpec(
             name="prudent-v2",
