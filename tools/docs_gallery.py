@@ -48,7 +48,8 @@ for name, sample in samples.items():
 samples["pca"].factors.to_csv("factors.csv", index=False)""",
         "python",
         ("tutorials/score-a-representation.md", "Score a representation"),
-        "demele score pca.csv ica.csv --factors factors.csv --metrics mig,sap --bootstrap 50 --report several.html",
+        "demele score pca.csv ica.csv --factors factors.csv --metrics mig,mig_sup,sap --bootstrap 50 "
+        "--report several.html",
     ),
     Shown(
         "verdict",
