@@ -247,6 +247,12 @@ def test_one_log_is_assessed_and_its_answers_audited(demele: Program) -> None:
     assert "says only whether answers were right" in demele("audit", harness("words")[0], "--rows", 3).err
 
 
+def test_the_way_out_is_an_option_without_a_value(demele: Program, tmp_path: Path) -> None:
+    both = [sample(0, [-1, -2], 0), sample(1, [-3, -2], 1)]
+    found = demele("compare", written(tmp_path / "a.jsonl", both), written(tmp_path / "b.jsonl", both[:1]))
+    assert found.err.rstrip().endswith("to compare the 1 that all have, give --common")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -85,10 +85,10 @@ def test_what_is_shown_is_shown_of_the_right_one() -> None:
             assert interval(each).low > 0
             assert_close(each.value, FOUND["clean"][metric].value - FOUND[worse][metric].value, ROUNDING)
         assert not by(FOUND, metric, "noisy", "again").shown
-    assert "4 of 6 differences are shown" in FOUND.sentence
+    assert "4 of 9 differences are shown, 3 could not be tested: " in FOUND.sentence
     assert "held to 5%" in FOUND.sentence
     assert FOUND.sentences[0] == FOUND.sentence
-    assert "4 of 6 differences" in FOUND._repr_html_()
+    assert "4 of 9 differences" in FOUND._repr_html_()
     assert any(words.startswith("clean is better than noisy by mig (+") for words in FOUND.sentences)
     assert "again and noisy are not told apart by any of 2 metrics." in FOUND.sentences
 

@@ -402,7 +402,7 @@ def _with_metavar(action: argparse.Action) -> str:
 
 def _with_value(action: argparse.Action, it: Mention) -> str:
     flag = action.option_strings[0] if action.option_strings else str(action.metavar)
-    if not it.given or it.value is True:
+    if not it.given or it.value is True or action.nargs == 0:
         return flag
     if action.type is _size:
         return f"{flag} {_short_size(it.value)}"

@@ -251,7 +251,9 @@ def _whole(comparison: RepresentationComparison) -> str:
         return f"The one difference that has an interval {which} {error}."
     verb = "is" if shown == 1 else "are"
     held = f"the chance that any such statement is wrong is held to {error}, for all together (Holm's procedure)"
-    return f"{shown or 'None'} of {len(known)} differences {verb} shown: {held}."
+    every, untested = len(comparison.differences), len(comparison.differences) - len(known)
+    but = f", {untested} could not be tested" if untested else ""
+    return f"{shown or 'None'} of {every} differences {verb} shown{but}: {held}."
 
 
 def _of_pair(pair: Sequence[ScoreDifference]) -> str:

@@ -1,5 +1,6 @@
 """What audits would settle: the worlds that are assumed, and shares that an independent simulation finds as well."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,22 @@ def test_how_many_more() -> None:
     assert most is not None
     assert 60 < half <= most
     more = f"{half - 60:,}" if half == most else f"{half - 60:,} to {most - 60:,}"
-    assert f"Going on, {more} more rows settle it" in found.sentence
+    assert f"By going on, {more} more rows settle it" in found.sentence
+    assert found.sentence.endswith("It would be settled for b.")
+
+
+def test_whom_it_would_be_settled_for_is_said() -> None:
+    models, labels = judged(1000, {"old": 0.80, "new": 0.84})
+    found = forecast_audits(models, labels, wrong=[0.01, 0.3], draws=5, sizes=(300, 1000))
+    winners = {one.world: (one.winner, one.settled_by_all) for one in found.outlooks}
+    assert winners["1% wrong, anywhere"] == ("new", 1.0)
+    assert "settled for new" in found.sentence
+    lost = [world for world, (winner, share) in winners.items() if winner == "old" and share >= 0.8]
+    for world in lost:
+        assert re.search(f"for old if [^;]*{world}", found.sentence)
+    for world, (_, share) in winners.items():  # no more rows are advised than there are
+        assert (share < 0.8) == (world in found.sentence.partition("Not if ")[2])
+    assert lost
 
 
 def test_an_audit_that_settles_it_needs_no_more() -> None:

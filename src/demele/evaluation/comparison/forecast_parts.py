@@ -71,6 +71,8 @@ class PairOutlook:
     established, candidate, world : str
     settled_by_all : float
         Share of the draws in which labels of all rows would settle it.
+    for_candidate_by_all : float
+        Share in which they would show the candidate to be better.
     labels_half, labels_most : float
         Labels by which half and 80% of the sequential comparisons have a verdict; infinite if they never do.
     """
@@ -79,6 +81,7 @@ class PairOutlook:
     candidate: str
     world: str
     settled_by_all: float
+    for_candidate_by_all: float
     labels_half: float
     labels_most: float
 
@@ -88,10 +91,20 @@ class PairOutlook:
         ordered = np.sort(labels)
         half, most = (float(ordered[math.ceil(share * labels.size) - 1]) for share in (0.5, ENOUGH))
         return cls(
-            settled_by_all=int(np.count_nonzero(verdicts)) / verdicts.size, labels_half=half, labels_most=most, **named
+            settled_by_all=int(np.count_nonzero(verdicts)) / verdicts.size,
+            for_candidate_by_all=int(np.count_nonzero(verdicts > 0)) / verdicts.size,
+            labels_half=half,
+            labels_most=most,
+            **named,
         )
 
     @property
     def hopeless(self) -> bool:
         """Whether not even labels of all rows would settle it."""
         return self.settled_by_all < HOPELESS
+
+    @property
+    def winner(self) -> str:
+        """Whom labels of all rows would show to be better, where they settle it; empty where now one, now the other."""
+        share = self.for_candidate_by_all / self.settled_by_all if self.settled_by_all else 0.5
+        return self.candidate if share >= ENOUGH else self.established if share <= 1 - ENOUGH else ""

@@ -141,7 +141,7 @@ class AuditForecast(Published):
                 "design": self.design,
                 "worlds": [asdict(world) for world in self.worlds],
                 "prospects": [asdict(one) for one in self.prospects],
-                "outlooks": [{**asdict(one), "hopeless": one.hopeless} for one in self.outlooks],
+                "outlooks": [{**asdict(one), "hopeless": one.hopeless, "winner": one.winner} for one in self.outlooks],
                 "assumptions": self.assumptions,
                 "notes": [asdict(note) for note in self.notes],
                 "signature": str(self.signature),

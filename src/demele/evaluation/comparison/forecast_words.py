@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from demele.evaluation.comparison.audit_worlds import World
-from demele.evaluation.comparison.forecast_parts import AuditProspect, ForecastDesign, PairOutlook
+from demele.evaluation.comparison.forecast_parts import ENOUGH, AuditProspect, ForecastDesign, PairOutlook
 
 __all__ = ["words"]
 
@@ -53,11 +53,12 @@ def words(found: Forecast) -> str:
 
 
 def _before(found: Forecast) -> str:
-    """Say the least size of each design at which it is settled whatever is assumed, and where it never is."""
-    hopeless = [one.world for one in found.outlooks if one.hopeless]
-    if len(hopeless) == len(found.worlds):
-        return f"Not even labels of all {found.n:,} rows would settle it under any of the assumptions."
-    open_worlds = [world.name for world in found.worlds if world.name not in hopeless]
+    """Say the least size of each design at which it is settled whatever is assumed, for whom, and where it is not."""
+    closed = [one for one in found.outlooks if one.settled_by_all < ENOUGH]
+    if len(closed) == len(found.worlds):
+        return _settled_by_none(found, closed)
+    open_ones = [one for one in found.outlooks if one.settled_by_all >= ENOUGH]
+    open_worlds = [one.world for one in open_ones]
     told = [
         _needs(found, "weighted", "a weighted audit", open_worlds),
         _needs(found, "uniform", "a uniform audit", open_worlds),
@@ -65,10 +66,40 @@ def _before(found: Forecast) -> str:
     ]
     which = "Depending on how many labels are wrong, and for whom, " if len(open_worlds) > 1 else ""
     sentence = f"{which}{'; '.join(told)}."
-    sentence = f"{sentence[0].upper()}{sentence[1:]}"
-    if hopeless:
-        sentence += f" Not if {_or(hopeless)}: then not even labels of all rows would settle it."
+    sentence = f"{sentence[0].upper()}{sentence[1:]} {_for_whom(open_ones)}"
+    if closed:
+        worlds = _or([one.world for one in closed])
+        sentence += f" Not if {worlds}: then labels of all {found.n:,} rows would settle it in {_shares(closed)}."
     return sentence
+
+
+def _settled_by_none(found: Forecast, closed: Sequence[PairOutlook]) -> str:
+    if all(one.hopeless for one in closed):
+        return f"Not even labels of all {found.n:,} rows would settle it under any of the assumptions."
+    return (
+        f"Hardly any audit would settle it: under the assumptions made, labels of all {found.n:,} rows do in "
+        f"{_shares(closed)}. New rows would be needed."
+    )
+
+
+def _shares(outlooks: Sequence[PairOutlook]) -> str:
+    low, high = (bound(one.settled_by_all for one in outlooks) for bound in (min, max))
+    return (
+        f"{high:.0%} of the draws" if round(100 * low) == round(100 * high) else f"{low:.0%} to {high:.0%} of the draws"
+    )
+
+
+def _for_whom(outlooks: Sequence[PairOutlook]) -> str:
+    """Say who would be shown to be better, and under which assumptions."""
+    winners: dict[str, list[str]] = {}
+    for one in outlooks:
+        winners.setdefault(one.winner, []).append(one.world)
+    if len(winners) == 1:
+        (only,) = winners
+        return f"It would be settled for {only}." if only else "For whom is open."
+    told = [f"for {name} if {_or(worlds)}" for name, worlds in winners.items() if name]
+    told += [f"for one or the other if {_or(worlds)}" for name, worlds in winners.items() if not name]
+    return f"It would be settled {'; '.join(told)}."
 
 
 def _needs(found: Forecast, design: ForecastDesign, name: str, worlds: Sequence[str]) -> str:
@@ -91,18 +122,25 @@ def _one_at_a_time(found: Forecast, worlds: Iterable[str]) -> str:
 
 
 def _how_many_more(found: Forecast) -> str:
-    """Say how many more rows would settle it, as a range; or that none would."""
+    """Say how many more rows would settle it, as a range, and for whom; or that none would."""
     outlook = found.outlooks[0]
     if outlook.hopeless:
         return (
             f"Never, as far as the {found.audited:,} audited rows tell: labels of all {found.n:,} rows would settle it "
             f"in {outlook.settled_by_all:.0%} of the draws; the difference is within what this test set can show."
         )
-    own = "going on" if found.design == "uniform" else "a larger audit of the same kind"
+    own = "by going on" if found.design == "uniform" else "by a larger audit of the same kind"
     other: ForecastDesign = "weighted" if found.design == "uniform" else "uniform"
-    last = f"Labels of all {found.n:,} rows would settle it in {outlook.settled_by_all:.0%} of the draws."
     more = _more(found, found.design or "uniform", own)
-    return more if more.endswith("already.") else " ".join([more, _in_its_place(found, other), last])
+    if more.endswith("already."):
+        return more
+    if outlook.settled_by_all < RANGE[0]:
+        return (
+            f"Probably never: as far as the {found.audited:,} audited rows tell, labels of all {found.n:,} rows would "
+            f"settle it in {outlook.settled_by_all:.0%} of the draws. New rows would be needed."
+        )
+    last = f"Labels of all {found.n:,} rows would settle it in {outlook.settled_by_all:.0%} of the draws."
+    return " ".join([more, _in_its_place(found, other), last, _for_whom([outlook])])
 
 
 def _more(found: Forecast, design: ForecastDesign, name: str) -> str:
@@ -123,7 +161,7 @@ def _in_its_place(found: Forecast, design: ForecastDesign) -> str:
     """Say what an audit of the other design would need, all of whose rows are drawn anew."""
     size = found.smallest(design, share=RANGE[1])
     if size is None:
-        return f"A {design} audit in its place would need more than {found.sizes[-1]:,} rows."
+        return f"A {design} audit in its place would not do with {found.sizes[-1]:,} rows."
     at_most = "at most " if size == found.sizes[0] else ""
     return f"A {design} audit in its place would need {at_most}{size:,} rows in all."
 

@@ -43,7 +43,7 @@ def _shares(sheet: Sheet, content: Content, *, several: bool) -> None:
     """Print what is settled at each size, assumption by assumption; of many pairs, the mean share of them."""
     rows: list[Any] = []
     for world in content["worlds"]:
-        rows.append(world["name"])
+        rows.append(f"{world['name']}{'' if several else _for_whom(content, world['name'])}")
         for design, told in DESIGNS.items():
             if several and design == "sequential":
                 continue
@@ -51,6 +51,12 @@ def _shares(sheet: Sheet, content: Content, *, several: bool) -> None:
             rows.append([f"  {told}", *(f"{100 * one['settled']:.0f}" for one in mean_settled(own))])
     heads = ["rows", *(f"{size:,}" for size in content["sizes"])]
     sheet.table(heads, rows, numbers=len(content["sizes"]))
+
+
+def _for_whom(content: Content, world: str) -> str:
+    (own,) = (one for one in content["outlooks"] if one["world"] == world)
+    settled = own["settled_by_all"] and not own["hopeless"]
+    return f": for {own['winner'] or 'one or the other'}" if settled else ""
 
 
 def _pairs(sheet: Sheet, content: Content) -> None:
