@@ -16,6 +16,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.files.named import read_table, split_name
 from demele.files.sheets import csv_text, escaped, plain_frame, unescaped
 from demele.files.table_files import quoted_name
+from demele.files.workbooks import sheet_bytes
 from tests.cli.conftest import Program
 
 SIGNS = "=+-@\t\r"
@@ -135,3 +136,14 @@ def test_the_program_is_a_module_too() -> None:
     run = subprocess.run([sys.executable, "-m", "demele", "scores"], capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert run.stderr.startswith("demele: error: ")
+
+
+def test_a_workbook_offers_the_answers_and_shows_its_texts(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = [["key", "text", "answer"], ["k1", "a text of some length to be read", None], ["k2", "short", None]]
+    for choices, offered in ((["ant", "unclear"], '"ant,unclear"'), (["a,b"], None), (["x" * 300], None)):
+        (tmp_path / "sheet.xlsx").write_bytes(sheet_bytes(rows, Path("sheet.xlsx"), choices={"answer": choices}))
+        sheet = openpyxl.load_workbook(tmp_path / "sheet.xlsx").active
+        found = sheet.data_validations.dataValidation
+        assert [(one.formula1, str(one.sqref)) for one in found] == ([(offered, "C2:C3")] if offered else [])
+        assert sheet.column_dimensions["B"].width == len("a text of some length to be read") + 2

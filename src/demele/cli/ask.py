@@ -12,7 +12,7 @@ from demele.core.errors import InputError
 from demele.core.outputs import write_whole
 from demele.files.audit_files import TRUE, Answers, answers_text
 from demele.files.expert_sheets import ANSWER, SheetKey, new_key, write_sheet
-from demele.files.label_files import in_file
+from demele.files.label_files import class_texts, in_file
 from demele.files.sheet_answers import read_sheet
 from demele.files.table_files import Warn, first_row, text_of
 from demele.files.workbooks import Cells
@@ -163,7 +163,7 @@ def asked_in_sheet(
         rows = comparison.ask(batch)[waiting:]
         waiting += rows.size
         key = new_key(rows, given, "sequential", seed=seed, before=key, comparison=digest)
-        write_sheet(path, key, kept, held=cells)
+        write_sheet(path, key, kept, classes=class_texts([*given.tolist(), *(classes or ())]), held=cells)
     return _progress(comparison, waiting, path, ANSWER)
 
 

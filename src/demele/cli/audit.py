@@ -13,7 +13,7 @@ from demele.cli.targets import check_targets
 from demele.core.errors import InputError
 from demele.files.audit_files import DRAW, LEAST, PROBABILITY, ROW, TRUE, answers_text
 from demele.files.expert_sheets import ANSWER, key_path, new_key, write_sheet
-from demele.files.label_files import column, in_file, in_one_vocabulary, models
+from demele.files.label_files import class_texts, column, in_file, in_one_vocabulary, models
 from demele.files.prediction_sets import is_log, read_predictions
 from demele.files.table_files import Warn
 
@@ -164,7 +164,7 @@ def _write_sheet(arguments: argparse.Namespace, plan: "AuditPlan", labels: "NDAr
         probabilities=plan.probabilities,
         least_probability=plan.least_probability,
     )
-    write_sheet(arguments.output, key, kept)
+    write_sheet(arguments.output, key, kept, classes=class_texts(labels.tolist()))
     if not arguments.quiet:
         log(
             f"demele: {arguments.rows} rows written to {arguments.output}; the expert fills in its column {ANSWER}; "

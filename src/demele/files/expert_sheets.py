@@ -19,6 +19,7 @@ from demele.core.errors import FormatError, InputError
 from demele.core.outputs import write_whole
 from demele.core.reading import check_nesting, parsing, read_whole
 from demele.core.seeds import rng_for
+from demele.files.audit_files import UNCLEAR
 from demele.files.label_files import class_text
 from demele.files.workbooks import Cells, sheet_bytes
 
@@ -154,7 +155,13 @@ def labels_digest(given: NDArray[Any]) -> str:
 
 
 def write_sheet(
-    path: Path, key: SheetKey, kept: "pd.DataFrame", *, held: Sequence[Cells] = (), replace_it: bool = True
+    path: Path,
+    key: SheetKey,
+    kept: "pd.DataFrame",
+    *,
+    classes: Sequence[str] = (),
+    held: Sequence[Cells] = (),
+    replace_it: bool = True,
 ) -> None:
     """Write a sheet and the key beside it.
 
@@ -165,6 +172,8 @@ def write_sheet(
     key : SheetKey
     kept : DataFrame of n rows
         What the expert is shown.
+    classes : sequence of str
+        What an answer may be: a workbook offers them, and ``unclear``.
     held : sequence of rows
         What the sheet holds already, its names first; the other rows are added below.
     replace_it : bool
@@ -185,7 +194,8 @@ def write_sheet(
     for name, row in list(zip(key.keys, key.rows, strict=True))[len(lines) - 1 :]:
         line = {KEY: name, **{names[place]: _cell(column[row]) for place, column in enumerate(columns)}}
         lines.append([line.get(str(column)) for column in head])
-    content = sheet_bytes(lines, path)
+    choices = {ANSWER: (*classes, UNCLEAR)} if classes else {}
+    content = sheet_bytes(lines, path, choices=choices)
     write_whole(key_path(path), key.to_json(), replace=replace_it)
     write_whole(path, content, replace=replace_it)
 

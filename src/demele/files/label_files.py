@@ -159,6 +159,17 @@ def class_text(value: object) -> str:
     return str(value).strip()
 
 
+def class_texts(values: Iterable[object]) -> list[str]:
+    """Write the classes that values name, each once, in order.
+
+    Examples
+    --------
+    >>> class_texts(["cat", 3, 3.0, "ant"])
+    ['3', 'ant', 'cat']
+    """
+    return sorted({class_text(value) for value in values})
+
+
 @contextmanager
 def suggesting_classes(columns: Iterable[Any]) -> Iterator[None]:
     """Let the message about a value that is no class spell out the option that would make it one."""

@@ -5,7 +5,7 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,10 @@ _LONGEST_CELL = 32_767
 #: Control characters, which the format cannot hold.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _TEXT = "@"
+#: Characters of a list that a cell offers, in all; the format holds no more.
+_LONGEST_LIST = 255
+#: Widths of columns, in characters.
+_NARROWEST, _WIDEST = 10, 60
 
 Cells = list[Any]
 
@@ -47,7 +51,7 @@ def check_sheet_name(path: Path, option: str) -> None:
         require("openpyxl", purpose=f"writing {path}")
 
 
-def sheet_bytes(rows: Sequence[Cells], path: Path) -> bytes:
+def sheet_bytes(rows: Sequence[Cells], path: Path, *, choices: Mapping[str, Sequence[str]] | None = None) -> bytes:
     """Return a table as a file of the kind that its name says; texts are texts, whatever they begin with.
 
     Parameters
@@ -56,6 +60,8 @@ def sheet_bytes(rows: Sequence[Cells], path: Path) -> bytes:
         The names of the columns, then the rows: numbers, texts, or None for an empty cell.
     path : Path
         Its suffix says the format; its name, what messages call it.
+    choices : mapping of str to sequence of str, optional
+        What a workbook offers to pick from in a column, by its name; other text may be written all the same.
 
     Raises
     ------
@@ -65,7 +71,7 @@ def sheet_bytes(rows: Sequence[Cells], path: Path) -> bytes:
         If it is a workbook and openpyxl is not installed.
     """
     if path.suffix.lower() == ".xlsx":
-        return _workbook(rows, path)
+        return _workbook(rows, path, choices or {})
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n", delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     writer.writerows([["" if cell is None else escaped(cell) for cell in row] for row in rows])
@@ -108,7 +114,7 @@ def _text_rows(path: Path) -> Iterator[tuple[int, Cells]]:
 # Workbooks -------------------------------------------------------------------------------------------------------
 
 
-def _workbook(rows: Sequence[Cells], path: Path) -> bytes:
+def _workbook(rows: Sequence[Cells], path: Path, choices: Mapping[str, Sequence[str]]) -> bytes:
     openpyxl = require("openpyxl", purpose=f"writing {path}")
     book = openpyxl.Workbook()
     sheet = book.active
@@ -128,9 +134,26 @@ def _workbook(rows: Sequence[Cells], path: Path) -> bytes:
             if isinstance(value, str) or value is None:  # what is written there later stays text, too
                 cell.number_format = _TEXT
     sheet.freeze_panes = "A2"
+    for place, name in enumerate(rows[0], 1):
+        column = openpyxl.utils.get_column_letter(place)
+        longest = max(len(str(row[place - 1])) for row in rows if row[place - 1] is not None)
+        sheet.column_dimensions[column].width = min(max(longest + 2, _NARROWEST), _WIDEST)
+        if name in choices:
+            _offer(sheet, f"{column}2:{column}{max(len(rows), 2)}", choices[name])
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
+
+
+def _offer(sheet: Any, cells: str, choices: Sequence[str]) -> None:
+    """Let cells offer texts to pick from, where the format can hold them."""
+    held = ",".join(choices)
+    if len(held) > _LONGEST_LIST or any("," in choice or '"' in choice for choice in choices):
+        return
+    validation = require("openpyxl.worksheet.datavalidation", purpose="writing a workbook").DataValidation
+    offered = validation(type="list", formula1=f'"{held}"', allow_blank=True, showErrorMessage=False)
+    sheet.add_data_validation(offered)
+    offered.add(cells)
 
 
 def _workbook_rows(path: Path) -> Iterator[tuple[int, Cells]]:

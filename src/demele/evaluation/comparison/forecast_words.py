@@ -194,5 +194,6 @@ def _span(values: Sequence[float]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _or(names: Sequence[str]) -> str:
+def _or(worlds: Sequence[str]) -> str:
+    names = [f"{rate} ({side})" if side else rate for rate, _, side in (world.partition(", ") for world in worlds)]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
