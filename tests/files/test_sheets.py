@@ -5,6 +5,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -140,10 +141,14 @@ def test_the_program_is_a_module_too() -> None:
 
 def test_a_workbook_offers_the_answers_and_shows_its_texts(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
-    rows = [["key", "text", "answer"], ["k1", "a text of some length to be read", None], ["k2", "short", None]]
+    rows: list[list[Any]] = [
+        ["key", "text", "answer"],
+        ["k1", "a text of some length to be read", None],
+        ["k2", "short", None],
+    ]
     for choices, offered in ((["ant", "unclear"], '"ant,unclear"'), (["a,b"], None), (["x" * 300], None)):
         (tmp_path / "sheet.xlsx").write_bytes(sheet_bytes(rows, Path("sheet.xlsx"), choices={"answer": choices}))
         sheet = openpyxl.load_workbook(tmp_path / "sheet.xlsx").active
         found = sheet.data_validations.dataValidation
         assert [(one.formula1, str(one.sqref)) for one in found] == ([(offered, "C2:C3")] if offered else [])
-        assert sheet.column_dimensions["B"].width == len("a text of some length to be read") + 2
+        assert sheet.column_dimensions["B"].width == len(text) + 2

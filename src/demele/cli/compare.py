@@ -35,6 +35,7 @@ from demele.files.label_files import (
 )
 from demele.files.named import listed_items, split_name, unquoted
 from demele.files.prediction_sets import is_log
+from demele.files.row_order import refuse_other_order
 from demele.files.table_files import Warn
 
 if TYPE_CHECKING:
@@ -313,6 +314,7 @@ def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
     if files[0] == files[1]:
         warn(f"{files[0]} is given as ESTABLISHED and as CANDIDATE: compared with itself")
     established, candidate, labels = (column(text, warn) for text in files)
+    refuse_other_order(files)
     return _columns(arguments, {"established": established, "candidate": candidate}, labels, warn)
 
 
@@ -373,6 +375,7 @@ def _ranked(arguments: argparse.Namespace) -> "Ranking":
         with suggesting_classes([*read.values(), labels]):
             return evaluation.rank(read, labels, **known)
     read = models(arguments.files[0], warn, labels=arguments.files[1])
+    refuse_other_order(arguments.files)
     if len(read) < 2:
         raise InputError(
             f"{arguments.files[0]}: expected the predictions of at least 2 models, one column each, got {len(read)}; "
