@@ -141,11 +141,8 @@ def test_the_program_is_a_module_too() -> None:
 
 def test_a_workbook_offers_the_answers_and_shows_its_texts(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
-    rows: list[list[Any]] = [
-        ["key", "text", "answer"],
-        ["k1", "a text of some length to be read", None],
-        ["k2", "short", None],
-    ]
+    text = "a text of some length to be read"
+    rows: list[list[Any]] = [["key", "text", "answer"], ["k1", text, None], ["k2", "short", None]]
     for choices, offered in ((["ant", "unclear"], '"ant,unclear"'), (["a,b"], None), (["x" * 300], None)):
         (tmp_path / "sheet.xlsx").write_bytes(sheet_bytes(rows, Path("sheet.xlsx"), choices={"answer": choices}))
         sheet = openpyxl.load_workbook(tmp_path / "sheet.xlsx").active
