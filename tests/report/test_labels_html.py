@@ -234,6 +234,10 @@ def test_each_verdict_has_its_sentence(tmp_path: Path) -> None:
     kept = decision("established", counts=(684, 312, 101), interval=(-0.044, -0.019))
     assert _headline(kept, tmp_path) == "Keep resnet-18: its accuracy is higher by 3.1 points [1.9, 4.4]."
     assert _headline(undecided(), tmp_path) == "Keep resnet-18: the labels cannot show that vit-small is better."
+    lower = {**undecided(), "difference": -0.003, "interval": {**undecided()["interval"], "low": -0.019, "high": 0.012}}
+    assert _headline(lower, tmp_path) == (
+        "Keep resnet-18: the labels cannot show that vit-small is better; by the estimate it is worse."
+    )
     words = _words(write_decision, undecided(), tmp_path)
     assert "estimated at +0.3 points for vit-small, but anything in [−1.2, +1.9] is possible" in words
 

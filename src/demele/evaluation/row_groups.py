@@ -154,7 +154,10 @@ def group_notes(groups: Groups | None, *, used: bool, apart: Any = None, largest
         return (Note(code="groups", message=f"{n} rows in {groups.count} groups: {why}, so nothing changes"),)
     message = f"{n} rows in {groups.count} groups"
     if apart is not None:
-        message += f"; for what is asked they are worth about {apart:.0f} rows apart"
+        told = f"they tell about as much as {apart:.0f} independent rows"
+        message += (
+            "; rows of a group are no more alike than others" if apart > 0.98 * n else f"; for what is asked {told}"
+        )
     notes = [Note(code="groups", message=message)]
     if groups.count < FEW_GROUPS:
         message = f"only {groups.count} groups: how they differ is known badly, and intervals are wide for that"

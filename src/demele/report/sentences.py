@@ -185,7 +185,8 @@ def decision_headline(data: Item) -> Text:
         return Text("Replace ", established, " by ", candidate, ": ", _by(data, value, span), ".")
     if data["verdict"] == "established":
         return Text("Keep ", established, ": ", _by(data, *turned(value, span)), ".")
-    return Text("Keep ", established, f": {_means(data)} cannot show that ", candidate, " is better.")
+    worse = "; by the estimate it is worse" if value is not None and value < 0 else ""
+    return Text("Keep ", established, f": {_means(data)} cannot show that ", candidate, f" is better{worse}.")
 
 
 def bears_sentence(data: Item, *, why: object = "") -> Text:
