@@ -9,18 +9,16 @@ groups, or wrong where that favours the candidate. Every claim is an error.
     python -m benchmarks.clustered_comparisons summary   writes results/clustered_comparisons.csv
 """
 
-import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cases import write_rows
+from benchmarks.stored_cells import stored_cells
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.evaluation.comparison.audit_claims import Claim
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.comparison.sequential import SequentialComparison
@@ -29,9 +27,7 @@ from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.noise.audit import CodedAudit
 from demele.noise.audit_drawing import doubt, draw_audit
-from demele.runtime.work import completed
 
-RESULTS = Path(__file__).parent / "results"
 REPEATS = 600
 K = 10
 TAIL = 0.025
@@ -226,22 +222,7 @@ def measured(cell: Cell) -> dict[str, Any]:
 def main() -> None:
     """Measure what the store does not hold yet, with progress on stderr."""
     everything = {cell.name: cell for cell in cells()}
-    path = RESULTS / "clustered_comparisons.jsonl"
-    if sys.argv[1:] != ["summary"]:
-        with Store(path, {"what": "clustered comparisons"}) as store:
-            todo = [cell for name, cell in everything.items() if (name,) not in store]
-            print(f"{len(everything) - len(todo)} of {len(everything)} cells are done", file=sys.stderr)
-            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 2
-            for done, (name, row) in enumerate(completed(_named, todo, n_jobs=n_jobs), 1):
-                store.append([((name,), row)])
-                print(f"\r{done} of {len(todo)} cells", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    _, records = Store.read(path)
-    summary({name: records[(name,)] for name in everything if (name,) in records}, everything)
-
-
-def _named(cell: Cell) -> tuple[str, dict[str, Any]]:
-    return cell.name, measured(cell)
+    summary(stored_cells("clustered_comparisons", "clustered comparisons", everything, measured), everything)
 
 
 def summary(records: dict[str, dict[str, Any]], everything: dict[str, Cell]) -> None:

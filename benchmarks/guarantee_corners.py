@@ -8,22 +8,18 @@ one tenth of their doubt. Every claim is an error. Rows are in the order of thei
     python -m benchmarks.guarantee_corners summary   writes results/guarantee_corners.csv and audited_power.csv
 """
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.audit_worlds import Corner, drawn
 from benchmarks.cases import write_rows
+from benchmarks.stored_cells import stored_cells
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.evaluation.comparison.audit_claims import Claim
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.intervals import exact_interval
-from demele.runtime.work import completed
 
-RESULTS = Path(__file__).parent / "results"
 REPEATS = 2000
 POWER_REPEATS = 400
 
@@ -116,22 +112,7 @@ def measured(corner: Corner) -> dict[str, Any]:
 def main() -> None:
     """Measure what the store does not hold yet, with progress on stderr."""
     everything = {corner.name: corner for corner in [*leads(), *corners()]}
-    path = RESULTS / "guarantee_corners.jsonl"
-    if sys.argv[1:] != ["summary"]:
-        with Store(path, {"what": "guarantee corners"}) as store:
-            todo = [corner for name, corner in everything.items() if (name,) not in store]
-            print(f"{len(everything) - len(todo)} of {len(everything)} cells are done", file=sys.stderr)
-            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 2
-            for done, (name, row) in enumerate(completed(_named, todo, n_jobs=n_jobs), 1):
-                store.append([((name,), row)])
-                print(f"\r{done} of {len(todo)} cells", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    _, records = Store.read(path)
-    summary({name: records[(name,)] for name in everything if (name,) in records}, everything)
-
-
-def _named(corner: Corner) -> tuple[str, dict[str, Any]]:
-    return corner.name, measured(corner)
+    summary(stored_cells("guarantee_corners", "guarantee corners", everything, measured), everything)
 
 
 def summary(records: dict[str, dict[str, Any]], everything: dict[str, Corner]) -> None:

@@ -10,23 +10,21 @@ that repeat the candidate where the established one is right.
     python -m benchmarks.table_measures summary   writes results/table_measures.csv
 """
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.cases import RESULTS, write_rows
+from benchmarks.cases import write_rows
+from benchmarks.stored_cells import stored_cells
 from demele.core.labelled import Labelled, Vocabulary
 from demele.core.seeds import rng_for
-from demele.core.store import Store
 from demele.evaluation.comparison.methods import METHODS
 from demele.evaluation.question import Question
 from demele.evaluation.row_groups import Groups
 from demele.evaluation.table_measures import TABLE_MEASURES, Table
 from demele.noise.audit_drawing import doubt, draw_audit
-from demele.runtime.work import completed
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -243,21 +241,7 @@ def _once(cell: Cell, measure: str, index: int) -> dict[str, float]:
 def main() -> None:
     """Measure what the store does not hold yet, with progress on stderr."""
     everything = {cell.name: cell for cell in cells()}
-    path = RESULTS / "table_measures.jsonl"
-    if sys.argv[1:] != ["summary"]:
-        with Store(path, {"what": "table measures"}) as store:
-            todo = [cell for name, cell in everything.items() if (name,) not in store]
-            n_jobs = int(sys.argv[1]) if sys.argv[1:] else 2
-            for done, (name, row) in enumerate(completed(_named, todo, n_jobs=n_jobs), 1):
-                store.append([((name,), row)])
-                print(f"\r{done} of {len(todo)} cells", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    _, records = Store.read(path)
-    summary({name: records[(name,)] for name in everything if (name,) in records}, everything)
-
-
-def _named(cell: Cell) -> tuple[str, dict[str, Any]]:
-    return cell.name, measured(cell)
+    summary(stored_cells("table_measures", "table measures", everything, measured), everything)
 
 
 def summary(records: dict[str, dict[str, Any]], everything: dict[str, Cell]) -> None:
