@@ -1,6 +1,7 @@
 """Entropy and mutual information from counts, with bias corrections, in nats; and what is read off tables of them."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -181,15 +182,21 @@ def _expansion(table: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np
 
 def _of_poisson(mean: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return E[x log(x / mean)] of Poisson counts: 1/2 for large means, 0 at 0."""
+    logs, known = _poisson_values()
+    large = np.maximum(mean, 1.0)
+    series = 0.5 + 1 / (12 * large) + 1 / (12 * large**2)
+    return np.where(mean > 30, series, np.interp(np.log(np.maximum(mean, 1e-9)), logs, known, left=0.0))
+
+
+@cache
+def _poisson_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return logarithms of means up to 30, and E[x log(x / mean)] at each."""
     from scipy.special import gammaln, xlogy
 
     grid = np.geomspace(1e-6, 30, 400)
     counts = np.arange(1, 120)[:, None]
     weights = np.exp(xlogy(counts, grid) - grid - gammaln(counts + 1))
-    known = (weights * counts * np.log(counts / grid)).sum(axis=0)
-    large = np.maximum(mean, 1.0)
-    series = 0.5 + 1 / (12 * large) + 1 / (12 * large**2)
-    return np.where(mean > 30, series, np.interp(np.log(np.maximum(mean, 1e-9)), np.log(grid), known, left=0.0))
+    return np.log(grid), (weights * counts * np.log(counts / grid)).sum(axis=0)
 
 
 def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
