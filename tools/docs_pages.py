@@ -32,12 +32,14 @@ from tools import (
     docs_pruning,
     docs_results,
     docs_streaming,
+    docs_which,
 )
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 #: The pages of the part "Results", in its order, by path.
 TITLES = {
     **docs_bench.TITLES,
+    docs_which.PAGE: docs_which.TITLE,
     docs_agreement.PAGE: docs_agreement.TITLE,
     docs_pruning.PAGE: docs_pruning.TITLE,
     docs_results.PAGE: docs_results.TITLE,
@@ -77,6 +79,7 @@ def pages(folder: Path) -> dict[str, str]:
         docs_fabrics.PICTURE: docs_fabrics.picture(),
         docs_results.PAGE: docs_results.page(folder),
         **docs_bench.pages(folder),
+        **docs_which.pages(folder),
         **docs_agreement.pages(folder),
         **docs_pruning.pages(folder),
         docs_mmlu.PAGE: docs_mmlu.page(folder),

@@ -16,6 +16,7 @@ from tools import (
     docs_pages,
     docs_pruning,
     docs_results,
+    docs_which,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,6 +30,7 @@ def test_results_stand_before_the_architecture_in_their_order() -> None:
     assert (start, architecture) == ({"Start": "index.md"}, {"Architecture": "architecture.md"})
     assert [path for page in results["Results"] for path in page.values()] == [
         *docs_bench.TITLES,
+        docs_which.PAGE,
         docs_agreement.PAGE,
         docs_pruning.PAGE,
         docs_results.PAGE,
@@ -44,6 +46,7 @@ def test_without_files_there_are_only_pages_of_the_library(tmp_path: Path, monke
     shown = docs_pages.on_config(config).nav[0]["Results"]
     assert [path for page in shown for path in page.values()] == [
         *docs_bench.TITLES,
+        docs_which.PAGE,
         docs_agreement.PAGE,
         docs_pruning.PAGE,
     ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.bench.candidates import chosen_candidates
 from demele.bench.curves import Curve
@@ -86,12 +87,11 @@ def referred(kind: type[Found], metrics: Sequence[str], folder: Path) -> Found:
         for scenario in scenarios
         for item in candidates
     }
-    seconds = {
-        (item.group, scenario.name): tuple(np.array([median]) for median in rows[item.name].seconds[scenario.name])
-        for scenario in scenarios
-        for item in candidates
-        if scenario.name in rows[item.name].seconds
-    }
+    seconds: dict[tuple[str, str], tuple[NDArray[np.float64], ...]] = {}
+    for item in candidates:
+        for name, medians in rows[item.name].seconds.items():
+            # Metrics of one group share a call: the first tells its time, others may have been timed by themselves.
+            seconds.setdefault((item.group, name), tuple(np.array([median]) for median in medians))
     return kind(
         candidates=candidates,
         scenarios=scenarios,

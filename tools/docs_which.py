@@ -1,0 +1,181 @@
+"""Which metric would we report: what follows from the verdicts of the bench, by a rule that is written down."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from demele import bench
+from demele.bench.verdicts import NOT_CHARACTERISED
+from tools.docs_bench import BENCH, LEGEND, SIGN_STYLE, View, cell, table
+
+PAGE, TITLE = "results/which-metric.md", "Which metric would we report?"
+#: Seconds of a call on the rows of the bench that a training loop or a sweep of settings can pay.
+QUICK = 0.05
+#: What metrics are known to fall for, the criterion that decides, and the ends of the scenario that show it.
+TRAPS = {
+    "rotation": "rotation",
+    "copies": "duplicated",
+    "dead codes": "inactive",
+    "noise": "chance",
+    "few rows": "sample_size",
+}
+PROPERTIES = ("modularity", "compactness", "explicitness")
+JUDGED = ("holds", "fails", "undecided")
+#: Of a criterion that must hold.
+UNHELD = {"fails", "not applicable", NOT_CHARACTERISED}
+
+Item = Mapping[str, Any]
+
+
+def pages(_folder: Path) -> dict[str, str]:
+    """Return the page of the stored rows, by path."""
+    return {PAGE: page(View(bench.reference().to_dict()))}
+
+
+def page(view: View) -> str:
+    """Return the rule, the answers, and the tables that they follow from."""
+    parts = [
+        "---\nhide: [toc]\n---",
+        f"# {TITLE}\n",
+        SIGN_STYLE,
+        "One metric for each property, chosen by a rule and not by taste. A metric is considered for a property that "
+        "it claims, if it falls when the property is lost (the coherence criterion of the review holds), does not fail "
+        "calibration (1 for what is perfect, 0 for what knows nothing), and at least half of all criteria apply to it. "
+        "Of these, the one that holds the largest share of the criteria that apply comes first; the quicker one, where "
+        "shares are equal. Criteria on what a metric does not claim do not apply to it. The rule is ours, and so are "
+        "the criteria; the "
+        f"[verdicts](metrics.md) behind it, and [every number]({BENCH}), can be judged by another one.\n",
+        "## The answer\n",
+        answers(view),
+        "The second column is for training loops and sweeps, where seconds count: of those considered that take at "
+        f"most {1000 * QUICK:.0f} ms on {view.data['n_samples']:,} rows. What a metric does not hold stands beside it, "
+        "since that is what to check before it is believed.\n",
+        "## All that were considered\n",
+    ]
+    for name in PROPERTIES:
+        parts += [f"### {name.capitalize()}\n", considered_table(view, name), not_considered(view, name)]
+    parts += [
+        "## How each does on the traps\n",
+        f"{LEGEND}\n",
+        "The numbers are mean scores: where the scenario starts, and where it ends. *Rotation*: perfect codes, turned "
+        "by 45 degrees in pairs. *Copies*: each code once, and four times. *Dead codes*: none, and eight codes that "
+        "never vary beside perfect ones. *Noise*: codes that know nothing, with the most rows and the fewest. *Few "
+        "rows*: perfect codes, with the most rows and the fewest. Whether a change is right depends on what the metric "
+        "claims: a measure of compactness must fall on copies.\n",
+        traps_table(view),
+    ]
+    return "\n".join(parts)
+
+
+# The rule -------------------------------------------------------------------------------------------------------------
+
+
+def considered(view: View, claimed: str) -> list[str]:
+    """Return the rows that are considered for a property, best first."""
+    eligible = [row for row in view.rows if claimed in claims(view, row) and not why_not(view, row, claimed)]
+    return sorted(eligible, key=lambda row: (-_share_held(view, row), seconds(view, row)))
+
+
+def why_not(view: View, row: str, claimed: str) -> list[str]:
+    """Return why a row that claims a property is not considered for it; nothing if it is."""
+    reasons = []
+    for name, barred in ((f"coherent_{claimed}", {*UNHELD, "undecided"}), ("calibrated", {"fails", NOT_CHARACTERISED})):
+        status = view.verdicts[row, name]["status"]
+        if status in barred:
+            reasons.append(f"{cell(view.criteria[name]['title'])}: {status}")
+    applying = sum(len(found) for found in statuses(view, row).values())
+    if not reasons and 2 * applying < len(view.criteria):
+        reasons.append(f"{applying} of {len(view.criteria)} criteria apply")
+    return reasons
+
+
+def claims(view: View, row: str) -> set[str]:
+    """Return the properties that the scores of a row claim."""
+    return {claim for name in view.rows[row]["metrics"] for claim in view.metrics[name]["properties"]}
+
+
+def seconds(view: View, row: str) -> float:
+    """Return the seconds of a call; infinite where none was timed."""
+    found = [view.metrics[name]["card"]["seconds"] for name in view.rows[row]["metrics"]]
+    return max((value for value in found if value is not None), default=float("inf"))
+
+
+def _share_held(view: View, row: str) -> float:
+    own = statuses(view, row)
+    return len(own["holds"]) / sum(len(found) for found in own.values())
+
+
+def statuses(view: View, row: str) -> dict[str, list[str]]:
+    """Return the criteria of a row by what came out, those that do not apply left out."""
+    found: dict[str, list[str]] = {status: [] for status in JUDGED}
+    for name in view.criteria:
+        status = view.verdicts[row, name]["status"]
+        if status in found:
+            found[status].append(name)
+    return found
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def answers(view: View) -> str:
+    """Return the metric that comes first for each property, and the first of the quick ones."""
+    lines = [["for", "we would report", "where milliseconds count"]]
+    for name in PROPERTIES:
+        found = considered(view, name)
+        quick = [row for row in found if seconds(view, row) <= QUICK]
+        lines.append([f"**{name}**", _told(view, found, name), _told(view, quick, name)])
+    return table(lines)
+
+
+def _told(view: View, rows: Sequence[str], claimed: str) -> str:
+    if not rows:
+        return "none"
+    own = statuses(view, rows[0])
+    names = [name for name in view.rows[rows[0]]["metrics"] if claimed in view.metrics[name]["properties"]]
+    total = sum(len(found) for found in own.values())
+    text = f"{', '.join(f'`{name}`' for name in names)}: holds {len(own['holds'])} of {total} criteria"
+    for status, words in (("fails", "fails"), ("undecided", "undecided")):
+        if own[status]:
+            text += f"; {words}: {', '.join(cell(view.criteria[name]['title']) for name in own[status])}"
+    return text
+
+
+def considered_table(view: View, claimed: str) -> str:
+    """Return the considered metrics of a property in their order."""
+    lines = [["metric", "holds", "fails", "undecided", "seconds"]]
+    for row in considered(view, claimed):
+        own = statuses(view, row)
+        lines.append(
+            [cell(view.rows[row]["title"]), *(str(len(own[status])) for status in JUDGED), f"{seconds(view, row):.2g}"]
+        )
+    return table(lines)
+
+
+def not_considered(view: View, claimed: str) -> str:
+    """Return the metrics that claim a property and are not considered, with the criterion that decided."""
+    reasons = [
+        f"{cell(view.rows[row]['title'])} ({'; '.join(reasons)})"
+        for row in view.rows
+        if claimed in claims(view, row) and (reasons := why_not(view, row, claimed))
+    ]
+    return f"Not considered: {', '.join(reasons)}.\n" if reasons else ""
+
+
+def traps_table(view: View) -> str:
+    """Return each score on the traps: the mean at both ends of the scenario, with the sign of the verdict."""
+    lines = [["score", *TRAPS]]
+    for name, metric in view.metrics.items():
+        if metric["characterised"]:
+            lines.append([f"`{name}`", *(_trap(view, metric, criterion) for criterion in TRAPS.values())])
+    return table(lines)
+
+
+def _trap(view: View, metric: Item, criterion: str) -> str:
+    sign = view.sign(metric["row"], criterion)
+    curve = view.curves[metric["name"], criterion]
+    ends = [curve["mean"][0], curve["mean"][-1]] if curve["mean"] else []
+    if not ends or None in ends:
+        return sign
+    start, end = (round(value, 2) + 0.0 for value in ends)  # + 0.0: no minus before a zero
+    return f"{start:.2f} → {end:.2f} {sign}"
