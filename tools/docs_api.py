@@ -18,6 +18,7 @@ MARK = "<!-- python-names -->"
 PAGES = (
     "evaluate",
     "metrics",
+    "beside-metrics",
     "own-metrics",
     "batches",
     "classifiers",

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.sap import sap
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse_results import SparseEvaluation
+    from demele.metrics.standalone.unsupervised import UnsupervisedScores, unsupervised_scores
     from demele.outofcore.tables import scan_parquet
     from demele.report.citations import cite
     from demele.scoring.evaluate import evaluate
@@ -126,6 +127,7 @@ _HOMES = {
     "demele.metrics.protocols": "protocol_names",
     "demele.scoring.sparse": "evaluate_sparse",
     "demele.metrics.sparse_results": "SparseEvaluation",
+    "demele.metrics.standalone.unsupervised": "UnsupervisedScores unsupervised_scores",
     "demele.streaming.accumulator": "Accumulator",
     "demele.streaming.source": "counted_metrics",
     "demele.outofcore.tables": "scan_parquet",
@@ -176,6 +178,7 @@ __all__ = [
     "SparseEvaluation",
     "UndefinedFactorWarning",
     "UnknownNameError",
+    "UnsupervisedScores",
     "WorkerError",
     "__version__",
     "bench",
@@ -218,6 +221,7 @@ __all__ = [
     "sap",
     "scan_parquet",
     "studies",
+    "unsupervised_scores",
     "xmig",
     "z_diff",
     "z_max_variance",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from demele.core.errors import DemeleWarning, InputError, UnknownNameError, shortened, warn_user
 from demele.core.names import suggestion
 from demele.metrics.metric import Metric, as_metric
+from demele.metrics.other_names import elsewhere
 
 #: Folders beside this file; a new family is a new folder, and a line here.
 FAMILIES = ("demele.metrics.information", "demele.metrics.predictor", "demele.metrics.intervention")
@@ -201,5 +202,6 @@ def resolve(name: str, *, argument: str = "metrics", made_by: Mapping[str, str] 
         message = f"no metric is called {name!r} here; it {home}: install that package, or demele.register its Metric"
         raise UnknownNameError(argument, shortened(message))
     if found is None:
-        raise UnknownNameError(argument, f"no metric is called {name!r}{suggestion(name, CATALOGUE)}")
+        hint = elsewhere(name) or suggestion(name, CATALOGUE)
+        raise UnknownNameError(argument, f"no metric is called {name!r}{hint}")
     return found.name

@@ -8,6 +8,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.names import suggestion
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.other_names import elsewhere
 from demele.metrics.protocols import PROTOCOLS
 
 __all__ = ["CitationFormat", "citable_names", "cite", "entries_of"]
@@ -94,4 +95,5 @@ def _named(name: str) -> tuple[Entry, ...]:
         return referenced(metric.references)
     if name in bibliography():
         return (bibliography()[name],)
-    raise UnknownNameError(f"nothing to cite is called {name!r}{suggestion(name, citable_names())}")
+    hint = elsewhere(name) or suggestion(name, citable_names())
+    raise UnknownNameError(f"nothing to cite is called {name!r}{hint}")
