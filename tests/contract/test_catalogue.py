@@ -317,6 +317,7 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "factor_weights": [("importance", {})],
     "average": [],  # matters where codes are fewer than factors: tests/metrics/test_mcc.py
     "cross_fit": [(3, {})],
+    "gate": [(True, {})],
     "active": [],  # these three: tests/metrics/test_infomec.py
     "active_share": [],
     "normalise": [("none", {})],

@@ -1,12 +1,12 @@
 """Entropy and mutual information from counts, with bias corrections, in nats; and what is read off tables of them."""
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.estimation.chance_information import expected_information, information_by_chance
 from demele.estimation.counts import JointCounts
 
 Correction = Literal["none", "miller-madow", "adjusted"]
@@ -30,6 +30,8 @@ class InformationTable:
     statistic, freedom : arrays of shape (..., n_codes, n_factors) or None
         2 n times the plug-in information, and (occupied bins - 1) (occupied values - 1): of independent ones the first
         follows a chi-squared distribution with so many degrees of freedom. None where nothing is counted.
+    counts : JointCounts or None
+        What the informations were counted from; None where it is not kept.
     floor : float
         Informations up to it (nats) are those of independent ones, where nothing is counted.
     code_range : array of shape (n_codes,) or None
@@ -43,6 +45,7 @@ class InformationTable:
     code_bins: NDArray[np.intp] | None = None
     statistic: NDArray[np.float64] | None = None
     freedom: NDArray[np.float64] | None = None
+    counts: JointCounts | None = None
     floor: float = 0.0
     code_range: NDArray[np.float64] | None = None
 
@@ -104,101 +107,6 @@ def mutual_information(table: NDArray[np.float64], correction: Correction = "non
     return result
 
 
-#: Rows for each cell, and rows times tables, from which the expectation is taken from cells as Poisson counts: a few
-#: percent off at most, and quick where exact sums take long.
-ROWS_PER_CELL, MOST_SUMMED = 20, 500_000
-
-
-def expected_information(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of the plug-in information over all tables with the margins of these (Vinh et al. 2010, eq. 24a).
-
-    Parameters
-    ----------
-    table : array of shape (..., rows, columns)
-        Counts.
-
-    Returns
-    -------
-    array of shape (...), nats
-        0 where a row or a column holds all.
-
-    Examples
-    --------
-    Of the 6 ways to pair two and two with two and two, 2 give log 2 and 4 give 0.
-
-    >>> bool(abs(expected_information(np.array([[2.0, 0.0], [0.0, 2.0]])) - np.log(2) / 3) < 1e-12)
-    True
-    """
-    from sklearn.metrics.cluster import expected_mutual_information
-
-    counts = np.rint(table).astype(np.int64).reshape(-1, *table.shape[-2:])
-    expected = np.zeros(len(counts))
-    for index, one in enumerate(counts):
-        used = one[one.any(axis=1)][:, one.any(axis=0)]
-        if min(used.shape) > 1:
-            expected[index] = expected_mutual_information(used, used.sum())
-    return expected.reshape(table.shape[:-2])
-
-
-def information_by_chance(
-    table: NDArray[np.float64], level: float, n_cells: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what the information of independent columns is: its mean, and a limit that it seldom exceeds.
-
-    Parameters
-    ----------
-    table : array of shape (n_codes, code bins, factor bins)
-        Counts of codes against one factor.
-    level : float in (0, 1)
-        Probability, about, that any of ``n_cells`` such informations exceeds its limit.
-    n_cells : int
-
-    Returns
-    -------
-    tuple of arrays of shape (n_codes,), nats
-        Mean and limit. 2 n I is taken for chi-squared, scaled so that its mean is the expectation.
-    """
-    from scipy.special import chdtri
-
-    n = np.maximum(table.sum(axis=(-2, -1)), 1.0)
-    rows, columns = (np.maximum((table.sum(axis=axis) > 0).sum(axis=-1) - 1, 0) for axis in (-1, -2))
-    degrees = (rows * columns).astype(float)
-    most = float(n.max(initial=0.0))
-    if most * n_cells > MOST_SUMMED or most >= ROWS_PER_CELL * table.shape[-2] * table.shape[-1]:
-        mean = _expansion(table, n)
-    else:
-        mean = expected_information(table)
-    known = np.maximum(degrees, 1.0)
-    return mean, np.where(degrees > 0, mean * chdtri(known, level / max(n_cells, 1)) / known, 0.0)
-
-
-def _expansion(table: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return about the expected information: each cell as a Poisson count, less of it the fuller its row and column."""
-    size = n[..., None, None]
-    rows, columns = table.sum(axis=-1)[..., :, None], table.sum(axis=-2)[..., None, :]
-    free = (1 - rows / size) * (1 - columns / size)
-    return np.asarray((_of_poisson(rows * columns / size) * free).sum(axis=(-2, -1)) / n)
-
-
-def _of_poisson(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return E[x log(x / mean)] of Poisson counts: 1/2 for large means, 0 at 0."""
-    logs, known = _poisson_values()
-    large = np.maximum(mean, 1.0)
-    series = 0.5 + 1 / (12 * large) + 1 / (12 * large**2)
-    return np.where(mean > 30, series, np.interp(np.log(np.maximum(mean, 1e-9)), logs, known, left=0.0))
-
-
-@cache
-def _poisson_values() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return logarithms of means up to 30, and E[x log(x / mean)] at each."""
-    from scipy.special import gammaln, xlogy
-
-    grid = np.geomspace(1e-6, 30, 400)
-    counts = np.arange(1, 120)[:, None]
-    weights = np.exp(xlogy(counts, grid) - grid - gammaln(counts + 1))
-    return np.log(grid), (weights * counts * np.log(counts / grid)).sum(axis=0)
-
-
 def _adjusted(table: NDArray[np.float64], plug_in: NDArray[np.float64]) -> NDArray[np.float64]:
     chance, height = expected_information(table), entropy(table.sum(axis=-2))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -233,7 +141,7 @@ def information_table(counts: JointCounts, correction: Correction = "none") -> I
             else:
                 between[..., i, k] = between[..., k, i] = mutual_information(table, correction)
     statistic, freedom = _independence(counts, information if correction == "none" else None)
-    return InformationTable(information, factor_entropy, joint, between, counts.code_bins, statistic, freedom)
+    return InformationTable(information, factor_entropy, joint, between, counts.code_bins, statistic, freedom, counts)
 
 
 def _independence(
@@ -250,25 +158,44 @@ def _independence(
     return 2.0 * rows * plug_in, np.maximum(np.stack(cells, axis=-1), 0.0)
 
 
-def beyond_chance(
-    statistic: NDArray[np.float64], freedom: NDArray[np.float64], level: float = 0.05
-) -> NDArray[np.bool_]:
-    """Say which of several G tests reject independence, at a level over the number of tests (Bonferroni).
+def beyond_chance(table: InformationTable, level: float = 0.05) -> NDArray[np.bool_]:
+    """Say which codes inform on which factors beyond chance: the one rule for codes that count, and for gates.
 
     Parameters
     ----------
-    statistic, freedom : arrays of shape (..., n_tests)
-        Statistics and degrees of freedom, such as sums of those of an information table; nothing rejects with none.
+    table : InformationTable
+        Of counts, or of nearest neighbours, where informations above its floor are beyond chance.
+    level : float in (0, 1)
+        Probability, about, that any of the pairs of independent codes and factors is found (Bonferroni).
+
+    Returns
+    -------
+    array of shape (..., n_codes, n_factors)
+
+    Notes
+    -----
+    The statistic of a G test is taken for chi-squared, scaled so that its mean is the hypergeometric expectation: on
+    its own it is far too large on few rows (of codes of noise in 10 bins, 35 % would pass for a factor of 10 values
+    and 100 or 200 rows). Where no counts are kept, as of sparse codes, it is not scaled.
 
     Examples
     --------
-    >>> beyond_chance(np.array([3.0, 12.0, 0.0]), np.array([1.0, 1.0, 0.0])).tolist()
-    [False, True, False]
+    >>> counts = np.array([[[9.0, 1.0], [1.0, 9.0]], [[5.0, 5.0], [5.0, 5.0]]])
+    >>> beyond_chance(information_table(JointCounts((counts,), {}, np.array([2, 2])))).tolist()
+    [[True], [False]]
     """
     from scipy.special import chdtri
 
-    limit = chdtri(np.maximum(freedom, 1.0), level / statistic.shape[-1])
-    found: NDArray[np.bool_] = (freedom > 0) & (statistic > limit)
+    if table.statistic is None or table.freedom is None:
+        return np.asarray(table.information > table.floor)
+    n_pairs = table.statistic.shape[-1] * table.statistic.shape[-2]
+    if table.counts is None:
+        limit = chdtri(np.maximum(table.freedom, 1.0), level / n_pairs)
+    else:
+        tables = table.counts.tables
+        limits = [2.0 * one.sum(axis=(-2, -1)) * information_by_chance(one, level, n_pairs)[1] for one in tables]
+        limit = np.stack(limits, axis=-1)
+    found: NDArray[np.bool_] = (table.freedom > 0) & (table.statistic > limit)
     return found
 
 

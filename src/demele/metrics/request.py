@@ -106,6 +106,8 @@ def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
     if reading is None:
         wanted = " or ".join(dict.fromkeys(one.state for one in metric.readings))
         raise NotEnoughData(f"{metric.name} needs {wanted}, which {source.name} does not have")
+    if options.get("gate") and options.get("correction") == "none":
+        options["correction"] = "adjusted"  # a ratio of informations that are not is far from that of many rows
     settings = None
     if reading.state == "table":
         estimator = options.get("estimator", "histogram")

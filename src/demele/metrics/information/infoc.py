@@ -18,12 +18,8 @@ def compact_share(table: InformationTable, active: str, active_share: float, nor
     shares = np.where(chosen, normalised(table, normalise), 0.0)
     number = chosen.sum(axis=-2)
     per_factor = even_to_one(shares.max(axis=-2), shares.sum(axis=-2), number)
-    if active == "informative" and table.statistic is not None and table.freedom is not None:
-        statistic, freedom = (np.where(chosen, one, 0.0).sum(axis=-2) for one in (table.statistic, table.freedom))
-        per_factor = np.where(beyond_chance(statistic, freedom), per_factor, np.nan)
-    elif active == "informative":
-        told = np.where(chosen, table.information, 0.0).max(axis=-2) > table.floor
-        per_factor = np.where(told, per_factor, np.nan)
+    if active == "informative":
+        per_factor = np.where((beyond_chance(table) & chosen).any(axis=-2), per_factor, np.nan)
     return Native(value=mean_of_defined(per_factor), per_factor=per_factor, matrix=table.information, matrix_of=MATRIX)
 
 

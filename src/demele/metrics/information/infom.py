@@ -30,9 +30,7 @@ def active_codes(table: InformationTable, active: str, active_share: float) -> N
             raise NotEnoughData("active", f"{setting(active='range')} reads the ranges of dense codes in memory")
         wide = table.code_range > active_share * table.code_range.max(initial=0.0)
         return np.broadcast_to(wide, table.information.shape[:-1])
-    if table.statistic is None or table.freedom is None:
-        return np.asarray(table.information.max(axis=-1) > table.floor)
-    return beyond_chance(table.statistic.sum(axis=-1), table.freedom.sum(axis=-1))
+    return np.asarray(beyond_chance(table).any(axis=-1))
 
 
 def normalised(table: InformationTable, normalise: str) -> Array:
@@ -84,8 +82,9 @@ def infom(
     bins, estimator, correction, n_neighbors
         As in :func:`mig`.
     active : {"informative", "range"}
-        Which codes count: those that tell anything of any factor, by a G test of all factors together at level 0.05
-        over the number of codes (nearest neighbours: an information above 3 / sqrt(n) nats); or, as published, those
+        Which codes count: those that tell anything of any factor, by G tests at level 0.05 over the number of codes
+        and factors, whose mean is that of chance on few rows as well (nearest neighbours: an information above
+        3 / sqrt(n) nats; Modularity with ``gate=True`` has the same rule); or, as published, those
         whose range is over ``active_share`` of the largest, which one code in a larger unit decides.
     active_share : float in (0, 1], default 0.05
         Published code has 1/20, 1/8 and 1/10.

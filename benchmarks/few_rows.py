@@ -1,0 +1,118 @@
+"""On few rows: what chance gives, how fast it is known, and what corrected scores and the gate make of it.
+
+python -m benchmarks.few_rows     writes results/few_rows.csv
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+import demele
+from benchmarks.cases import write_rows
+from demele.core.seeds import rng_for
+from demele.estimation.chance_information import expected_information
+
+Array = NDArray[np.float64]
+DRAWS = 20
+CODES, FACTORS, BINS = 10, 8, 10
+
+
+def tables(n: int, *, even: bool) -> Array:
+    """Counts of 10 codes against 8 factors, ten bins each: equally full, or as those of Gaussian codes are."""
+    rng = rng_for(0, "few-rows", n, str(even))
+    drawn = (
+        rng.integers(0, BINS, (CODES, n)) if even else (1.5 * rng.normal(size=(CODES, n)) + 5).clip(0, 9).astype(int)
+    )
+    counts = np.zeros((CODES * FACTORS, BINS, BINS))
+    for j, code in enumerate(drawn):
+        for i, factor in enumerate(rng.integers(0, BINS, (FACTORS, n))):
+            np.add.at(counts[j * FACTORS + i], (code, factor), 1.0)
+    return counts
+
+
+def one_by_one(counts: Array) -> Array:
+    """Return scikit-learn's expectation of each table."""
+    from sklearn.metrics.cluster import expected_mutual_information
+
+    used = [table[table.any(axis=1)][:, table.any(axis=0)].astype(np.int64) for table in counts]
+    return np.array([expected_mutual_information(table, int(table.sum())) for table in used])
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Return the least CPU seconds of five calls."""
+    found = []
+    for _ in range(5):
+        started = time.process_time()
+        call()
+        found.append(time.process_time() - started)
+    return min(found)
+
+
+def expectations() -> Iterator[dict[str, object]]:
+    """Time the expectation of 80 pairs, and how far it is from scikit-learn's."""
+    for even in (True, False):
+        for n in (200, 1_000, 10_000):
+            counts = tables(n, even=even)
+            fast, slow = seconds(lambda c=counts: expected_information(c)), seconds(lambda c=counts: one_by_one(c))
+            yield {
+                "what": "expectation of 80 pairs, " + ("equal margins" if even else "Gaussian codes"),
+                "n": n,
+                "seconds": round(fast, 4),
+                "pair_by_pair": round(slow, 4),
+                "times_faster": round(slow / fast, 1),
+                "largest_difference": float(f"{np.abs(expected_information(counts) - one_by_one(counts)).max():.1e}"),
+            }
+
+
+def represented(kind: str, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    """Codes of the bounded factors: perfect, with 30 % noise, mixed in pairs, or noise; two codes more than factors."""
+    factors, noise = rng.random((n, FACTORS)), rng.random((n, CODES))
+    own = {
+        "perfect": factors,
+        "30 % noise": 0.7 * factors + 0.3 * noise[:, :FACTORS],
+        "mixed": 0.7 * factors + 0.3 * np.roll(factors, 1, axis=1),
+        "noise": noise[:, :FACTORS],
+    }[kind]
+    return np.column_stack([own, noise[:, FACTORS:]]), factors
+
+
+def scores() -> Iterator[dict[str, object]]:
+    """Compare scores of few rows to those of many."""
+    for kind in ("perfect", "30 % noise", "mixed", "noise"):
+        many = represented(kind, rng_for(1, "few-rows", kind), 30_000)
+        truth = {"mig": demele.mig(*many).value, "modularity": demele.modularity(*many, gate=True).value}
+        for n in (50, 100, 200, 500):
+            drawn = [represented(kind, rng_for(2, "few-rows", kind, n, draw), n) for draw in range(DRAWS)]
+            gated = [demele.modularity(*one, gate=True) for one in drawn]
+            found = {
+                "mig, plug-in": ("mig", [demele.mig(*one).value for one in drawn]),
+                "mig, Miller-Madow": ("mig", [demele.mig(*one, correction="miller-madow").value for one in drawn]),
+                "mig, adjusted": ("mig", [demele.mig(*one, correction="adjusted").value for one in drawn]),
+                "modularity, plug-in": ("modularity", [demele.modularity(*one).value for one in drawn]),
+                "modularity, gate": ("modularity", [score.value for score in gated]),
+            }
+            for what, (metric, values) in found.items():
+                defined = [value for value in values if value == value]
+                mean = float(np.mean(defined)) if defined else float("nan")
+                row: dict[str, object] = {"what": what, "codes": kind, "n": n, "mean": round(mean, 4)}
+                row |= {"of_many_rows": round(truth[metric], 4), "bias": round(mean - truth[metric], 4)}
+                row["undefined"] = round(1 - len(defined) / DRAWS, 3)
+                if what == "modularity, gate":
+                    row["share_alive"] = round(float(np.mean([score.details["share_alive"] for score in gated])), 4)
+                yield row
+
+
+def main() -> None:
+    """Measure all, and write the table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", demele.DemeleWarning)
+        rows = [*expectations(), *scores()]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    print(write_rows("few_rows", [{name: row.get(name, "") for name in columns} for row in rows]))
+
+
+if __name__ == "__main__":
+    main()

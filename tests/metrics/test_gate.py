@@ -1,0 +1,83 @@
+"""Modularity with a gate: codes that tell nothing have no part in it."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+
+def test_of_noise_there_is_no_score_where_adjusted_information_alone_gives_one_near_the_best() -> None:
+    alive, adjusted = [], []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        codes, factors = rng.random((100, 8)), rng.random((100, 4))
+        gated = demele.modularity(codes, factors, correction="adjusted", gate=True)
+        alive.append(gated.details["share_alive"])
+        if alive[-1] == 0:
+            assert math.isnan(gated.value)
+            assert any(note.code == "undefined-value" and note.severity == "warning" for note in gated.notes)
+        adjusted.append(demele.modularity(codes, factors, correction="adjusted").value)
+    assert np.mean(alive) <= 0.03
+    assert 0.75 < np.mean(adjusted) < 1.0
+    assert min(adjusted) >= 0.0
+    assert max(adjusted) <= 1.0
+
+
+def noisy(seed: int, n: int) -> tuple[Array, Array]:
+    """Ten codes, of which eight hold a factor with 30 % noise and two hold nothing."""
+    rng = np.random.default_rng(seed)
+    factors, noise = rng.random((n, 8)), rng.random((n, 10))
+    return np.column_stack([0.7 * factors + 0.3 * noise[:, :8], noise[:, 8:]]), factors
+
+
+def test_codes_with_noise_score_as_on_many_rows() -> None:
+    gated, raw = [], []
+    for seed in range(10):
+        codes, factors = noisy(seed, 200)
+        score = demele.modularity(codes, factors, gate=True)
+        gated.append(score.value)
+        raw.append(demele.modularity(codes, factors).value)
+        assert abs(score.details["share_alive"] - 0.8) < 0.11
+    assert abs(np.mean(gated) - 1.0) <= 0.01
+    assert np.mean(raw) < 0.9
+
+
+def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
+    codes, factors = noisy(0, 300)
+    gated = demele.modularity(codes, factors, gate=True)
+    every = demele.modularity(codes, factors, correction="adjusted")
+    assert gated.per_code is not None
+    assert every.per_code is not None
+    assert_exact(np.isnan(gated.per_code), [False] * 8 + [True] * 2)
+    assert_close(gated.value, every.per_code[:8].mean(), ROUNDING)
+    assert_exact(gated.matrix_values, every.matrix_values)
+    assert {note.subject for note in gated.notes if note.code == "undefined-value"} == {("z9", "z10")}
+
+
+def test_the_signature_names_the_correction_that_was_used() -> None:
+    codes, factors = noisy(1, 200)
+    gated = demele.modularity(codes, factors, gate=True)
+    assert gated.signature.arguments["correction"] == "adjusted"
+    assert_exact(demele.replay(str(gated.signature), codes, factors).value, gated.value)
+    other = demele.modularity(codes, factors, gate=True, correction="miller-madow")
+    assert other.signature.arguments["correction"] == "miller-madow"
+
+
+def test_without_the_gate_nothing_changes_and_the_catalogue_takes_the_option() -> None:
+    codes, factors = noisy(2, 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = demele.evaluate(codes, factors, ["modularity"], options={"modularity": {"gate": True}}, bootstrap=20)
+    assert_exact(found["modularity"].value, demele.modularity(codes, factors, gate=True).value)
+    assert "share_alive" not in demele.modularity(codes, factors).details
+    interval = found["modularity"].interval
+    assert interval is not None
+    assert interval.low <= found["modularity"].value <= interval.high
