@@ -58,6 +58,8 @@ def test_the_gated_score_is_the_mean_over_codes_that_are_alive() -> None:
     assert every.per_code is not None
     assert_exact(np.isnan(gated.per_code), [False] * 8 + [True] * 2)
     assert_close(gated.value, every.per_code[:8].mean(), ROUNDING)
+    assert gated.matrix_values is not None
+    assert every.matrix_values is not None
     assert_exact(gated.matrix_values, every.matrix_values)
     assert {note.subject for note in gated.notes if note.code == "undefined-value"} == {("z9", "z10")}
 
