@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import demele
 from benchmarks.cases import write_rows
 from demele.core.seeds import rng_for
-from demele.estimation.chance_information import expected_information
+from demele.estimation.information import expected_information
 
 Array = NDArray[np.float64]
 DRAWS = 20
@@ -68,7 +68,10 @@ def expectations() -> Iterator[dict[str, object]]:
 
 
 def represented(kind: str, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """Codes of the bounded factors: perfect, with 30 % noise, mixed in pairs, or noise; two codes more than factors."""
+    """Codes of bounded factors: perfect, with 30 % noise, mixed in pairs, or noise; two codes more than factors."""
+    if kind == "perfect, 6 values":
+        levels = rng.integers(0, 6, (n, 4)).astype(float)
+        return np.column_stack([levels, rng.random((n, 2))]), levels
     factors, noise = rng.random((n, FACTORS)), rng.random((n, CODES))
     own = {
         "perfect": factors,
@@ -81,7 +84,7 @@ def represented(kind: str, rng: np.random.Generator, n: int) -> tuple[Array, Arr
 
 def scores() -> Iterator[dict[str, object]]:
     """Compare scores of few rows to those of many."""
-    for kind in ("perfect", "30 % noise", "mixed", "noise"):
+    for kind in ("perfect", "perfect, 6 values", "30 % noise", "mixed", "noise"):
         many = represented(kind, rng_for(1, "few-rows", kind), 30_000)
         truth = {"mig": demele.mig(*many).value, "modularity": demele.modularity(*many, gate=True).value}
         for n in (50, 100, 200, 500):

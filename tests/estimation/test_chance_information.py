@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from demele.estimation import chance_information
-from demele.estimation.chance_information import expected_information
+from demele.estimation import information
 from demele.estimation.counts import JointCounts
-from demele.estimation.information import beyond_chance, entropy, information_table, mutual_information
+from demele.estimation.information import (
+    beyond_chance,
+    entropy,
+    expected_information,
+    information_table,
+    mutual_information,
+)
 from tests.tolerances import ROUNDING, assert_close, assert_exact, assert_mean
 
 Array = NDArray[np.float64]
@@ -45,7 +50,7 @@ def test_tables_together_and_in_small_pieces_are_as_alone(monkeypatch: pytest.Mo
     tables = np.array([[crossed(rng.integers(0, 4, n), rng.integers(0, 3, n), (4, 3)) for n in line] for line in sizes])
     alone = [[float(expected_information(table)) for table in line] for line in tables]
     assert_close(expected_information(tables), alone, ROUNDING)
-    monkeypatch.setattr(chance_information, "TERMS", 7)
+    monkeypatch.setattr(information, "TERMS", 7)
     assert_close(expected_information(tables), alone, ROUNDING)
 
 

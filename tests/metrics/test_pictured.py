@@ -10,13 +10,13 @@ import pytest
 
 import demele
 from demele.core.pictured import MOST_CLASSES, NOTHING, STEPS
-from demele.estimation.chance_information import (
+from demele.estimation.information import (
     MOST_SUMMED,
     ROWS_PER_CELL,
     expected_information,
     information_by_chance,
+    mutual_information,
 )
-from demele.estimation.information import mutual_information
 from tests.tolerances import ROUNDING, assert_close
 
 RNG = np.random.default_rng(0)

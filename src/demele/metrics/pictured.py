@@ -6,7 +6,7 @@ import numpy as np
 
 from demele.core.pictured import MatrixChance, RowSample
 from demele.core.seeds import rng_for
-from demele.estimation.chance_information import information_by_chance
+from demele.estimation.information import information_by_chance
 from demele.metrics.data import Array, Data, TableSettings
 from demele.metrics.source import Source, Subject
 
