@@ -13,6 +13,7 @@ from demele.core.version import __version__
 
 if TYPE_CHECKING:
     from demele import bench, data, evaluation, labels, metrics, models, studies
+    from demele.core.corrected import CorrectedScore
     from demele.core.errors import (
         AmbiguousKindWarning,
         DemeleError,
@@ -88,6 +89,7 @@ _HOMES = {
         "NotConvergedWarning NotEnoughData OutOfDomainWarning OutputError RepackedFileWarning "
         "UndefinedFactorWarning UnknownNameError WorkerError"
     ),
+    "demele.core.corrected": "CorrectedScore",
     "demele.core.representation_comparison": "RepresentationComparison",
     "demele.core.results": "DCI Evaluation Score",
     "demele.core.score_curve": "ScoreCurve",
@@ -150,6 +152,7 @@ __all__ = [
     "Adaptive",
     "AmbiguousKindWarning",
     "Binning",
+    "CorrectedScore",
     "DemeleError",
     "DemeleWarning",
     "Edges",

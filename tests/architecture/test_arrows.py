@@ -29,7 +29,7 @@ ALLOWED = {
     "metrics": {"core", "runtime", "estimation"},
     "streaming": {"core", "estimation", "metrics"},
     "outofcore": {"core", "runtime", "estimation", "metrics", "streaming"},
-    "scoring": {"core", "runtime", "estimation", "metrics", "streaming", "outofcore"},
+    "scoring": {"core", "runtime", "estimation", "noise", "metrics", "streaming", "outofcore"},
     "adapters": {"core", "metrics", "streaming"},
     "models": {"core", "runtime", "data"},
     "bench": {"core", "runtime", "estimation", "data", "metrics", "scoring", "noise", "labels", "evaluation"},

@@ -4,105 +4,39 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.corrected import CorrectedScore
 from demele.core.errors import UnknownNameError
 from demele.core.pictured import MatrixChance, RowSample
 from demele.core.publish import publish
 from demele.core.sentences import sentence
 from demele.core.shown import DrawnScore, DrawnScores
 from demele.core.signature import Signature
+from demele.core.uncertainty import Chance, Interval, Note, Severity, Spread
 from demele.core.verdict import RepresentationVerdict
 from demele.core.written import ForPapers, Written, plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-Severity = Literal["info", "warning", "fragile"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A range for a score.
-
-    ``level`` is the nominal coverage, ``method`` says how the range was made, ``kind`` what it covers:
-    ``"sampling"`` is what other rows from the same source would have given.
-    """
-
-    low: float
-    high: float
-    level: float
-    method: str
-    kind: str = "sampling"
-
-    def __str__(self) -> str:
-        return f"[{self.low:z.3f}, {self.high:z.3f}]"
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The values of a stochastic metric under different seeds, on the same rows."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean of the values."""
-        return float(np.mean(self.values))
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of the values (n - 1); NaN for a single value."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """The scores of the same codes when the rows of the factors are permuted: what independence scores."""
-
-    values: tuple[float, ...]
-    observed: float
-    higher_is_better: bool = True
-
-    @property
-    def mean(self) -> float:
-        """Chance level: mean score of codes that are independent of the factors."""
-        return float(np.mean(self.values))
-
-    @property
-    def std(self) -> float:
-        """Standard deviation over permutations."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
-
-    @property
-    def p_value(self) -> float:
-        """(1 + permutations at least as good) / (1 + permutations)."""
-        sign = 1.0 if self.higher_is_better else -1.0
-        as_good = sum(sign * value >= sign * self.observed for value in self.values)
-        return (1 + as_good) / (1 + len(self.values))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """Something the reader of a score must know, readable by programs.
-
-    ``code`` is stable (``"constant-factor"``, ``"outliers"``, ...); ``subject`` names the columns concerned;
-    severity ``"fragile"`` means that the score would change much under another defensible setting, or that codes of
-    noise would score as well.
-    """
-
-    code: str
-    message: str
-    subject: tuple[str, ...] = ()
-    severity: Severity = "info"
-
-    def __post_init__(self) -> None:
-        """Keep what the message marks, for readers who do not write Python."""
-        object.__setattr__(self, "message", sentence(self.message))
+__all__ = [
+    "DCI",
+    "Chance",
+    "Dependency",
+    "Evaluation",
+    "FactorSummary",
+    "Interval",
+    "LeftOut",
+    "Note",
+    "Score",
+    "ScoresByName",
+    "Severity",
+    "Spread",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,6 +67,9 @@ class Score(ForPapers, DrawnScore):
         What was left out and why, and what makes the number fragile.
     signature : Signature
         Everything that changes the number.
+    corrected : CorrectedScore or None
+        What the score would be if all annotations of the factors were right, where ``factor_noise`` said what is known
+        of their errors; None where it was not asked for, or where a note ``"not-corrected"`` says why there is none.
     details : mapping
         Further quantities of the metric (settings chosen by validation, raw values).
     """
@@ -158,6 +95,7 @@ class Score(ForPapers, DrawnScore):
     details: Mapping[str, Any] = field(default_factory=dict)
     protocol: str | None = None
     seconds: float = math.nan
+    corrected: CorrectedScore | None = None
 
     def __float__(self) -> float:
         return self.value
@@ -267,12 +205,14 @@ class Score(ForPapers, DrawnScore):
             "signature": str(self.signature),
             "details": plain(dict(self.details)),
             "seconds": plain(self.seconds),
+            "corrected": None if self.corrected is None else self.corrected.to_dict(),
         }
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
         chance = "" if self.chance is None else f", chance {self.chance.mean:.4f}"
         mark = ", fragile" if self.fragile else ""
+        mark += "" if self.corrected is None else f", corrected {self.corrected.value:.4f} ({self.corrected.method})"
         return f"Score({self.metric} = {self.value:.4f}{interval}{chance}, n={self.n}{mark})"
 
 

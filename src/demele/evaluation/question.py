@@ -160,7 +160,7 @@ class Outcomes:
     difference, low, high : arrays
         Candidate minus established as the method estimates it, and its interval.
     method, kind : str
-        How that interval was made, and what it covers (as in :class:`demele.core.results.Interval`).
+        How that interval was made, and what it covers (as in :class:`demele.core.uncertainty.Interval`).
     p_value : array or None
         For "the candidate is not better", one-sided.
     established_interval, candidate_interval : (low, high) or None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from demele.noise.audit import Audit, CodedAudit
     from demele.noise.audit_drawing import AuditPlan, doubt, draw_audit
     from demele.noise.budget import NoiseBudget, noise_budget
+    from demele.noise.factor_noise import FactorAudit, Reliability, matrix_of_annotators, transition_from_agreement
     from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
 # Resolved at first use, so that the room opens as fast as NumPy.
@@ -41,6 +42,7 @@ _HOMES = {
     "demele.noise.audit": "Audit CodedAudit",
     "demele.noise.audit_drawing": "AuditPlan doubt draw_audit",
     "demele.noise.budget": "NoiseBudget noise_budget",
+    "demele.noise.factor_noise": "FactorAudit Reliability matrix_of_annotators transition_from_agreement",
     "demele.labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
     "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
     "demele.labels.joined.blend": "consensus",
@@ -64,9 +66,11 @@ __all__ = [
     "Cleaning",
     "CodedAudit",
     "Consensus",
+    "FactorAudit",
     "Harm",
     "NoiseBudget",
     "NoisyLabels",
+    "Reliability",
     "TransitionCounts",
     "TransitionMatrix",
     "add_class_noise",
@@ -85,10 +89,12 @@ __all__ = [
     "draw_audit",
     "estimate_transition",
     "majority_vote",
+    "matrix_of_annotators",
     "noise_budget",
     "one_coin",
     "simulated_cleaning",
     "symmetric_transition",
+    "transition_from_agreement",
 ]
 
 

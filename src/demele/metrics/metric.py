@@ -208,6 +208,8 @@ class Metric:
         Whether it is scored where no metrics are named.
     package : str
         Distribution and version of a metric that is not of demele.
+    corrected_by : tuple of str
+        Methods, besides those for any score, that correct it for noisy factors, such as ``"transition"``.
     """
 
     name: str
@@ -239,6 +241,7 @@ class Metric:
     order: int = 1_000
     by_default: bool = True
     package: str = ""
+    corrected_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not callable(self.call):

@@ -17,6 +17,7 @@ from demele.metrics.request import Asked
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
+from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
 from demele.scoring.pieces import read_in_pieces
 
 
@@ -42,6 +43,8 @@ def evaluate(
     progress: bool | Callable[[float, float, str], None] = False,
     sample: int = SAMPLE,
     ignore_index: bool = False,
+    factor_noise: object = None,
+    factor_noise_method: str | None = None,
 ) -> Evaluation:
     """Score a representation with every metric that applies, or with those named.
 
@@ -99,6 +102,16 @@ def evaluate(
     ignore_index : bool, default False
         Rows are paired by position, and pandas codes and factors whose indexes hold different labels are refused; True
         pairs them all the same. Without an index there is nothing to ignore.
+    factor_noise : mapping of factor to knowledge, optional
+        What is known of wrong annotations: for each noisy factor a :class:`~demele.labels.TransitionMatrix` or
+        :class:`~demele.labels.TransitionCounts`, the confusion matrices of three or more annotators, true values of
+        rows drawn at random (:class:`~demele.labels.Audit`, :class:`~demele.labels.FactorAudit`), a
+        :class:`~demele.labels.Reliability` of a continuous factor, or the share of wrong annotations. Factors that are
+        not named are taken as right. Values stay those of the annotations as given; ``score.corrected`` says what they
+        would be if all annotations were right, with an interval at ``level``, and on which assumptions.
+    factor_noise_method : str, optional
+        ``"transition"``: from how true values are mistaken, if that does not depend on the codes. By default the
+        method that assumes least, given what is known.
 
     Returns
     -------
@@ -143,7 +156,13 @@ def evaluate(
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {name!r}")
     _refuse_several(codes)
-    return call.evaluation(call.read(codes, factors, codes_std), name, progress)
+    if factor_noise is None:
+        refuse_method(factor_noise_method)
+        return call.evaluation(call.read(codes, factors, codes_std), name, progress)
+    data = call.read(codes, factors, codes_std)
+    memory, noise = checked_noise(factor_noise, factor_noise_method, data)
+    scored = call.evaluation(data, name, progress)
+    return corrected(scored, call.asked, memory, call.run, noise, factor_noise_method)
 
 
 @dataclass(frozen=True, slots=True)

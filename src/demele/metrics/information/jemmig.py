@@ -97,4 +97,5 @@ METRIC = Metric(
     readings=(of_table(joint_gap),),
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=60,
+    corrected_by=("transition",),
 )

@@ -1,0 +1,63 @@
+"""A score corrected for noisy annotations of the factors: the value, how far it can be trusted, what it assumes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from demele.core.uncertainty import Interval, Note
+from demele.core.written import plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedScore:
+    """What a score would be, as far as can be known, if all annotations of the factors were right.
+
+    Attributes
+    ----------
+    value : float
+        Never rounded, never clipped to the range of the metric; NaN where only an interval can be given.
+    interval : Interval or None
+        Of sampling and of what is known of the noise, together; for bounds, what the truth cannot leave.
+    method : str
+        How it was corrected: ``"transition"``, ``"audited"``, ...
+    assumptions : tuple of str
+        Whole sentences: what must be true for the value to be right.
+    notes : tuple of Note
+    signature : str
+        The method with every option that can change the numbers.
+
+    Examples
+    --------
+    >>> CorrectedScore(value=0.62, method="transition", assumptions=("Errors do not depend on the codes.",))
+    CorrectedScore(0.6200, method='transition')
+    """
+
+    value: float
+    method: str
+    assumptions: tuple[str, ...]
+    interval: Interval | None = None
+    notes: tuple[Note, ...] = ()
+    signature: str = ""
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        interval = "" if self.interval is None else f" {self.interval}"
+        return f"CorrectedScore({self.value:.4f}{interval}, method={self.method!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        interval = self.interval
+        return {
+            "value": plain(self.value),
+            "interval": None
+            if interval is None
+            else {name: plain(getattr(interval, name)) for name in ("low", "high", "level", "method", "kind")},
+            "method": self.method,
+            "assumptions": list(self.assumptions),
+            "notes": [
+                {name: plain(getattr(note, name)) for name in ("code", "message", "subject", "severity")}
+                for note in self.notes
+            ],
+            "signature": self.signature,
+        }

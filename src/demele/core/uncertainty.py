@@ -1,0 +1,91 @@
+"""What is known beside a number: intervals, spreads, chance levels, notes; frozen, never rounded."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from demele.core.sentences import sentence
+
+Severity = Literal["info", "warning", "fragile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A range for a score.
+
+    ``level`` is the nominal coverage, ``method`` says how the range was made, ``kind`` what it covers:
+    ``"sampling"`` is what other rows from the same source would have given.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    kind: str = "sampling"
+
+    def __str__(self) -> str:
+        return f"[{self.low:z.3f}, {self.high:z.3f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The values of a stochastic metric under different seeds, on the same rows."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the values (n - 1); NaN for a single value."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The scores of the same codes when the rows of the factors are permuted: what independence scores."""
+
+    values: tuple[float, ...]
+    observed: float
+    higher_is_better: bool = True
+
+    @property
+    def mean(self) -> float:
+        """Chance level: mean score of codes that are independent of the factors."""
+        return float(np.mean(self.values))
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over permutations."""
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
+
+    @property
+    def p_value(self) -> float:
+        """(1 + permutations at least as good) / (1 + permutations)."""
+        sign = 1.0 if self.higher_is_better else -1.0
+        as_good = sum(sign * value >= sign * self.observed for value in self.values)
+        return (1 + as_good) / (1 + len(self.values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something the reader of a score must know, readable by programs.
+
+    ``code`` is stable (``"constant-factor"``, ``"outliers"``, ...); ``subject`` names the columns concerned;
+    severity ``"fragile"`` means that the score would change much under another defensible setting, or that codes of
+    noise would score as well.
+    """
+
+    code: str
+    message: str
+    subject: tuple[str, ...] = ()
+    severity: Severity = "info"
+
+    def __post_init__(self) -> None:
+        """Keep what the message marks, for readers who do not write Python."""
+        object.__setattr__(self, "message", sentence(self.message))

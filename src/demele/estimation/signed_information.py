@@ -1,0 +1,130 @@
+"""Information of codes and true values, from tables of codes and noisy annotations whose errors are known.
+
+If errors do not depend on the codes given the true value, the table of codes and annotations is the one of codes and
+true values times the transition T (rows true values, columns given ones). Undoing it leaves cells that are negative by
+chance. They are kept: x ln|x| is odd, so the noise of an empty cell cancels, where clipping would keep its positive
+half as information.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.estimation.counts import JointCounts
+from demele.estimation.information import InformationTable, entropy, mutual_information
+
+Floats = NDArray[np.float64]
+
+#: Added to the diagonal of counted transitions, so that a class that was never counted is right.
+NEVER_COUNTED = 0.001
+
+
+def without_errors(table: Floats, transition: Floats) -> Floats:
+    """Undo the errors of annotations in a table of codes and annotations.
+
+    Parameters
+    ----------
+    table : array of shape (..., n_rows, K)
+        Counts or probabilities; columns are given values.
+    transition : array of shape (..., K, K)
+        Probabilities; rows are true values, columns given ones.
+
+    Returns
+    -------
+    array of shape (..., n_rows, K)
+        Columns are true values. Cells may be negative by chance.
+
+    Examples
+    --------
+    >>> given = np.array([[0.28, 0.12], [0.12, 0.48]])
+    >>> (7 * without_errors(given, np.array([[0.9, 0.1], [0.2, 0.8]]))).round(6).tolist()
+    [[2.0, 0.8], [0.0, 4.2]]
+    """
+    undone: Floats = table @ np.linalg.inv(transition)
+    return undone
+
+
+def signed_entropy(counts: Floats) -> Floats:
+    """Return the entropy of counts along the last axis, in nats; some may be negative by chance.
+
+    Parameters
+    ----------
+    counts : array of shape (..., n_values)
+        Their sum is above 0.
+    """
+    n = counts.sum(axis=-1)
+    found: Floats = np.maximum(np.log(n) - _n_log_n(counts).sum(axis=-1) / n, 0.0)
+    return found
+
+
+def signed_information(table: Floats) -> Floats:
+    r"""Return the mutual information of the last two axes of a table whose cells may be negative by chance, in nats.
+
+    .. math:: \max\Bigl(0, \sum_{zv} L(R) - \sum_z L(P_z) - \sum_v L(m_v)\Bigr), \quad L(x) = x \ln |x|, L(0) = 0
+
+    Parameters
+    ----------
+    table : array of shape (..., n_rows, n_columns)
+        Counts or probabilities; their sum is above 0. Of counts that are all >= 0, the plug-in information, bit for
+        bit.
+
+    Examples
+    --------
+    >>> round(float(signed_information(np.array([[-0.04, 0.44], [0.54, 0.06]]))), 6)
+    0.632137
+    """
+    n = table.sum(axis=(-2, -1))
+    rows, columns = table.sum(axis=-1), table.sum(axis=-2)
+    cells = _n_log_n(table).sum(axis=(-2, -1))
+    margins = _n_log_n(rows).sum(axis=-1) + _n_log_n(columns).sum(axis=-1)
+    found: Floats = np.maximum(np.log(n) + (cells - margins) / n, 0.0)
+    return found
+
+
+def _n_log_n(counts: Floats) -> Floats:
+    logarithms = np.log(np.where(counts != 0, np.abs(counts), 1.0))
+    result: Floats = counts * logarithms
+    return result
+
+
+def signed_table(counts: JointCounts, transitions: Sequence[Floats | None]) -> InformationTable:
+    """Return all informations and entropies that metrics need, of true values instead of given ones.
+
+    Parameters
+    ----------
+    counts : JointCounts
+        Of codes and given values; columns are the classes of the transitions. Leading axes are resamples.
+    transitions : sequence of arrays of shape (K, K) or (..., K, K), or None
+        One per factor; None for a factor that is right.
+
+    Returns
+    -------
+    InformationTable
+        Without tests of independence, and without informations between factors.
+    """
+    information, heights, joint = [], [], []
+    for table, transition in zip(counts.tables, transitions, strict=True):
+        of_code = entropy(table.sum(axis=-1))
+        if transition is None:
+            own, height = mutual_information(table), entropy(table[..., 0, :, :].sum(axis=-2))
+        else:
+            undone = without_errors(table, transition[..., None, :, :])
+            own, height = signed_information(undone), signed_entropy(undone[..., 0, :, :].sum(axis=-2))
+        information.append(own)
+        heights.append(height)
+        joint.append(of_code + height[..., None] - own)
+    return InformationTable(
+        np.stack(information, axis=-1),
+        np.stack(heights, axis=-1),
+        np.stack(joint, axis=-1),
+        None,
+        counts.code_bins,
+    )
+
+
+def counted_transition(counts: Floats) -> Floats:
+    """Return the transition of counts (..., K, K), rows true values; a class that was never counted is right."""
+    filled = counts + NEVER_COUNTED * np.eye(counts.shape[-1])
+    found: Floats = filled / filled.sum(axis=-1, keepdims=True)
+    return found

@@ -1,0 +1,204 @@
+"""What may be known of the errors of one annotated factor, beside transitions: audits, reliabilities, annotators."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.checked_numbers import checked_count, checked_number, checked_share
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.table_columns import as_column
+from demele.noise.audit import Audit, count
+from demele.noise.square_tables import digest
+from demele.noise.transition import TransitionMatrix
+
+Floats = NDArray[np.float64]
+
+#: What is said to who has a selective audit.
+_SELECTIVE = (
+    "rows that were chosen because something looked wrong say nothing of the others, whatever their number",
+    "draw rows at random, with demele.labels.draw_audit(n, size), and have these annotated",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Reliability of a continuous factor: the squared correlation of its annotation with the true value.
+
+    Parameters
+    ----------
+    value : float in (0, 1]
+        1: no error.
+
+    Raises
+    ------
+    InputError
+        If it is no number in (0, 1].
+
+    Examples
+    --------
+    >>> Reliability(0.9).value
+    0.9
+    """
+
+    value: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", checked_share(self.value, "reliability", 0, 1))
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class FactorAudit:
+    """True values of a factor on rows that were drawn at random, as :func:`demele.labels.draw_audit` draws them.
+
+    Parameters
+    ----------
+    rows : array-like of int of shape (k,)
+        Distinct row numbers, from 0.
+    values : array-like of shape (k,)
+        The true values of these rows, in the same order: classes, or numbers in the unit of the factor.
+    design : {"uniform"}
+        How the rows were drawn; other designs are refused, with what would help.
+    unclear : int >= 0
+        Further rows that were drawn and that could not be told.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Examples
+    --------
+    >>> FactorAudit([7, 2, 5], [0.1, 0.4, 0.2]).k
+    3
+    """
+
+    rows: NDArray[np.intp]
+    values: NDArray[Any]
+    unclear: int
+
+    def __init__(self, rows: object, values: object, *, design: str = "uniform", unclear: int = 0) -> None:
+        _check_design(design)
+        held = as_column(values, "values")
+        drawn = Audit(rows, np.zeros(np.size(np.asarray(rows, dtype=object)), dtype=int), design="uniform").rows
+        if held.shape != (drawn.size,):
+            raise InputError(
+                ("rows", "values"),
+                f"expected one true value per audited row, got {drawn.size} rows and values of shape {held.shape}",
+            )
+        object.__setattr__(self, "rows", drawn)
+        object.__setattr__(self, "values", held)
+        object.__setattr__(self, "unclear", unclear and count(unclear, "unclear"))
+
+    @classmethod
+    def of(cls, audit: "Audit | FactorAudit") -> "FactorAudit":
+        """Return an audit of labels as one of a factor.
+
+        Raises
+        ------
+        InputError
+            If its rows were not drawn uniformly.
+        """
+        if isinstance(audit, FactorAudit):
+            return audit
+        return cls(audit.rows, audit.labels, design=audit.design, unclear=audit.unclear)
+
+    @property
+    def k(self) -> int:
+        """Number of audited rows."""
+        return int(self.rows.size)
+
+    def __repr__(self) -> str:
+        return f"FactorAudit(k={self.k}, digest={digest(self.rows, self.values)!r})"
+
+
+def _check_design(design: object) -> None:
+    if design == "selective":
+        raise InputError("design", *_SELECTIVE)
+    if design == "weighted":
+        raise InputError(
+            "design",
+            "scores are corrected from audits whose rows were as likely to be drawn as any other, got a weighted one",
+            "draw rows at random without doubt=, with demele.labels.draw_audit(n, size)",
+        )
+    if design != "uniform":
+        raise InputError("design", f"expected 'uniform', got {design!r}")
+
+
+def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: str = "matrices") -> TransitionMatrix:
+    """Return how a factor is annotated if each row was annotated by one of some annotators, each as often.
+
+    Parameters
+    ----------
+    matrices : sequence or mapping of TransitionMatrix, or of arrays of shape (K, K)
+        Confusion matrices of three or more annotators, as :func:`demele.labels.dawid_skene` estimates them: row = true
+        value, column = given value.
+    argument : str
+        What messages call them.
+
+    Raises
+    ------
+    NotEnoughData
+        Of fewer than three: two annotations of the same rows do not tell how their annotators err.
+    InputError
+        If the matrices differ in size or in classes.
+
+    Examples
+    --------
+    >>> one, other = [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]]
+    >>> matrix_of_annotators([one, other, other]).probabilities.round(3).tolist()
+    [[0.833, 0.167], [0.167, 0.833]]
+    """
+    held = list(matrices.values()) if isinstance(matrices, Mapping) else list(matrices)
+    read = [one if isinstance(one, TransitionMatrix) else TransitionMatrix(one) for one in held]
+    if len(read) < 3:
+        raise NotEnoughData(
+            argument,
+            f"got the confusion matrices of {len(read)} annotators; two annotations of the same rows cannot tell how "
+            "their annotators err: their table is symmetric, with fewer entries than there are unknowns",
+            "a third independent annotator tells it, or an audit of rows drawn at random; under the declared "
+            "assumption that all errors are equally likely, demele.labels.transition_from_agreement needs two only",
+        )
+    if any((one.k, one.classes) != (read[0].k, read[0].classes) for one in read):
+        raise InputError(argument, "expected matrices of the same classes, in the same order, for all annotators")
+    return TransitionMatrix(np.mean([one.probabilities for one in read], axis=0), read[0].classes)
+
+
+def transition_from_agreement(agreement: float, n_classes: int) -> TransitionMatrix:
+    """Return the matrix of uniform errors under which two annotators agree so often.
+
+    It holds only if both err at one rate, whatever the true class, with all wrong classes equally likely, and
+    independently of each other: nothing in two annotations can show that they do.
+
+    Parameters
+    ----------
+    agreement : float in (1 / n_classes, 1]
+        Share of the rows on which they agree.
+    n_classes : int >= 2
+
+    Returns
+    -------
+    TransitionMatrix
+        Of rate r, the root below (K - 1) / K of agreement = (1 - r)^2 + r^2 / (K - 1).
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> round(float(transition_from_agreement(0.82, 2).probabilities[0, 1]), 6)
+    0.1
+    """
+    k = checked_count(n_classes, "n_classes", 2)
+    share = checked_number(
+        agreement,
+        "agreement",
+        f"a share above {1 / k:g}, what annotators who guess agree on, and at most 1",
+        inside=lambda share: 1 / k < share <= 1,
+    )
+    rate = (k - 1) / k * (1 - np.sqrt(1 - k / (k - 1) * (1 - share)))
+    table = np.full((k, k), rate / (k - 1))
+    np.fill_diagonal(table, 1 - rate)
+    return TransitionMatrix(table)

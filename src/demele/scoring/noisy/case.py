@@ -1,0 +1,110 @@
+"""One representation with noisy factors, and what a method of correction is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+from demele.core.corrected import CorrectedScore
+from demele.core.results import Note, Score
+from demele.core.signature import Signature
+from demele.metrics.options import Run
+from demele.metrics.request import Asked, Request
+from demele.metrics.source import InMemory
+from demele.scoring.noisy.knowledge import FactorNoise, NoiseOfFactor
+
+#: Resamples behind the interval of a corrected score, unless ``bootstrap`` says otherwise.
+RESAMPLES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class NotCorrected:
+    """Why a method does not correct a score, and what would help: whole sentences, the first letter small."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """Rows, what is known of the noise of their factors, and what several scores share.
+
+    Attributes
+    ----------
+    source : InMemory
+    run : Run
+    noise : FactorNoise
+    by_name : bool
+        Whether the method was asked for by name.
+    shared : dict
+        What methods keep for the next score, by keys of their own.
+    """
+
+    source: InMemory
+    run: Run
+    noise: FactorNoise
+    by_name: bool = False
+    shared: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def resamples(self) -> int:
+        """Resamples behind an interval."""
+        return self.run.bootstrap or RESAMPLES
+
+    @property
+    def of_factors(self) -> list[NoiseOfFactor | None]:
+        """What is known of each factor that varies, in their order; None where it is taken as right."""
+        return [self.noise.factors.get(column.name) for column in self.source.data.factors.columns]
+
+    def right_factors(self) -> tuple[str, ...]:
+        """Return an assumption on factors that nothing was said of, if there are any."""
+        right = [one.name for one in self.source.data.factors.columns if one.name not in self.noise.factors]
+        if not right:
+            return ()
+        return (f"The annotations of {', '.join(map(repr, right))} are right.",)
+
+    def signature(self, method: str, **options: object) -> str:
+        """Return the method with its options as one line."""
+        known = {one.name: one.kind for one in self.noise.factors.values()}
+        context = {"noise": "+".join(f"{name}:{kind}" for name, kind in known.items()), "rows": str(self.source.data.n)}
+        return str(Signature(method, {**options, "level": self.run.level, "seed": self.run.seed}, context))
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One score to correct: how it was asked for, how it is read, and what it is of the annotations as given."""
+
+    asked: Asked
+    request: Request
+    score: Score
+
+    @property
+    def title(self) -> str:
+        """What sentences call the metric."""
+        return self.asked.metric.title
+
+    def out_of_range(self, value: float) -> tuple[Note, ...]:
+        """Say that a corrected value is beyond what the metric can be, which is reported and not cut."""
+        low, high = self.asked.metric.range
+        if not (value < low or value > high):
+            return ()
+        message = f"the corrected value {value:.4g} lies outside [{low:g}, {high:g}]: it is an estimate, and not cut"
+        return (Note(code="corrected-out-of-range", message=message),)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to correct scores.
+
+    Attributes
+    ----------
+    name : str
+    correct : callable (case, work) -> CorrectedScore or NotCorrected
+    """
+
+    name: str
+    correct: Callable[[Case, Work], CorrectedScore | NotCorrected]
+
+
+def half_width(deviation: float, level: float) -> float:
+    """Return half of the width of a normal interval."""
+    return NormalDist().inv_cdf((1 + level) / 2) * deviation

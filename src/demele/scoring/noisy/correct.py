@@ -1,0 +1,119 @@
+"""Scores corrected for noisy factors: the table of methods, which of them is taken, and what becomes of a score."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from demele.core.corrected import CorrectedScore
+from demele.core.errors import InputError, UnknownNameError, quoted
+from demele.core.names import suggestion
+from demele.core.results import Evaluation, Note, Score
+from demele.core.sentences import arg
+from demele.metrics.options import Run
+from demele.metrics.request import Asked, request_for
+from demele.metrics.source import InMemory
+from demele.scoring.noisy import transition
+from demele.scoring.noisy.case import Case, Method, NotCorrected, Work
+from demele.scoring.noisy.knowledge import FactorNoise
+
+#: Every method by its name; a score is corrected by one of them.
+METHODS = {method.name: method for method in (Method("transition", transition.correct),)}
+
+
+def refuse_method(method: object) -> None:
+    """Refuse a method where nothing is known of the noise.
+
+    Raises
+    ------
+    InputError
+    """
+    if method is not None:
+        raise InputError(
+            "factor_noise_method", f"says how to correct for noise that {arg('factor_noise')} is to tell of"
+        )
+
+
+def checked_noise(given: object, method: object, data: object) -> tuple[InMemory, FactorNoise]:
+    """Check what is known of the noise, and the method, before anything is computed.
+
+    Parameters
+    ----------
+    given : mapping of factor name to knowledge
+    method : str or None
+    data : object
+        What was read.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData, UnknownNameError
+    """
+    if not isinstance(data, InMemory):
+        raise InputError(
+            "factor_noise",
+            "scores are corrected for noisy factors from rows in memory, and these are read a piece at a time",
+            "score a sample of the rows that fits into memory",
+        )
+    if method is not None and method not in METHODS:
+        known = ", ".join(METHODS)
+        raise UnknownNameError(
+            "factor_noise_method",
+            f"no method is called {quoted(method)}{suggestion(str(method), METHODS)}; there are {known}",
+        )
+    noise = FactorNoise.checked(given, data.subject("rows").factors)
+    varying = data.data.factors.names
+    for name in noise.factors:
+        if name not in varying:
+            raise InputError(
+                "factor_noise", f"factor {quoted(name)} is constant and was left out; leave it out here too"
+            )
+    return data, noise
+
+
+def default_method(noise: FactorNoise) -> str:
+    """Return the method for what is known: the one that assumes least."""
+    kinds = noise.kinds
+    for kind, method in (("rate", "bounds"), ("reliability", "reliability")):
+        if kind in kinds and method in METHODS:
+            return method
+    return "audited" if kinds == {"audit"} and "audited" in METHODS else "transition"
+
+
+def corrected(
+    evaluation: Evaluation,
+    asked: Sequence[Asked],
+    source: InMemory,
+    run: Run,
+    noise: FactorNoise,
+    method: str | None = None,
+) -> Evaluation:
+    """Return an evaluation whose scores carry what they would be if all annotations were right.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the annotations as given; its values stay.
+    asked : sequence of Asked
+        What it was made of.
+    source : InMemory
+    run : Run
+    noise : FactorNoise
+    method : str, optional
+        One of :data:`METHODS` for all scores; by default the one that assumes least.
+    """
+    case = Case(source, run, noise, by_name=method is not None)
+    chosen = METHODS[method or default_method(noise)]
+    by_name = {one.name: one for one in asked}
+    scores = []
+    for score in evaluation.scores:
+        one = by_name[score.metric]
+        scores.append(
+            with_correction(score, chosen.correct(case, Work(one, request_for(one, source, run.seed), score)))
+        )
+    return replace(evaluation, scores=tuple(scores))
+
+
+def with_correction(score: Score, found: CorrectedScore | NotCorrected) -> Score:
+    """Return a score with its correction, or with a note why there is none."""
+    if isinstance(found, CorrectedScore):
+        return replace(score, corrected=found)
+    note = Note(code="not-corrected", message=f"not corrected for noisy factors: {found.reason}")
+    return replace(score, notes=(*score.notes, note))

@@ -1,0 +1,263 @@
+"""Signed tables of a representation with noisy factors: of all rows, and of resamples in which errors vary too."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import quoted
+from demele.core.inputs import Factor
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.estimation.counts import JointCounts, PackedRows, bin_rows, column_bins
+from demele.estimation.discretise import ColumnBins, cut
+from demele.estimation.information import InformationTable
+from demele.estimation.signed_information import counted_transition, signed_table
+from demele.metrics.data import TableSettings
+from demele.metrics.source import BLOCK_ENTRIES
+from demele.scoring.noisy.case import Case, NotCorrected
+from demele.scoring.noisy.knowledge import SINGULAR, NoiseOfFactor
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """What is known of the errors of one factor, in the columns of its table.
+
+    Attributes
+    ----------
+    name : str
+    n_classes : int
+    position : array of int
+        Where each value of the column stands among the classes.
+    matrix : array (K, K) or None
+        The transition, where it is known.
+    counts : array (K, K) or None
+        Counts of another sample.
+    rows, true, given : arrays of shape (k,) or None
+        Audited rows, their true classes, and the given ones; only rows with an annotation.
+    """
+
+    name: str
+    n_classes: int
+    position: Rows
+    matrix: Floats | None = None
+    counts: Floats | None = None
+    rows: Rows | None = None
+    true: Rows | None = None
+    given: Rows | None = None
+
+    def counted(self, weights: Floats | None = None) -> Floats:
+        """Return counts (K, K), rows true values, of which the transition is estimated; of all rows by their weights.
+
+        Raises
+        ------
+        ValueError
+            If the transition is known.
+        """
+        if self.counts is not None:
+            return self.counts
+        if self.rows is None or self.true is None or self.given is None:
+            raise ValueError("nothing was counted")
+        cells = self.true * self.n_classes + self.given
+        weight = None if weights is None else weights[self.rows]
+        table = np.bincount(cells, weight, minlength=self.n_classes**2)
+        return table.reshape(self.n_classes, self.n_classes).astype(np.float64)
+
+    def drawn(self, weights: Floats, rng: np.random.Generator) -> Floats:
+        """Return the transition of one resample: of resampled audited rows, or of resampled counts."""
+        if self.matrix is not None:
+            return self.matrix
+        if self.counts is None:
+            return counted_transition(self.counted(weights))
+        total = self.counts.sum()
+        again = rng.multinomial(int(total), (self.counts / total).ravel())
+        return counted_transition(again.reshape(self.counts.shape).astype(np.float64))
+
+    def transition(self) -> Floats:
+        """Return the transition by the best estimate."""
+        return self.matrix if self.matrix is not None else counted_transition(self.counted())
+
+    def placed(self, table: Floats) -> Floats:
+        """Return a table whose columns are all classes, given or not."""
+        if self.n_classes == table.shape[-1] and (self.position == np.arange(self.n_classes)).all():
+            return table
+        full = np.zeros((*table.shape[:-1], self.n_classes))
+        full[..., self.position] = table
+        return full
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedTables:
+    """Informations of true values: the estimate, and its resamples.
+
+    Attributes
+    ----------
+    table : InformationTable
+    draws : InformationTable
+        With a leading axis of resamples.
+    notes : tuple of Note
+    """
+
+    table: InformationTable
+    draws: InformationTable
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binned:
+    """All rows in the bins of a metric, and what is known of each factor in these; None of a factor that is right."""
+
+    rows: PackedRows
+    errors: tuple[Errors | None, ...]
+
+    def placed(self, counts: JointCounts) -> JointCounts:
+        """Return counts whose columns are the classes of what is known."""
+        tables = zip(counts.tables, self.errors, strict=True)
+        return JointCounts(
+            tuple(table if one is None else one.placed(table) for table, one in tables), {}, counts.code_bins
+        )
+
+
+def binned(case: Case, settings: TableSettings) -> Binned | NotCorrected:
+    """Return the rows in bins with what is known of the errors, or why that does not fit the bins."""
+    data = case.source.data
+    of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
+    errors: list[Errors | None] = []
+    for known, factor, bins in zip(case.of_factors, data.factors.columns, of_factors, strict=True):
+        one = None if known is None else _errors(known, factor, bins)
+        if isinstance(one, NotCorrected):
+            return one
+        errors.append(one)
+    rows = bin_rows(data.codes, data.factors, of_codes, of_factors)
+    return Binned(PackedRows(rows, factor_pairs=False), tuple(errors))
+
+
+def _errors(known: NoiseOfFactor, factor: Factor, bins: ColumnBins | None) -> Errors | NotCorrected:
+    """Match what is known to the columns of a table; of a continuous factor these are its bins."""
+    if known.kind == "rate":
+        return NotCorrected(
+            f"only a rate is known of {quoted(factor.name)}, from which nothing but bounds follows; a transition, or "
+            "an audit of rows drawn at random, would correct it"
+        )
+    if known.kind == "reliability":
+        return NotCorrected(
+            f"factor {quoted(factor.name)} is cut into bins, and how often errors cross the edges of bins depends on "
+            "the density of its values, which a reliability does not tell; an audit of rows drawn at random does"
+        )
+    if bins is None:
+        n_classes, position = len(known.classes), known.position
+    else:
+        n_classes, position = bins.n_bins, np.arange(bins.n_bins, dtype=np.intp)
+    if position is None or (known.matrix is not None and len(known.matrix) != n_classes):
+        return NotCorrected(
+            f"the metric cuts factor {quoted(factor.name)} into {n_classes} bins, and its transition has "
+            f"{0 if known.matrix is None else len(known.matrix)} classes; give one between these bins, or an audit"
+        )
+    if known.kind == "transition":
+        return Errors(factor.name, n_classes, position, matrix=known.matrix)
+    if known.kind == "counts":
+        return Errors(factor.name, n_classes, position, counts=known.matrix)
+    if known.rows is None or known.values is None:
+        raise ValueError("an audit without rows")
+    annotated = factor.annotated()[known.rows]
+    rows, values = known.rows[annotated], known.values[annotated]
+    given = np.asarray(factor.values)[rows]
+    true = values if bins is None else cut(np.asarray(values, dtype=np.float64), bins)
+    coded = position[given.astype(np.intp)] if bins is None else cut(np.asarray(given, dtype=np.float64), bins)
+    return Errors(factor.name, n_classes, position, rows=rows, true=true.astype(np.intp), given=coded.astype(np.intp))
+
+
+def signed_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorrected:
+    """Return informations of true values under a transition, with resamples in which it is estimated anew."""
+    found = binned(case, settings)
+    if isinstance(found, NotCorrected):
+        return found
+    notes: list[Note] = []
+    for one, factor in zip(found.errors, case.source.data.factors.columns, strict=True):
+        if one is not None and not factor.categorical:
+            notes.append(_of_bins(factor))
+        if one is None or one.matrix is not None:
+            continue
+        if _smallest(one.transition()) < SINGULAR:
+            return NotCorrected(
+                f"the transition of {quoted(one.name)}, as it was counted, is too close to one that loses classes; "
+                "count more rows, join classes that are mistaken for each other, or take method 'audited'"
+            )
+        notes += _never_counted(one)
+    everything = found.placed(found.rows.count())
+    transitions = [None if one is None else one.transition() for one in found.errors]
+    draws = list(_drawn(case, found))
+    return SignedTables(signed_table(everything, transitions), joined(draws), tuple(notes))
+
+
+def _smallest(transition: Floats) -> float:
+    return float(np.linalg.svd(transition, compute_uv=False)[-1])
+
+
+def _of_bins(factor: Factor) -> Note:
+    message = (
+        f"errors of {quoted(factor.name)} cross an edge of its bins more often near an edge, and codes that know the "
+        "value know that too: a transition between bins corrects too much; method 'audited' does not need that"
+    )
+    return Note(code="transition-between-bins", message=message, subject=(factor.name,), severity="warning")
+
+
+def _never_counted(errors: Errors) -> list[Note]:
+    none = int((errors.counted().sum(axis=1) == 0).sum())
+    if not none:
+        return []
+    message = (
+        f"{none} of {errors.n_classes} true values of factor {quoted(errors.name)} were never counted, and are "
+        "taken as annotated right"
+    )
+    return [Note(code="never-counted", message=message, subject=(errors.name,), severity="warning")]
+
+
+def strata(case: Case) -> list[Rows]:
+    """Return the rows in groups that are resampled separately: those that no audit has, and those of each audit."""
+    member = np.zeros(case.source.data.n, dtype=np.intp)
+    for place, one in enumerate(one for one in case.noise.factors.values() if one.rows is not None):
+        if one.rows is not None:
+            member[one.rows] += 1 << place
+    return [np.flatnonzero(member == label) for label in np.unique(member)]
+
+
+def _drawn(case: Case, found: Binned) -> Iterator[InformationTable]:
+    """Yield blocks of informations of resampled rows."""
+    n, groups = case.source.data.n, strata(case)
+    counts: list[JointCounts] = []
+    transitions: list[list[Floats | None]] = []
+    for index in range(case.resamples):
+        rng = rng_for(case.run.seed, "corrected", "bootstrap", index)
+        chosen = [group[rng.integers(0, group.size, group.size)] for group in groups]
+        weights = np.bincount(np.concatenate(chosen), minlength=n).astype(np.float64)
+        counts.append(found.placed(found.rows.count(weights)))
+        transitions.append([None if one is None else one.drawn(weights, rng) for one in found.errors])
+        entries = (len(counts) + 1) * sum(table.size for table in counts[0].tables)
+        if entries > BLOCK_ENTRIES or index == case.resamples - 1:
+            together = [stacked(own) for own in zip(*transitions, strict=True)]
+            tables = tuple(np.stack(tables) for tables in zip(*(one.tables for one in counts), strict=True))
+            yield signed_table(JointCounts(tables, {}, counts[0].code_bins), together)
+            counts, transitions = [], []
+
+
+def stacked(matrices: Sequence[Floats | None]) -> Floats | None:
+    """Return the transitions of one factor in all resamples; None if it is right."""
+    known = [one for one in matrices if one is not None]
+    return np.stack(known) if known else None
+
+
+def joined(blocks: list[InformationTable]) -> InformationTable:
+    """Return blocks of resampled informations as one."""
+    joint = [one.joint_entropy for one in blocks if one.joint_entropy is not None]
+    return InformationTable(
+        np.concatenate([one.information for one in blocks]),
+        np.concatenate([one.factor_entropy for one in blocks]),
+        np.concatenate(joint),
+        None,
+        blocks[0].code_bins,
+    )

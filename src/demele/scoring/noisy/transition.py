@@ -1,0 +1,64 @@
+"""Method ``transition``: informations of true values from a known or counted transition, with signed cells."""
+
+from demele.core.corrected import CorrectedScore
+from demele.core.results import Interval
+from demele.scoring.noisy.case import Case, NotCorrected, Work, half_width
+from demele.scoring.noisy.signed_tables import SignedTables, signed_tables
+
+NAME = "transition"
+#: What must be true, always said.
+INDEPENDENT = "Given the true value of a factor, errors of its annotation do not depend on the codes."
+_OF_KIND = {
+    "transition": "The transition of {} is known exactly.",
+    "counts": "The rows that were counted for {} are a random sample of rows like these.",
+    "audit": "The audited rows of {} were drawn at random, and their true values are right.",
+}
+
+
+def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
+    """Correct a score that is a function of informations and entropies."""
+    settings = work.request.settings
+    if NAME not in work.asked.metric.corrected_by or settings is None:
+        return NotCorrected(
+            f"{work.title} is not made of tables of a code and a factor alone, in which a transition undoes errors; "
+            "with the true values of rows that are drawn at random, method 'audited' corrects it"
+        )
+    if settings.estimator != "histogram":
+        return NotCorrected("a transition undoes errors in counts, not among nearest neighbours; take histograms")
+    if settings.correction != "none":
+        return NotCorrected(
+            f"signed information is not biased as plug-in information is, so correction {settings.correction!r} does "
+            "not go with it; leave it at 'none'"
+        )
+    key = (NAME, settings)
+    if key not in case.shared:
+        case.shared[key] = signed_tables(case, settings)
+    tables = case.shared[key]
+    return tables if isinstance(tables, NotCorrected) else _corrected(case, work, tables)
+
+
+def _corrected(case: Case, work: Work, tables: SignedTables) -> CorrectedScore | NotCorrected:
+    value = float(work.request.read(tables.table).value)
+    if value != value:
+        return NotCorrected("the corrected annotations leave a factor without entropy; count or audit more rows")
+    draws = work.request.read(tables.draws).value
+    wide = half_width(float(draws.std(ddof=1)), case.run.level)
+    method = f"normal, bootstrap of {len(draws)} resamples"
+    return CorrectedScore(
+        value=value,
+        interval=Interval(low=value - wide, high=value + wide, level=case.run.level, method=method),
+        method=NAME,
+        assumptions=(INDEPENDENT, *_assumed(case), *case.right_factors()),
+        notes=tables.notes + work.out_of_range(value),
+        signature=case.signature(NAME, resamples=case.resamples),
+    )
+
+
+def _assumed(case: Case) -> tuple[str, ...]:
+    """Return what is assumed of each kind of knowledge."""
+    said = []
+    for kind, sentence in _OF_KIND.items():
+        names = [repr(one.name) for one in case.noise.factors.values() if one.kind == kind]
+        if names:
+            said.append(sentence.format(", ".join(names)))
+    return tuple(said)
