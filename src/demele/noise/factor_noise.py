@@ -137,6 +137,11 @@ def matrix_of_annotators(matrices: Sequence[Any] | Mapping[Any, Any], argument: 
     argument : str
         What messages call them.
 
+    Returns
+    -------
+    TransitionMatrix
+        The mean of theirs.
+
     Raises
     ------
     NotEnoughData
