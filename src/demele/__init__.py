@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         interventional_disentanglement,
         interventional_robustness,
     )
+    from demele.metrics.intervention.omes import omes
     from demele.metrics.intervention.z_diff import z_diff
     from demele.metrics.intervention.z_max_variance import z_max_variance
     from demele.metrics.intervention.z_min_variance import z_min_variance
@@ -112,6 +113,7 @@ _HOMES = {
     "demele.metrics.information.rmig": "rmig",
     "demele.metrics.information.xmig": "xmig",
     "demele.metrics.intervention.irs": "irs",
+    "demele.metrics.intervention.omes": "omes",
     "demele.metrics.intervention.z_diff": "z_diff",
     "demele.metrics.intervention.z_max_variance": "z_max_variance",
     "demele.metrics.intervention.z_min_variance": "z_min_variance",
@@ -216,6 +218,7 @@ __all__ = [
     "mig_sup",
     "models",
     "modularity",
+    "omes",
     "protocol_names",
     "r2_affine",
     "register",

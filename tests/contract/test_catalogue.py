@@ -322,6 +322,10 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "active_share": [],
     "normalise": [("none", {})],
     "encoding": [("one-hot", {})],
+    "effect": [("published", {})],
+    "variance": [("plug-in", {})],
+    "pooling": [("max", {})],
+    "overlap_weight": [(0.9, {})],
 }
 
 
@@ -588,7 +592,7 @@ def test_a_constant_code_is_a_number_not_nan(name: str) -> None:
     assert math.isfinite(score.value)
     if score.matrix is not None:
         row = score.matrix.loc["dead"].to_numpy()
-        expected = np.full(3, np.nan if name == "irs" else 0.0)
+        expected = np.full(3, np.nan if name in ("irs", "omes") else 0.0)
         if name == "sap":  # the guess of the majority class, where a factor has classes
             expected = np.array([score.details["majority"].get(factor, 0.0) for factor in FACTORS.columns])
         assert_close(row, expected, ROUNDING)

@@ -71,6 +71,13 @@ def above_zero(top: float = np.inf, *, below: bool = False) -> Reads:
     return Reads(f"a number above 0 and {'below' if below else 'at most'} {top:g}", check)
 
 
+def _share(name: str, value: Any) -> float:
+    number = _number(name, value)
+    if not 0 <= number <= 1:
+        raise InputError(name, f"expected a number from 0 to 1, got {value}")
+    return number
+
+
 def _deviation(name: str, value: Any) -> float:
     number = _number(name, value)
     if number < 0:
@@ -156,6 +163,8 @@ Folds = Annotated[int, at_least(2)]
 Positive = Annotated[float, above_zero()]
 #: A number above 0 and at most 1.
 Fraction = Annotated[float, above_zero(1.0)]
+#: A number from 0 to 1.
+Share = Annotated[float, Reads("a number from 0 to 1", _share)]
 #: A standard deviation, at least 0.
 Deviation = Annotated[float, Reads("a standard deviation, at least 0", _deviation)]
 #: How continuous columns are cut: a number of bins, a word, edges or a rule.
