@@ -13,6 +13,11 @@ with seed 0 (8 and 3 repeats), DCI on those that it draws of the first 3 000 row
 sample: theirs through rows of the array that have the classes asked for; means over ``runs`` seeds. Factors that are
 continuous were cut into 20 classes, but for SAP and IRS. Latte's are of the first 3 000 rows after ``latte.seed(7)``,
 one for each attribute.
+
+Those of MCC are of the code of Khemakhem et al. (icebeem, 0077f012), unchanged; those of InfoMEC of the code of Hsu et
+al. (latent_quantization, 9a420a33) after ``np.random.seed(0)``, with two repairs without which it does not run on these
+versions: an argument that scikit-learn removed is left out, and an array of one number is read as a number. Quantised
+codes are the same in 8 equal-width bins; theirs needs to be told, and ours the bins and the rule for active codes.
 """
 
 import csv
@@ -35,6 +40,25 @@ LATTE_SEED = 7
 #: These take continuous factors as they are.
 NUMBERS = ("sap", "irs")
 
+#: Codes in so many equal-width bins, a value each.
+LEVELS = 8
+QUANTISED = "latent_quantization, quantised codes"
+_EVERY_CODE_THAT_VARIES = {"estimator": "histogram", "active": "range", "active_share": 1e-12}
+#: What has the published settings of the newer scores.
+NEWER: Mapping[str, Mapping[str, object]] = {
+    "icebeem": {"protocol": "mcc2020"},
+    "latent_quantization": {"protocol": "infomec2023"},
+    QUANTISED: {
+        "protocol": "infomec2023",
+        "bins": np.arange(LEVELS + 1) - 0.5,
+        "options": {
+            "infom": _EVERY_CODE_THAT_VARIES,
+            "infoc": _EVERY_CODE_THAT_VARIES,
+            "infoe": {"encoding": "one-hot"},
+        },
+    },
+}
+
 Row = dict[str, object]
 _DCI: dict[str, tuple[demele.Evaluation, demele.Evaluation]] = {}
 
@@ -53,6 +77,13 @@ def compared(source: str, array: ProtocolArray, metric: str, theirs: list[Mappin
     if source == "latte":
         codes, factors = latte_rows(array)
         as_numbers, keywords = array.continuous, {"protocol": "latte", "seed": LATTE_SEED}
+    elif source in NEWER:
+        codes, factors = array.drawn()
+        as_numbers, keywords = source == "icebeem", dict(NEWER[source])
+        if array.continuous and not as_numbers:
+            factors = cut_classes(factors)
+        if source == QUANTISED:
+            codes = cut_classes(codes, LEVELS)
     else:
         codes, factors = array.drawn()
         as_numbers = array.continuous and metric in NUMBERS

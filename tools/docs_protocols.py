@@ -59,6 +59,23 @@ def by_attribute(rows: Sequence[Row]) -> str:
     return table(header, cells, plain=False) if cells else ""
 
 
+def newer(rows: Sequence[Row]) -> str:
+    """Return the scores of MCC and InfoMEC beside those of their authors' code."""
+    cells = [
+        (
+            row["source"],
+            row["array"],
+            f"`{row['metric']}`",
+            *(_number(row[column]) for column in ("theirs", "under the protocol", "by default")),
+            "" if row["difference"] == "nan" else f"{abs(float(row['difference'])):.0e}",
+        )
+        for row in rows
+        if row["source"] not in ("disentanglement_lib", "latte")
+    ]
+    header = ("code", "array", "score", "theirs", "ours, their settings", "ours by default", "difference")
+    return table(header, cells, plain=False) if cells else ""
+
+
 def _number(text: str) -> str:
     return "none" if text == "nan" else f"{float(text):.4f}"
 
@@ -68,4 +85,5 @@ MARKS: Mapping[str, Callable[[Path], str]] = {
     "<!-- arrays -->": lambda folder: arrays(),
     "<!-- disentanglement_lib -->": lambda folder: by_score(read(folder / FILE)),
     "<!-- latte -->": lambda folder: by_attribute(read(folder / FILE)),
+    "<!-- mcc-and-infomec -->": lambda folder: newer(read(folder / FILE)),
 }

@@ -33,8 +33,20 @@ def test_the_largest_difference_over_attributes_is_shown() -> None:
     assert table.splitlines()[-1] == "| noise | `sap` | 0.1235 | 0.2346 | -0.3457 | 2e-03 |"
 
 
+def test_newer_scores_stand_beside_the_code_of_their_authors() -> None:
+    rows = [
+        ROW,
+        {**ROW, "source": "icebeem", "metric": "mcc"},
+        {**ROW, "source": "x", "theirs": "nan", "difference": "nan"},
+    ]
+    lines = docs_protocols.newer(rows).splitlines()
+    assert lines[-2] == "| icebeem | noise | `mcc` | 0.1235 | 0.2346 | -0.3457 | 1e-01 |"
+    assert lines[-1] == "| x | noise | `z_diff` | none | 0.2346 | -0.3457 |  |"
+    assert len(lines) == 4
+
+
 def test_no_rows_no_tables() -> None:
-    assert docs_protocols.by_score([]) == docs_protocols.by_attribute([]) == ""
+    assert docs_protocols.by_score([]) == docs_protocols.by_attribute([]) == docs_protocols.newer([]) == ""
 
 
 def test_every_mark_of_the_page_is_replaced() -> None:
