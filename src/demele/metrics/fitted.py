@@ -33,13 +33,29 @@ def fitted(
 
     A shuffle beside the score is left out where the score takes long, and the shuffle would as well.
     """
+    groups, outlying = planned(requests, source, run, shuffle=shuffle, guards=guards)
+    data = source.rows()
+    found: dict[str, Outcome | str] = {}
+    tasks = [task for _, own in groups for task in own]
+    results = iter(run_tasks(tasks, data, n_jobs=run.n_jobs, report=report))
+    for members, own in groups:
+        finished = [(task, next(results)) for task in own]
+        for request in members:
+            found[request.name] = _collected(request, finished, outlying, data, guards=guards)
+    return found
+
+
+def planned(
+    requests: list[Request], source: Source, run: Run, *, shuffle: bool, guards: bool
+) -> tuple[list[tuple[list[Request], list[Task]]], tuple[str, ...]]:
+    """Return the requests that share a fit, each with its tasks, and the columns that reach out of theirs."""
     data = source.rows()
     groups: dict[tuple[str, str], list[Request]] = {}
     for request in requests:
         groups.setdefault((request.stream, repr(request.options)), []).append(request)
     can_move = any(item.metric.guards.outliers in ("move it", "of factors move it") for item in requests)
     outlying = data.outlying() if guards and can_move else ()
-    tasks: list[list[Task]] = []
+    groups_of_tasks: list[tuple[list[Request], list[Task]]] = []
     for (stream, _), members in groups.items():
         metric = members[0].metric
         quick = not metric.is_plain and metric.slow < 2
@@ -50,28 +66,21 @@ def fitted(
             ("winsorised", 1 if _can_move(metric, outlying, data) else 0),
             ("shuffled", 1 if shuffle and quick and not run.chance else 0),
         )
-        tasks.append(
-            [
-                Task(
-                    stream=stream,
-                    readings={item.name: item.reading for item in members},
-                    options=members[0].options,
-                    side=members[0].side,
-                    seed=run.seed,
-                    variant=variant,
-                    index=index,
-                )
-                for variant, count in draws
-                for index in range(count)
-            ]
-        )
-    found: dict[str, Outcome | str] = {}
-    results = iter(run_tasks([task for own in tasks for task in own], data, n_jobs=run.n_jobs, report=report))
-    for members, own in zip(groups.values(), tasks, strict=True):
-        finished = [(task, next(results)) for task in own]
-        for request in members:
-            found[request.name] = _collected(request, finished, outlying, data, guards=guards)
-    return found
+        own = [
+            Task(
+                stream=stream,
+                readings={item.name: item.reading for item in members},
+                options=members[0].options,
+                side=members[0].side,
+                seed=run.seed,
+                variant=variant,
+                index=index,
+            )
+            for variant, count in draws
+            for index in range(count)
+        ]
+        groups_of_tasks.append((members, own))
+    return groups_of_tasks, outlying
 
 
 def _can_move(metric: Metric, outlying: tuple[str, ...], data: Data) -> bool:

@@ -31,6 +31,7 @@ from demele.metrics.guards import (
 from demele.metrics.metric import MATRIX, Metric, Native
 from demele.metrics.options import Run, RunOptions
 from demele.metrics.pictured import chance_of_matrices, rows_for_pictures
+from demele.metrics.pilot import announced
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked, Request, bound, checked, request_for
@@ -134,7 +135,7 @@ def evaluation(
     NotEnoughData
     """
     with reporting(progress) as report:
-        found = computed(asked, source, run, report=report, named=named)
+        found = computed(asked, source, run, report=announced(asked, source, run, report), named=named)
     for one in asked:
         if one.metric.is_plain and one.name in found.failed:
             warn_user(f"no score of {one.name}: {found.failed[one.name]}", DemeleWarning)

@@ -141,10 +141,10 @@ def run_tasks(tasks: list[Task], data: Data, *, n_jobs: int, report: Report | No
 def _results(tasks: list[Task], data: Data, n_jobs: int) -> Iterator[TaskResult]:
     """Yield the results of tasks in their order, whose bits do not depend on it."""
     jobs = 1 if len(tasks) <= 1 else n_jobs
-    return ordered(_run, ((task, data) for task in tasks), n_jobs=jobs)
+    return ordered(run_task, ((task, data) for task in tasks), n_jobs=jobs)
 
 
-def _key(task: Task) -> tuple[str, ...]:
+def fit_of(task: Task) -> tuple[str, ...]:
     """Return what tells the runs of one fit: its metrics."""
     return (task.stream, *task.readings)
 
@@ -153,7 +153,7 @@ def _first_and_later(tasks: list[Task]) -> tuple[list[int], list[int]]:
     """Return the places of the first task of each fit, which tell what the others will take, and of these."""
     firsts: dict[tuple[str, ...], int] = {}
     for place, task in enumerate(tasks):
-        firsts.setdefault(_key(task), place)
+        firsts.setdefault(fit_of(task), place)
     first = list(firsts.values())
     return first, sorted(set(range(len(tasks))) - set(first))
 
@@ -163,11 +163,11 @@ def _cost(tasks: list[Task], found: Mapping[int, TaskResult], n_jobs: int) -> st
     left = [task for place, task in enumerate(tasks) if place not in found]
     runs = []
     for place, result in found.items():
-        own = [task.variant == "half" for task in left if _key(task) == _key(tasks[place])]
+        own = [task.variant == "half" for task in left if fit_of(task) == fit_of(tasks[place])]
         runs.append(Runs(tasks[place].stream, result.seconds, sum(own), len(own) - sum(own)))
     if not left:
         return None
-    return forecast(runs, 1 if n_jobs == 1 else min(processes_of(n_jobs), len(left)))
+    return forecast(runs, 1 if n_jobs == 1 else processes_of(n_jobs))
 
 
 @lru_cache(maxsize=1)
@@ -184,7 +184,8 @@ def _load_thread_pools(task: Task) -> None:
         importlib.import_module(name)
 
 
-def _run(task: Task, data: Data) -> TaskResult:
+def run_task(task: Task, data: Data) -> TaskResult:
+    """Run one piece of work on its draw of the data; the result holds an error of ours, if there is one."""
     _load_thread_pools(task)
     started = time.perf_counter()  # importing is no part of a run: a forecast counts on it
     try:

@@ -26,6 +26,7 @@ from demele.core.version import __version__
 from demele.estimation.differences import Difference, resampled_difference, run_difference, student
 from demele.metrics.chosen import Choice
 from demele.metrics.options import Run
+from demele.metrics.pilot import runs_of_several, told
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.outofcore.evaluation import SAMPLE
 from demele.runtime.progress import part_of, reporting
@@ -250,6 +251,8 @@ def _evaluations(
             read[name] = call.read(own, factors, std.get(name))
     found: dict[str, Evaluation] = {}
     with reporting(progress) as report:
+        if report is not None:
+            report = told(runs_of_several(call.asked, read.values(), call.run), call.run.n_jobs, report)
         for index, name in enumerate(codes):
             part = False if report is None else part_of(report, index, len(codes), f"{name}: ")
             with said.of(name), _naming(name):
