@@ -1,6 +1,6 @@
 """What an evaluation will cost is told before it starts, from a few rows, and changes no number."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,7 +8,11 @@ import pytest
 import demele
 from demele.metrics import cost, pilot
 from demele.metrics.cost import Runs, forecast
+from demele.metrics.data import Data
+from demele.metrics.options import Run
+from demele.metrics.source import InMemory
 from demele.runtime.progress import Announcement
+from demele.scoring.evaluate import checked_call
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(0, 4, (240, 2))
@@ -17,12 +21,11 @@ NAMES = ["sap", "explicitness"]
 
 
 @pytest.fixture
-def everything_is_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def everything_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a pilot be run, and its forecast told, whatever the size; one second is the time of every run."""
     monkeypatch.setattr(cost, "LONG", 0.0)
     monkeypatch.setattr(pilot, "LONG", 0.0)
-    monkeypatch.setattr(pilot, "_scaled", lambda work, some, fewer, n, seen: 20.0 if work(some) else None)
-    return
+    monkeypatch.setattr(pilot, "timed", lambda work, data: 20.0 if work(data) else None)
 
 
 @pytest.mark.usefixtures("everything_is_long")
@@ -55,7 +58,7 @@ def test_several_representations_are_forecast_together_and_timed_once_for_each_s
 
 def test_nothing_is_timed_for_nobody_or_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     timed: list[int] = []
-    monkeypatch.setattr(pilot, "_scaled", lambda work, some, fewer, n, seen: timed.append(n))
+    monkeypatch.setattr(pilot, "timed", lambda work, data: timed.append(data.n))
     demele.evaluate(CODES, FACTORS, NAMES, bootstrap=4, progress=lambda done, total, label: None)
     monkeypatch.setattr(pilot, "LONG", 0.0)
     demele.evaluate(CODES, FACTORS, NAMES, bootstrap=4)
@@ -74,25 +77,35 @@ def test_functions_of_the_user_are_not_called_for_a_forecast() -> None:
     assert calls == [240]
 
 
-@pytest.mark.parametrize(
-    ("time_of", "expected"),
-    [
-        (lambda n: 2e-3 * n, 200.0),
-        (lambda n: 3 + 2e-3 * n, 203.0),
-        (lambda n: 1e-6 * n**2, 1e4),
-        (lambda n: 5.0, 5.0),
-    ],
-)
-def test_times_of_known_growth_are_extrapolated(time_of: Callable[[float], float], expected: float) -> None:
-    found = pilot.extrapolated((500, time_of(500)), (1500, time_of(1500)), 100_000)
-    assert found == pytest.approx(expected, rel=1e-9)
+def test_a_predictor_is_timed_on_one_factor_of_each_kind_and_the_time_scaled_to_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shapes: list[tuple[int, int]] = []
+
+    def timed(work: Callable[[Data], bool], data: Data) -> float:
+        shapes.append((data.n, data.factors.m))
+        return 0.1 if data.factors.columns[0].categorical else 1.0
+
+    monkeypatch.setattr(pilot, "timed", timed)
+    monkeypatch.setattr(pilot, "LONG", 0.0)
+    n = 20_000
+    factors = np.column_stack([*(RNG.integers(0, 3, n) for _ in range(3)), *(RNG.random(n) for _ in range(2))])
+    call = checked_call(["dci_forest_modularity", "sap"], Run.checked(bootstrap=4))
+    source = call.read(factors + RNG.normal(size=(n, 5)), factors)
+    assert isinstance(source, InMemory)
+    forest, sap = pilot.runs_ahead(call.asked, source, call.run)
+    assert shapes == [(4_000, 1), (4_000, 1), (4_000, 5)]
+    rows = (4 * 5_000 + 16_000) / (4 * 3_200)
+    assert forest == Runs("dci_forest", pytest.approx((3 * 0.1 + 2 * 1.0) * rows), 4, 1)
+    assert sap == Runs("sap", pytest.approx(0.1 * 5), 4, 1)
 
 
 def test_rows_of_forests_are_those_of_their_folds_and_trials() -> None:
     assert pilot._forest_rows(500) == 5 * 4 * 400
     assert pilot._forest_rows(2_000) == 2 * 4 * 1_600
     assert pilot._forest_rows(20_000) == 4 * 5_000 + 16_000
-    assert (pilot._boosted_rows(6_000), pilot._boosted_rows(60_000)) == (4_000, 10_000)
+    assert (pilot._boosted_rows(6_000), pilot._boosted_rows(60_000)) == (8_000, 14_000)
+    assert pilot._lasso_rows(2_000) == 2 * 10_000
 
 
 def test_more_processes_are_offered_where_one_does_it_all() -> None:

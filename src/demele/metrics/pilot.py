@@ -3,10 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
+from demele.core.columns import Factor, Factors
 from demele.core.errors import DemeleError
 from demele.core.seeds import rng_for
 from demele.estimation.importance import SCORED_FOLDS, TUNING_ROWS
@@ -22,11 +24,12 @@ from demele.runtime.work import processes_of
 
 #: Seconds of a fit per row, code and factor, within a factor of five: says whether a pilot is worth its time.
 _ROUGH = 2e-6
-#: A pilot is run if an evaluation may take so much of what is told to be long, and takes itself so many seconds.
-_MAY_BE_LONG = 0.2
-_PILOT_SECONDS = 2.0
-#: A pilot on fewer rows says nothing.
-_FEWEST_ROWS = 60
+#: A pilot is run if an evaluation may take so much of what is told to be long.
+_MAY_BE_LONG = 0.3
+#: Rows of a pilot: from here on, predictors score one fold, and their time grows with the rows.
+_ROWS = max(SCORED_FOLDS)
+#: Fits before which a pilot is run on so few rows only to import what they need.
+_WARMING_ROWS = 200
 
 
 def _forest_rows(n: float) -> float:
@@ -36,17 +39,27 @@ def _forest_rows(n: float) -> float:
 
 
 def _boosted_rows(n: float) -> float:
-    return min(2 * n / 3, 10_000.0) if n >= max(SCORED_FOLDS) else 0.8 * n * _folds(n)
+    """Rows that trees are grown on, and what bins cost whatever the rows: measured, as much as 4000 of them."""
+    fitted = (min(2 * n / 3, 10_000.0), 1) if n >= max(SCORED_FOLDS) else (0.8 * n, _folds(n))
+    return (fitted[0] + 4_000) * fitted[1]
+
+
+def _lasso_rows(n: float) -> float:
+    """Rows that are fitted, and what a hundred penalties cost whatever the rows: measured, as much as 8000 of them."""
+    return (n + 8_000) * _folds(n)
 
 
 def _folds(n: float) -> int:
     return next(folds for rows, folds in SCORED_FOLDS.items() if n >= rows)
 
 
-#: Rows that the fits of a metric go over in all, where that is not the number of rows.
-_ROWS_SEEN: Mapping[str, Callable[[float], float]] = MappingProxyType(
-    {"dci_forest": _forest_rows, "dci_boosting": _boosted_rows, "dci_lasso": lambda n: n * _folds(n)}
+#: Metrics that fit one predictor for each factor, whose time is told by one factor of each kind; and the rows that
+#: their fits go over in all.
+_BY_FACTOR: Mapping[str, Callable[[float], float]] = MappingProxyType(
+    {"dci_forest": _forest_rows, "dci_boosting": _boosted_rows, "dci_lasso": _lasso_rows}
 )
+#: Those of them that import nothing of weight.
+_WARM = frozenset({"dci_forest", "dci_boosting"})
 
 
 def announced(asked: Sequence[Asked], source: Source, run: Run, report: Report | None) -> Report | None:
@@ -87,8 +100,8 @@ def runs_ahead(asked: Sequence[Asked], source: Source, run: Run, *, times: int =
 
     Notes
     -----
-    Each fit is timed on some rows and on a third of them. What does not grow with the rows is told apart so; what grows
-    faster than they do is scaled by the power that is seen, at most the square.
+    Seconds of the processor for a fit on at most 4000 rows, times the rows that the whole fit goes over, as a share of
+    those. Predictors of single factors are timed on one factor of each kind.
     """
     if "rows" not in source.states or not source.subject("rows").active:
         return []
@@ -96,15 +109,14 @@ def runs_ahead(asked: Sequence[Asked], source: Source, run: Run, *, times: int =
     fits = [own for members, own in _planned(asked, source, run) if not members[0].metric.is_plain]
     tables = _slow_tables(asked, source, run)
     wide = data.codes.d * sum(max(1.0, len(factor.levels) / 4) for factor in data.factors.columns)
-    each = _ROUGH * wide * data.n
-    guess = times * each * (sum(_in_wholes(own) for own in fits) + sum(wholes for *_, wholes in tables))
-    rows = int(min(data.n / 2, data.n * _PILOT_SECONDS / (each * max(1, len(fits) + len(tables)))))
-    if guess < _MAY_BE_LONG * LONG or rows < _FEWEST_ROWS:
+    wholes = sum(_in_wholes(own) for own in fits) + len(tables) * (1 + run.chance + OF_HALF * run.bootstrap)
+    if times * wholes * _ROUGH * wide * data.n < _MAY_BE_LONG * LONG:
         return []
-    drawn = rng_for(run.seed, "pilot").permutation(data.n)
-    some, fewer = (data.take(np.sort(drawn[:size])) for size in (rows, rows // 3))
-    found = [_timed(own, some, fewer, data.n) for own in fits]
-    found += [_timed_table(*item, some, fewer, data.n, run) for item in tables]
+    some = data
+    if data.n > _ROWS:
+        some = data.take(np.sort(rng_for(run.seed, "pilot").permutation(data.n)[:_ROWS]))
+    found = [_timed_fit(own, some, data) for own in fits]
+    found += [_timed_table(*item, some, data, run) for item in tables]
     return [one for one in found if one is not None]
 
 
@@ -137,14 +149,13 @@ def _requests(asked: Iterable[Asked], source: Source, run: Run) -> list[Request]
     return found
 
 
-def _slow_tables(asked: Iterable[Asked], source: Source, run: Run) -> list[tuple[str, TableSettings, bool, float]]:
-    """Return the tables of information that are more than counting: a metric's name, settings, pairs, and runs."""
+def _slow_tables(asked: Iterable[Asked], source: Source, run: Run) -> list[tuple[str, TableSettings, bool]]:
+    """Return the tables of information that are more than counting: a metric's name, settings, and whether of pairs."""
     found: dict[TableSettings, list[Request]] = {}
     for request in _requests(asked, source, run):
         if request.settings is not None and request.settings.estimator != "histogram":
             found.setdefault(request.settings, []).append(request)
-    wholes = 1 + run.chance + OF_HALF * run.bootstrap
-    return [(own[0].name, table, any(r.reading.pairs for r in own), wholes) for table, own in found.items()]
+    return [(own[0].name, table, any(one.reading.pairs for one in own)) for table, own in found.items()]
 
 
 def _in_wholes(own: Sequence[Task]) -> float:
@@ -152,20 +163,35 @@ def _in_wholes(own: Sequence[Task]) -> float:
     return len(own) - halves + OF_HALF * halves
 
 
-def _timed(own: Sequence[Task], some: Data, fewer: Data, n: int) -> Runs | None:
-    first = own[0]
+def _timed_fit(own: Sequence[Task], some: Data, data: Data) -> Runs | None:
+    first, seen = own[0], _BY_FACTOR.get(own[0].stream, float)
     halves = sum(task.variant == "half" for task in own)
 
     def fit(data: Data) -> bool:
         return run_task(first, data).error is None
 
-    seconds = _scaled(fit, some, fewer, n, _ROWS_SEEN.get(first.stream, float))
-    return None if seconds is None else Runs(first.stream, seconds, halves, len(own) - halves)
+    if first.stream not in _WARM:
+        fit(some.take(np.arange(min(some.n, _WARMING_ROWS))))
+    kinds = _kinds(data.factors.columns) if first.stream in _BY_FACTOR else [range(data.factors.m)]
+    total = 0.0
+    for kind in kinds:
+        alone = kind[:1] if first.stream in _BY_FACTOR else kind
+        seconds = timed(fit, replace(some, factors=Factors(tuple(some.factors.columns[index] for index in alone))))
+        if seconds is None:
+            return None
+        total += seconds * len(kind) / len(alone)
+    return Runs(first.stream, total * seen(data.n) / seen(some.n), halves, len(own) - halves)
 
 
-def _timed_table(
-    name: str, settings: TableSettings, pairs: bool, _: float, some: Data, fewer: Data, n: int, run: Run
-) -> Runs | None:
+def _kinds(columns: Sequence[Factor]) -> list[Sequence[int]]:
+    """Return the places of continuous factors, and of those with each number of levels."""
+    kinds: dict[int, list[int]] = {}
+    for index, factor in enumerate(columns):
+        kinds.setdefault(len(factor.levels) if factor.categorical else 0, []).append(index)
+    return list(kinds.values())
+
+
+def _timed_table(name: str, settings: TableSettings, pairs: bool, some: Data, data: Data, run: Run) -> Runs | None:
     def count(data: Data) -> bool:
         subject = Subject(data.codes, data.factors, tuple(range(data.factors.m)), ())
         try:
@@ -174,36 +200,12 @@ def _timed_table(
             return False
         return True
 
-    seconds = _scaled(count, some, fewer, n, float)
-    return None if seconds is None else Runs(name, seconds, run.bootstrap, 1 + run.chance)
+    count(some.take(np.arange(min(some.n, _WARMING_ROWS))))
+    seconds = timed(count, some)
+    return None if seconds is None else Runs(name, seconds * data.n / some.n, run.bootstrap, 1 + run.chance)
 
 
-def _scaled(
-    work: Callable[[Data], bool], some: Data, fewer: Data, n: int, seen: Callable[[float], float]
-) -> float | None:
-    """Return the seconds that work on ``n`` rows will take, from those on a few; None if it fails there."""
-    times = []
-    for data in (fewer, fewer, some):  # once more, for the first run also imports
-        started = time.perf_counter()
-        if not work(data):
-            return None
-        times.append(time.perf_counter() - started)
-    return extrapolated((seen(fewer.n), times[1]), (seen(some.n), times[2]), seen(n))
-
-
-def extrapolated(first: tuple[float, float], second: tuple[float, float], size: float) -> float:
-    """Return the seconds of work of a size, from sizes and seconds of two smaller pieces.
-
-    Examples
-    --------
-    >>> extrapolated((100, 1.5), (300, 2.5), 10_100)  # 1 second, and 5 per 1000
-    51.5
-    >>> round(extrapolated((100, 1.0), (300, 9.0), 3_000))  # as the square
-    900
-    """
-    (small, little), (large, more) = first, second
-    if more * small > little * large and large > small:
-        power = min(2.0, float(np.log(more / little) / np.log(large / small)))
-        return float(more * (size / large) ** power)
-    slope = max(more - little, 0.0) / (large - small) if large > small else 0.0
-    return max(more, more + slope * (size - large))
+def timed(work: Callable[[Data], bool], data: Data) -> float | None:
+    """Return the seconds of the processor that work on data takes; None if it fails."""
+    started = time.process_time()
+    return time.process_time() - started if work(data) else None
