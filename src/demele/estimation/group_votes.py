@@ -28,6 +28,7 @@ def z_min_votes(
     rng: np.random.Generator,
     inactive_codes: Bools | None = None,
     factor_names: Sequence[str] | None = None,
+    groups: Sequence[Sequence[int]] | None = None,
 ) -> Votes:
     """Draw the votes of Z-min variance: the code that varies least while one factor is held fixed.
 
@@ -48,6 +49,9 @@ def z_min_votes(
         Codes that cannot win, besides the constant ones, which never can.
     factor_names : sequence of str, optional
         For messages.
+    groups : sequence of columns, optional
+        Codes of several columns, which vote together: the variances of the active ones are added up, relative to the
+        sum over all samples.
 
     Returns
     -------
@@ -75,11 +79,12 @@ def z_min_votes(
     >>> bool((code == 1 - factor).all())
     True
     """
-    groups = value_groups(factor_bins)
-    require_groups(groups, "no two samples share a value of {name}", factor_names)
-    ratios, factors, active = drawn_variances(codes, groups, n_votes, batch_size, rng)
+    alike = value_groups(factor_bins)
+    require_groups(alike, "no two samples share a value of {name}", factor_names)
+    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng)
     if inactive_codes is not None:
         active &= ~inactive_codes
+    ratios, active = _of_codes(ratios, active, groups)
     ratios[:, ~active] = np.inf
     return first_extreme(ratios), factors
 
@@ -93,6 +98,7 @@ def z_max_votes(
     rng: np.random.Generator,
     inactive_codes: Bools | None = None,
     factor_names: Sequence[str] | None = None,
+    groups: Sequence[Sequence[int]] | None = None,
 ) -> tuple[Indexes, Indexes, Indexes]:
     """Draw the votes of Z-max variance: the code that varies most while all factors but one are held fixed.
 
@@ -101,7 +107,7 @@ def z_max_votes(
 
     Parameters
     ----------
-    codes, factor_bins, n_votes, batch_size, rng, inactive_codes, factor_names
+    codes, factor_bins, n_votes, batch_size, rng, inactive_codes, factor_names, groups
         As for `z_min_votes`. Bins must be coarse (three per factor): see `complement_groups`.
 
     Returns
@@ -126,18 +132,28 @@ def z_max_votes(
     >>> bool((code == factor).all()), n_groups.tolist()
     (True, [2, 2])
     """
-    groups = complement_groups(factor_bins)
+    alike = complement_groups(factor_bins)
     require_groups(
-        groups,
+        alike,
         "no two samples agree on all factors but {name}, in "
         f"{len(factor_bins)} samples; groups that hold all other factors fixed need fewer bins (2 or 3 per factor)",
         factor_names,
     )
-    ratios, factors, active = drawn_variances(codes, groups, n_votes, batch_size, rng)
+    ratios, factors, active = drawn_variances(codes, alike, n_votes, batch_size, rng)
     if inactive_codes is not None:
         active &= ~inactive_codes
+    ratios, active = _of_codes(ratios, active, groups)
     ratios[:, ~active] = -np.inf
-    return first_extreme(-ratios), factors, np.array([len(of_factor) for of_factor in groups])
+    return first_extreme(-ratios), factors, np.array([len(of_factor) for of_factor in alike])
+
+
+def _of_codes(ratios: Floats, active: Bools, groups: Sequence[Sequence[int]] | None) -> tuple[Floats, Bools]:
+    """Return relative variances of codes, and which of them vary, from those of columns."""
+    if groups is None:
+        return ratios, active
+    own = [[column for column in columns if active[column]] for columns in groups]
+    of_codes = [ratios[:, columns].mean(axis=1) if columns else np.zeros(len(ratios)) for columns in own]
+    return np.column_stack(of_codes), np.array([bool(columns) for columns in own])
 
 
 def majority_vote_accuracy(train_votes: Votes, test_votes: Votes, d: int, M: int) -> float:  # noqa: N803 - M factors

@@ -70,6 +70,45 @@ def raw_classifier_accuracy_matrix(
     return accuracies
 
 
+def joint_classifier_accuracies(
+    columns_train: Floats,
+    factors_train: Sequence[Ints],
+    columns_test: Floats,
+    factors_test: Sequence[Ints],
+    *,
+    C: float = 1.0,  # noqa: N803 - scikit-learn's name
+    class_weight: Literal["balanced"] | None = None,
+) -> Floats:
+    """Accuracy of scikit-learn's ``LinearSVC`` of each categorical factor on several columns together.
+
+    Parameters
+    ----------
+    columns_train, columns_test : (n_train, n_columns), (n_test, n_columns) arrays
+    factors_train, factors_test, C, class_weight
+        As in `raw_classifier_accuracy_matrix`.
+
+    Returns
+    -------
+    (n_factors,) array in [0, 1]
+
+    Examples
+    --------
+    >>> labels = np.array([0, 0, 1, 1])
+    >>> columns = np.array([[0.0, 1.0], [1.0, 2.0], [1.0, 0.0], [2.0, 1.0]])
+    >>> joint_classifier_accuracies(columns, [labels], columns, [labels], C=100.0)
+    array([1.])
+    """
+    from sklearn.svm import LinearSVC
+
+    accuracies = np.empty(len(factors_train))
+    for i, (train, test) in enumerate(zip(factors_train, factors_test, strict=True)):
+        require_two_classes(len(np.unique(train)), len(train))
+        machine = LinearSVC(C=C, class_weight=class_weight, dual=False)
+        _fitted(lambda: machine.fit(columns_train, train))  # noqa: B023 - called at once
+        accuracies[i] = np.mean(machine.predict(columns_test) == test)
+    return accuracies
+
+
 def raw_logistic_accuracy(train: Floats, train_y: Ints, test: Floats, test_y: Ints) -> float:
     """Accuracy of scikit-learn's ``LogisticRegression``, with its defaults, on features as they come.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.code_groups import CodeGroups
 from demele.core.columns import CHUNK
 from demele.core.inputs import Codes, Factors
 from demele.estimation.counts import bin_factor, factor_bins
@@ -104,25 +105,40 @@ class TableSettings:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Codes and (not constant) factors, row by row; optionally the standard deviations of stochastic codes."""
+    """Codes and (not constant) factors, row by row; optionally the standard deviations of stochastic codes.
+
+    ``groups``: which columns are one code together; None where each column is a code.
+    """
 
     codes: Codes
     factors: Factors
     codes_std: Array | None = None
+    groups: CodeGroups | None = None
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return self.codes.n
 
+    @property
+    def n_codes(self) -> int:
+        """Number of codes: of groups, where columns are in groups."""
+        return self.codes.d if self.groups is None else self.groups.n
+
+    def summed_by_code(self, values: Array) -> Array:
+        """Return values of columns (n_columns, ...) as those of codes: of groups, their sums."""
+        if self.groups is None:
+            return values
+        return np.stack([values[list(columns)].sum(axis=0) for columns in self.groups.columns])
+
     def take(self, rows: NDArray[np.intp]) -> "Data":
         """Return some rows."""
         std = None if self.codes_std is None else self.codes_std[rows]
-        return Data(self.codes.take(rows), self.factors.take(rows), std)
+        return Data(self.codes.take(rows), self.factors.take(rows), std, self.groups)
 
     def permuted(self, order: NDArray[np.intp]) -> "Data":
         """Return the same codes with the rows of all factors permuted together, so that they are independent."""
-        return Data(self.codes, self.factors.take(order), self.codes_std)
+        return Data(self.codes, self.factors.take(order), self.codes_std, self.groups)
 
     def arrays(self) -> tuple[Array, Array]:
         """Return codes and factors as plain arrays, classes as level numbers and NaN where not annotated: a copy."""
@@ -161,7 +177,7 @@ class Data:
                 factor = replace(factor, values=clipped, low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
-        return Data(codes, replace(self.factors, columns=tuple(factors)), self.codes_std)
+        return Data(codes, replace(self.factors, columns=tuple(factors)), self.codes_std, self.groups)
 
     def standardised(self) -> Array:
         """Codes with mean 0 and standard deviation 1; constant codes are 0."""

@@ -206,6 +206,9 @@ class Metric:
         Place among the names; equal ones by name.
     by_default : bool
         Whether it is scored where no metrics are named.
+    in_groups : bool
+        Whether its formula of rows knows codes of several columns: reads ``data.groups``, or all columns together.
+        Those of tables need not: the cells of a group are counted for them.
     package : str
         Distribution and version of a metric that is not of demele.
     corrected_by : tuple of str
@@ -240,6 +243,7 @@ class Metric:
     aliases: tuple[str, ...] = ()
     order: int = 1_000
     by_default: bool = True
+    in_groups: bool = False
     package: str = ""
     corrected_by: tuple[str, ...] = ()
 

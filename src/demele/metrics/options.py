@@ -266,7 +266,8 @@ class RunOptions(TypedDict, total=False):
     """Keywords that every metric takes.
 
     ``seed`` (default 0), ``repeats`` (1), ``bootstrap`` (0 resamples), ``level`` (0.95), ``chance`` (0 permutations),
-    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False): see :func:`demele.evaluate`.
+    ``missing`` ("raise" or "omit"), ``kinds``, ``n_jobs`` (1), ``ignore_index`` (False), ``code_groups``,
+    ``reduce_groups``: see :func:`demele.evaluate`.
     """
 
     seed: int
@@ -278,6 +279,8 @@ class RunOptions(TypedDict, total=False):
     kinds: object
     n_jobs: int
     ignore_index: bool
+    code_groups: object
+    reduce_groups: Literal["pca1"] | None
 
 
 def checked_jobs(n_jobs: object) -> int:

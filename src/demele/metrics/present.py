@@ -144,6 +144,7 @@ def _signature(
         arguments["chance"] = run.chance
     if run.missing != "raise":
         arguments["missing"] = run.missing
+    arguments |= subject.arguments
     if kinds is not None:
         arguments["kinds"] = {factor.name: factor.kind for factor in subject.factors.columns}
     met = {

@@ -104,8 +104,7 @@ def request_for(asked: Asked, source: Source, seed: int = 0) -> Request:
     metric, options = asked.metric, dict(asked.options)
     reading = source.way_to(metric, options)
     if reading is None:
-        wanted = " or ".join(dict.fromkeys(one.state for one in metric.readings))
-        raise NotEnoughData(f"{metric.name} needs {wanted}, which {source.name} does not have")
+        raise source.no_way_to(metric, options)
     if options.get("gate") and options.get("correction") == "none":
         options["correction"] = "adjusted"  # a ratio of informations that are not is far from that of many rows
     settings = None

@@ -100,6 +100,10 @@ def single(
     by_position = run.get("ignore_index", False)
     read = read_pair(codes, factors, kinds=kinds, missing=settings.missing, ignore_index=by_position)
     source = InMemory(Subject.of(*read), codes_std)
+    if run.get("code_groups") is not None:
+        from demele.metrics.code_groups import in_groups
+
+        source = in_groups(source, run["code_groups"], run.get("reduce_groups"))
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)
@@ -159,17 +163,22 @@ def evaluation(
         version=__version__,
         verdict=_in_words(source, run, scores),
         matrix_chance=matrix_chance(found, source),
-        rows=rows_for_pictures(source.rows(), seed=run.seed) if "rows" in source.states and subject.active else None,
+        rows=rows_for_pictures(source.rows(), seed=run.seed) if _rows_are_of_codes(source) else None,
     )
 
 
 def _in_words(source: Source, run: Run, scores: Sequence[Score]) -> RepresentationVerdict | None:
     """Return the verdict on rows, if there are any, with the scores to look at first."""
     subject = source.subject("rows")
-    if "rows" not in source.states or not subject.active:
+    if not _rows_are_of_codes(source):
         return None
     found = verdict_of(source.rows(), subject.factors.names, seed=run.seed)
     return replace(found, headline=headline({score.metric: score.value for score in scores}))
+
+
+def _rows_are_of_codes(source: Source) -> bool:
+    """Whether there are rows with a column for each code, to be judged one by one and drawn."""
+    return "rows" in source.states and not source.in_groups and bool(source.subject("rows").active)
 
 
 def matrix_chance(found: Found, source: Source) -> tuple[MatrixChance, ...]:

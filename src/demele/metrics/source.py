@@ -1,7 +1,7 @@
 """Where rows come from, and the one place where counts become information: a Source answers, the engine asks."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.results import FactorSummary, Note
 from demele.core.seeds import rng_for
 from demele.estimation.counts import (
+    BinnedRows,
     JointCounts,
     PackedRows,
     bin_rows,
@@ -45,6 +46,7 @@ class Subject:
     factors: Factors
     active: tuple[int, ...]
     notes: tuple[Note, ...]
+    arguments: Mapping[str, object] = field(default_factory=dict)  # what signatures say of the columns
 
     @classmethod
     def of(cls, codes: Codes, factors: Factors, of_codes: Sequence[Note] | None = None) -> "Subject":
@@ -130,11 +132,14 @@ class Source:
         What messages call it.
     probed : bool
         Whether what guards look at is looked at: here, where there are rows, or by who computes on a sample of them.
+    in_groups : bool
+        Whether codes are groups of columns, so that columns of ``rows()`` are not the codes of results.
     """
 
     states: frozenset[str] = frozenset()
     name = "this source"
     probed = True
+    in_groups = False
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the preferred way to a metric that can be gone from here under its options; None if there is none."""
@@ -142,6 +147,11 @@ class Source:
             if reading.state in self.states and (reading.when is None or reading.when(self, options)):
                 return reading
         return None
+
+    def no_way_to(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
+        """Return why no way to a metric can be gone from here."""
+        wanted = " or ".join(dict.fromkeys(one.state for one in metric.readings))
+        return NotEnoughData(f"{metric.name} needs {wanted}, which {self.name} does not have")
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns, what varies in them under a metric's options, and what must be said of them."""
@@ -154,6 +164,13 @@ class Source:
     def table(self, settings: TableSettings, *, pairs: bool = False) -> InformationTable:
         """Return the informations of all codes and varying factors; with ``pairs``, of pairs of factors too."""
         raise self._lacks("tables of information")
+
+    def table_of_columns(self, settings: TableSettings, table: InformationTable) -> InformationTable:
+        """Return the table whose codes are the columns of ``rows()``, where the codes of ``table`` are groups of them.
+
+        It says which columns crowd their bins.
+        """
+        return table
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts behind a table of information; None where it is not counted, or already corrected."""
@@ -246,24 +263,36 @@ class InMemory(Source):
         """Return the counts of all rows, of codes against factors."""
         if settings.estimator != "histogram" or settings.soft or settings.correction != "none":
             return None
+        return self._counts(self.data, settings.binning)
+
+    def _counts(self, data: Data, binning: Binning, *, pairs: bool = False) -> JointCounts:
+        """Count rows: codes against factors, and with ``pairs`` factors against factors."""
         return joint_counts(
-            self.data.codes, self.data.factors, *column_bins(self.data.codes, self.data.factors, settings.binning)
+            data.codes, data.factors, *column_bins(data.codes, data.factors, binning), factor_pairs=pairs
         )
 
+    def _span(self, data: Data) -> Array:
+        """Return the largest minus the smallest value of each code."""
+        return data.codes.high - data.codes.low
+
+    def _binned(self, data: Data, binning: Binning) -> BinnedRows:
+        """Return rows as bin numbers of codes and factors."""
+        return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, binning))
+
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
-        span = data.codes.high - data.codes.low
+        span = self._span(data)
         if settings.estimator != "histogram":
             from demele.metrics import tables
 
             estimate = tables.nearest_neighbours if settings.estimator == "knn" else tables.robust
             return replace(estimate(data, settings, pairs=pairs), code_range=span)
-        of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
         if settings.soft:
             if data.codes_std is None:
                 raise ValueError("soft counts need standard deviations")
+            of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
             counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
         else:
-            counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=pairs)
+            counts = self._counts(data, settings.binning, pairs=pairs)
         return replace(self.information(counts, settings.correction), code_range=span)
 
     def tables(
@@ -283,15 +312,14 @@ class InMemory(Source):
         elif draw == "resamples" and settings.resamples_by_weight:
             for counts in self._weighted(settings, n_draws, seed, pairs):
                 table = self.information(counts, settings.correction)
-                yield replace(table, code_range=self.data.codes.high - self.data.codes.low)
+                yield replace(table, code_range=self._span(self.data))
         else:
             for index in range(n_draws):
                 yield self._table(self.data.take(half_of_rows(self.data.n, seed, index)), settings, pairs)
 
     def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[JointCounts]:
         """Yield blocks of counts of rows drawn as weights over bins that are cut once."""
-        of_codes, of_factors = column_bins(self.data.codes, self.data.factors, settings.binning)
-        packed = PackedRows(bin_rows(self.data.codes, self.data.factors, of_codes, of_factors), factor_pairs=pairs)
+        packed = PackedRows(self._binned(self.data, settings.binning), factor_pairs=pairs)
         block: list[JointCounts] = []
         for index in range(n_draws):
             drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)

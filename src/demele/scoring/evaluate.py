@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from demele.core.errors import InputTypeError
+from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
+from demele.core.sentences import give
 from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
+from demele.metrics.code_groups import in_groups
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
@@ -36,6 +38,8 @@ def evaluate(
     kinds: object = None,
     codes_std: object = None,
     reg_dim: object = None,
+    code_groups: object = None,
+    reduce_groups: Literal["pca1"] | None = None,
     bins: object = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "codes",
@@ -84,6 +88,12 @@ def evaluate(
         Standard deviations of stochastic codes, for RMIG.
     reg_dim : sequence of int or str, optional
         The code that regularises each factor, for DMIG, XMIG, DLIG and (if given) MIG.
+    code_groups : mapping of name to columns, or sequence with a label for each column, optional
+        Codes of several columns: ``{"circle": [0, 1], "v": [2]}``, columns by number or name. Each group is one code,
+        named as the group; columns in none are codes of their own. Metrics that have no form for groups are left out,
+        with the reason. There is no verdict in words then.
+    reduce_groups : None or "pca1"
+        Take the first principal component of each group for the group, as papers on vector-valued codes do.
     bins : int, Binning or edges, optional
         Overrides the protocol's bins for every metric that discretises.
     options : mapping of metric or group to mapping, optional
@@ -148,6 +158,8 @@ def evaluate(
         protocol=protocol,
         kinds=kinds,
         reg_dim=reg_dim,
+        code_groups=code_groups,
+        reduce_groups=reduce_groups,
         bins=bins,
         options=options,
         sample=sample,
@@ -188,6 +200,8 @@ class Call:
     kinds: object
     sample: int
     ignore_index: bool
+    code_groups: object = None
+    reduce_groups: object = None
 
     def read(self, codes: object, factors: object, codes_std: object = None) -> InMemory | Pieces:
         """Read and check what is scored; data that are read a piece at a time are only told apart.
@@ -197,9 +211,12 @@ class Call:
         InputError, InputTypeError, NotEnoughData
         """
         if read_in_pieces(codes, factors):
+            if self.code_groups is not None:
+                raise InputError("code_groups", "data that are read a piece at a time are scored column by column")
             return Pieces(codes, factors, codes_std)
         read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
-        return InMemory(Subject.of(*read), codes_std)
+        source = InMemory(Subject.of(*read), codes_std)
+        return source if self.code_groups is None else in_groups(source, self.code_groups, self.reduce_groups)
 
     def evaluation(
         self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
@@ -238,6 +255,8 @@ def checked_call(
     protocol: str = DEFAULT_PROTOCOL,
     kinds: object = None,
     reg_dim: object = None,
+    code_groups: object = None,
+    reduce_groups: object = None,
     bins: object = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     sample: int = SAMPLE,
@@ -249,6 +268,8 @@ def checked_call(
     ------
     InputError, InputTypeError, UnknownNameError
     """
+    if reduce_groups is not None and code_groups is None:
+        raise InputError("reduce_groups", f"reduces groups of columns; {give('code_groups', code_groups=...)}")
     settings = protocol_named(protocol)
     chosen = chosen_metrics(metrics)
     rule = None if bins is None else as_binning(bins)
@@ -261,6 +282,8 @@ def checked_call(
         kinds=kinds,
         sample=sample,
         ignore_index=ignore_index,
+        code_groups=code_groups,
+        reduce_groups=reduce_groups,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from demele.core.code_groups import read_code_groups
 from demele.core.errors import DemeleWarning, InputError, InputTypeError, warn_user
 from demele.core.inputs import read_pair
 from demele.core.results import Score
@@ -92,6 +93,8 @@ def _same_shape(parsed: Signature, codes: object, factors: object) -> None:
     """Refuse data of another shape than the signature's, warn of another version."""
     read_codes_, read_factors_ = read_pair(codes, factors, kinds=parsed.arguments.get("kinds"), missing="omit")
     shape = {"rows": read_codes_.n, "codes": read_codes_.d, "factors": read_factors_.m}
+    if "code_groups" in parsed.arguments:
+        shape["codes"] = read_code_groups(parsed.arguments["code_groups"], read_codes_.names).n
     for what, number in shape.items():
         if parsed.context.get(what, str(number)) != str(number):
             raise InputError("signature", f"it was made from {parsed.context[what]} {what}, the data have {number}")
@@ -129,4 +132,4 @@ def _told(name: str, said: Mapping[str, str]) -> str:
     return f"{name} of code {said['code']}".strip() + (f" from {said['from']}" if said["from"] else "")
 
 
-_RUN_KEYS = ("seed", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
+_RUN_KEYS = ("seed", "repeats", "bootstrap", "level", "chance", "missing", "kinds", "code_groups", "reduce_groups")

@@ -4,6 +4,7 @@ from typing import Unpack
 
 import numpy as np
 
+from demele.core.errors import NotEnoughData
 from demele.core.results import Score
 from demele.estimation.information import TIE, Correction, InformationTable, mean_of_defined, top_two
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
@@ -17,7 +18,7 @@ def joint_gap(table: InformationTable) -> Native:
     Of codes with equally large information, z_* is the one that scores best, whatever their order.
     """
     if table.joint_entropy is None or table.code_bins is None:
-        raise ValueError("JEMMIG needs joint entropies")
+        raise NotEnoughData("codes", "JEMMIG needs joint entropies, which these codes have none of")
     information = table.information
     first, second = top_two(information, axis=-2)
     brackets = table.joint_entropy - (first - second)[..., None, :]

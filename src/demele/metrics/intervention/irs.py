@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demele.core.results import Dependency, Note, Score
 from demele.estimation.discretise import Binning
@@ -58,7 +59,35 @@ def robustness_of_rows(
         normaliser=normaliser,
         value_weights=value_weights,
     )
-    return irs_of(replace(crossed, deviation=data.deviations()), weights)
+    if data.groups is None:
+        return irs_of(replace(crossed, deviation=data.deviations()), weights)
+    return irs_of(_of_groups(crossed, data, labels, quantile, normaliser, value_weights), weights)
+
+
+def _of_groups(
+    crossed: "CrossedIRS",
+    data: Data,
+    labels: NDArray[np.intp],
+    quantile: float,
+    normaliser: Normaliser,
+    value_weights: ValueWeights,
+) -> "CrossedIRS":
+    """Return deviations of codes of several columns: distances of vectors of standardised columns from their mean."""
+    from demele.estimation.joint_codes import vector_robustness
+
+    groups = data.groups.columns if data.groups is not None else ()
+    codes, of_columns = data.standardised(), data.deviations()
+    matrix, largest, deviation = np.full((len(groups), labels.shape[1]), np.nan), np.zeros(len(groups)), []
+    for place, own in enumerate(map(list, groups)):
+        deviation.append(float(np.sqrt(np.square(of_columns[own]).mean())))
+        if len(own) == 1:
+            matrix[place], largest[place] = crossed.matrix[own[0]], crossed.max_deviation[own[0]]
+        else:
+            matrix[place], largest[place] = vector_robustness(
+                codes[:, own], labels, quantile=quantile, normaliser=normaliser, value_weights=value_weights
+            )
+    inactive = ~(largest > 0)
+    return replace(crossed, matrix=matrix, max_deviation=largest, deviation=np.asarray(deviation), inactive=inactive)
 
 
 def robustness_of_extremes(extremes: "CellExtremes", weights: str, value_weights: ValueWeights) -> Native:
@@ -74,7 +103,9 @@ def _reads_extremes(source: Source, options: Mapping[str, Any]) -> bool:
 
 
 def _pictures(data: Data, options: Mapping[str, Any], native: Native) -> tuple[Dependency, ...]:
-    return () if native.matrix is None else dependency_pictures(data, options["bins"], native.matrix)
+    if native.matrix is None or data.groups is not None:
+        return ()
+    return dependency_pictures(data, options["bins"], native.matrix)
 
 
 def irs(
@@ -160,5 +191,6 @@ METRIC = Metric(
     undefined="they are constant",
     probe=("quantile", (1.0, 0.99, 0.95, 0.9, 0.8)),
     pictures=_pictures,
+    in_groups=True,
     order=160,
 )

@@ -119,5 +119,6 @@ METRIC = Metric(
     readings=(of_rows(accuracy_of_pairs),),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     probe=("batch_size", (200, 50, 100, 400, 800)),
+    in_groups=True,
     order=130,
 )

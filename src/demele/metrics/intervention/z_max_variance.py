@@ -28,10 +28,12 @@ def votes_of_most(
     rng = streams("votes")
     names = data.factors.names
     sizes: dict[str, Any] = {"batch_size": batch_size, "rng": rng, "factor_names": names}
+    if data.groups is not None:
+        sizes["groups"] = data.groups.columns
     *train, n_groups = z_max_votes(codes, labels, n_votes=n_train, **sizes)
     *test, _ = z_max_votes(codes, labels, n_votes=n_test, **sizes)
-    d, m = data.codes.d, data.factors.m
-    accuracy = majority_vote_accuracy((train[0], train[1]), (test[0], test[1]), d, m)
+    m = data.factors.m
+    accuracy = majority_vote_accuracy((train[0], train[1]), (test[0], test[1]), data.n_codes, m)
     usable = {name: int(groups) for name, groups in zip(names, n_groups, strict=True)}
     complete = int((labels >= 0).all(axis=1).sum())
     notes = []
@@ -140,5 +142,6 @@ METRIC = Metric(
     readings=(of_rows(votes_of_most),),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     probe=("bins", (3, 2, 4, 6, 10)),
+    in_groups=True,
     order=150,
 )

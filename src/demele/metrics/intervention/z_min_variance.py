@@ -42,9 +42,11 @@ def votes_of_least(
             "factor_names": names,
             "inactive_codes": inactive,
         }
+        if data.groups is not None:
+            sizes["groups"] = data.groups.columns
         train = z_min_votes(codes, labels, n_votes=n_train, **sizes)
         test = z_min_votes(codes, labels, n_votes=n_test, **sizes)
-        return majority_vote_accuracy(train, test, d, m)
+        return majority_vote_accuracy(train, test, data.n_codes, m)
 
     # with nothing to vote, public code says 0; above chance it is chance, which is what a constant vote comes to
     silent = report == "unscaled" and bool((pruned | data.codes.constant).all())
@@ -135,5 +137,6 @@ METRIC = Metric(
     readings=(of_rows(votes_of_least),),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50, rows_per_value=5),
     probe=("batch_size", (200, 50, 100, 400, 800)),
+    in_groups=True,
     order=140,
 )

@@ -92,6 +92,7 @@ def _importances(
         explicitness[index] = max(unclipped[index], 0.0)
         settings[factor.name] = dict(fitted.settings)
     notes = fewer_than_asked(data.n, n_train, n_test)
+    importance = data.summed_by_code(importance)
     return Importances(importance, explicitness, unclipped, settings, data.n, notes)
 
 
@@ -383,6 +384,7 @@ def _metric(
         guards=guards,
         shares=f"dci_{model}",
         slow=2,
+        in_groups=True,
         probe=probe,
         screened=True,
         order=order,

@@ -184,5 +184,6 @@ METRIC = Metric(
     undefined="no value of them is both in the training and in the test rows",
     slow=1,
     probe=("penalty", (1.0, 0.25, 0.5, 2.0, 4.0)),
+    in_groups=True,
     order=110,
 )

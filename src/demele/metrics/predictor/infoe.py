@@ -194,6 +194,7 @@ METRIC = Metric(
     undefined="one value of them alone is in the training or in the test rows",
     slow=1,
     probe=("penalty", (100.0, 25.0, 50.0, 200.0, 400.0)),
+    in_groups=True,
     order=270,
     by_default=False,
 )

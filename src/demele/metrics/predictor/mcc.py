@@ -1,12 +1,14 @@
 """Mean correlation coefficient of factors and the codes that are matched to them (Hyvarinen & Morioka 2016)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
+from demele.core.inputs import Factor
 from demele.core.results import Score
-from demele.estimation.correlations import association, carried_over, matched
+from demele.estimation.correlations import association, carried_over, matched, mid_ranks
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, of_moments, of_rows
 from demele.metrics.options import Folds, RunOptions
@@ -37,21 +39,61 @@ def of_matrix(matrix: Array, average: str, own: Array | None = None) -> Native:
 def matched_correlations(data: Data, average: str, cross_fit: int | None, *, ranks: bool = False) -> Native:
     """MCC of rows; with ``cross_fit``, pairs and signs are chosen on other rows than those that are scored."""
     codes = data.codes.dense()
-    matrix = np.abs(association(codes, data.factors.columns, ranks=ranks))
+    columns = None if data.groups is None else data.groups.columns
+    matrix = np.abs(_association(codes, data.factors.columns, columns, ranks=ranks))
     if cross_fit is None:
         return of_matrix(matrix, average)
     total, weight = np.zeros(data.factors.m), np.zeros(data.factors.m)
     for train, test in folds(data.n, cross_fit):
         chosen, scored = (data.factors.take(rows).columns for rows in (train, test))
-        signed = association(codes[train], chosen, ranks=ranks)
+        signed = _association(codes[train], chosen, columns, ranks=ranks)
         for index, code in enumerate(matched(np.abs(signed))):
             size = scored[index].n_annotated
             weight[index] += size
             if code >= 0:
-                column = codes[:, [code]]
+                column = _best_column(codes, train, chosen[index], columns, code, ranks=ranks)
                 pair = column[train], column[test], chosen[index], scored[index]
                 total[index] += size * carried_over(*pair, float(signed[code, index]), ranks=ranks)
     return of_matrix(matrix, average, total / np.maximum(weight, 1.0))
+
+
+def _association(
+    codes: Array, factors: tuple[Factor, ...], groups: Sequence[Sequence[int]] | None, *, ranks: bool
+) -> Array:
+    """Return how each code goes with each factor: a group of columns by its multiple correlation."""
+    matrix = association(codes, factors, ranks=ranks)
+    if groups is None:
+        return matrix
+    from demele.estimation.joint_codes import multiple_correlation
+
+    return np.array(
+        [
+            matrix[columns[0]]
+            if len(columns) == 1
+            else [multiple_correlation(codes[:, list(columns)], factor, ranks=ranks) for factor in factors]
+            for columns in groups
+        ]
+    )
+
+
+def _best_column(
+    codes: Array,
+    train: NDArray[np.intp],
+    factor: Factor,
+    groups: Sequence[Sequence[int]] | None,
+    code: int,
+    *,
+    ranks: bool,
+) -> Array:
+    """Return one code as a column: of a group, the weighted sum that goes best with the factor on training rows."""
+    own = [code] if groups is None else list(groups[code])
+    if len(own) == 1:
+        return codes[:, own]
+    from demele.estimation.joint_codes import best_direction
+
+    weights = best_direction(codes[train][:, own], factor, ranks=ranks)
+    columns = mid_ranks(codes[:, own]) if ranks else codes[:, own]
+    return np.asarray(columns @ weights)[:, None]
 
 
 def matched_values(data: Data, average: str, cross_fit: int | None) -> Native:
@@ -147,6 +189,7 @@ METRIC = Metric(
         of_rows(matched_values),
     ),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    in_groups=True,
     order=210,
     by_default=False,
 )

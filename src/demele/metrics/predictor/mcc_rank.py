@@ -76,6 +76,7 @@ METRIC = Metric(
     aliases=("MCC_rank",),
     readings=(of_rows(matched_rank_correlations),),
     guards=Guards(outliers="leave it", bins=False, fewest_rows=50),
+    in_groups=True,
     order=220,
     by_default=False,
 )

@@ -133,6 +133,7 @@ METRIC = Metric(
     aliases=("MCC_weak",),
     readings=(of_rows(canonical_correlations),),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    in_groups=True,
     order=230,
     by_default=False,
 )

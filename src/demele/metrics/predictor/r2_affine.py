@@ -91,6 +91,7 @@ METRIC = Metric(
     readings=(of_rows(explained_shares),),
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="they have no more rows than the codes have directions",
+    in_groups=True,
     order=240,
     by_default=False,
 )

@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.code_groups import CodeGroups
+from demele.core.inputs import Factor
 from demele.core.results import Note, Score
 from demele.estimation.information import mean_of_defined, top_two
 from demele.metrics.data import Array, Data
@@ -91,7 +93,8 @@ def _in_units(units: str, data: Data, streams: Streams, classified: _Classified)
 
     raw = units == "raw"
     codes = data.codes.dense() if raw else data.standardised()
-    matrix = np.zeros((data.codes.d, data.factors.m))
+    matrix = np.zeros((data.n_codes, data.factors.m))
+    constant = _constant(data)
     guesses = np.zeros(data.factors.m)
     categorical: list[int] = []
     for index, factor in enumerate(data.factors.columns):
@@ -99,16 +102,17 @@ def _in_units(units: str, data: Data, streams: Streams, classified: _Classified)
             categorical.append(index)
         else:
             rows, values = annotated_rows(factor, codes)
-            matrix[:, index] = squared_correlations(rows, np.asarray(values, dtype=np.float64))
+            told = squared_correlations(rows, np.asarray(values, dtype=np.float64))
             if raw:
-                matrix[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE, index] = 0.0
+                told[rows.var(axis=0, ddof=1) <= DEAD_VARIANCE] = 0.0
+            matrix[:, index] = told if data.groups is None else _of_groups(told, codes, factor, data.groups)
     # factors that are annotated on all rows share one split, so that each code is sorted once for all of them
     shared = [index for index in categorical if data.factors.columns[index].complete]
     for group in [shared, *([index] for index in categorical if index not in shared)]:
         if group:
             matrix[:, group], guesses[group] = _accuracies(data, codes, group, streams, classified, raw=raw)
     if not raw:  # raw codes are left to their classifiers, intercepts of constant codes included, as in public code
-        matrix[data.codes.constant] = guesses
+        matrix[constant] = guesses
     names = [data.factors.names[index] for index in categorical]
     # without balanced weights a code that says nothing is the guess, to rounding: public code's values stay as they are
     as_public = raw and classified.class_weight is None
@@ -117,7 +121,25 @@ def _in_units(units: str, data: Data, streams: Streams, classified: _Classified)
         fewer_than_asked(data.n, classified.n_train, classified.n_test) if categorical else (),
         majority=dict(zip(names, guesses[categorical].tolist(), strict=True)),
         guesses=guesses,
-        constant=None if as_public else data.codes.constant,
+        constant=None if as_public else constant,
+    )
+
+
+def _constant(data: Data) -> NDArray[np.bool_]:
+    """Return which codes do not vary; a group varies if any of its columns does."""
+    varies = data.summed_by_code(np.where(data.codes.constant, 0.0, 1.0))
+    return np.asarray(varies == 0)
+
+
+def _of_groups(told: Array, codes: Array, factor: Factor, groups: CodeGroups) -> Array:
+    """Return how well each group predicts a continuous factor: several columns by multiple regression."""
+    from demele.estimation.joint_codes import multiple_correlation
+
+    return np.array(
+        [
+            told[columns[0]] if len(columns) == 1 else multiple_correlation(codes[:, list(columns)], factor) ** 2
+            for columns in groups.columns
+        ]
     )
 
 
@@ -157,6 +179,17 @@ def _accuracies(
         accuracies = linear_classifier_accuracy_matrix(
             codes_train, labels_train, codes_test, labels_test, n_classes=levels, C=penalty, class_weight=weights
         )
+    if data.groups is not None:
+        from demele.estimation.raw_classifiers import joint_classifier_accuracies
+
+        columns = accuracies
+        accuracies = np.empty((data.n_codes, len(group)))
+        for place, own in enumerate(map(list, data.groups.columns)):
+            accuracies[place] = columns[own[0]]
+            if len(own) > 1:
+                accuracies[place] = joint_classifier_accuracies(
+                    codes_train[:, own], labels_train, codes_test[:, own], labels_test, C=penalty, class_weight=weights
+                )
     return accuracies, majority_accuracies(labels_train, labels_test)
 
 
@@ -266,5 +299,6 @@ METRIC = Metric(
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     screened=True,
     of_each_code=True,
+    in_groups=True,
     order=120,
 )

@@ -1,0 +1,278 @@
+"""Codes of several columns: rows in memory as a source whose codes are groups of columns.
+
+Metrics of information see a table as always: the joint cells of a group are counted in place of the bins of a column,
+or, where there would be too many of them, its information is bounded by what boosted trees tell of unseen rows. Metrics
+of rows that know groups find them in ``data.groups``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.code_groups import CodeGroups, read_code_groups
+from demele.core.errors import InputError, NotEnoughData
+from demele.core.inputs import Codes
+from demele.core.results import Note, Severity
+from demele.core.seeds import rng_for
+from demele.core.sentences import setting
+from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows
+from demele.estimation.discretise import Binning
+from demele.estimation.independence import Finding
+from demele.estimation.information import InformationTable, entropy
+from demele.estimation.joint_codes import held_out_losses, joint_rows, occupied_bins
+from demele.metrics.data import Array, Data, TableSettings
+from demele.metrics.guards import ASK
+from demele.metrics.metric import Metric, Reading
+from demele.metrics.source import Draw, InMemory, Subject, constant_codes_note
+from demele.metrics.splits import folds
+
+#: Rows for each joint cell of a group: with fewer, most cells hold a row or two, and everything seems to be told.
+ROWS_PER_CELL = 5
+#: Folds of the trees that bound the information of a group of more cells.
+FOLDS = 5
+#: Share of its variance that the first component of a group must hold to stand for it without a warning.
+MOSTLY = 0.9
+
+
+def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> InMemory:
+    """Return the same rows with codes that are groups of columns.
+
+    Parameters
+    ----------
+    source : InMemory
+    code_groups : mapping of name to columns, or sequence with a label for each column
+    reduce : None or "pca1"
+        Keep the first principal component of each group in place of its columns.
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    """
+    if reduce not in (None, "pca1"):
+        raise InputError("reduce_groups", f"expected None or 'pca1', got {reduce!r}")
+    groups = read_code_groups(code_groups, source.data.codes.names)
+    said: dict[str, object] = {"code_groups": dict(zip(groups.names, groups.columns, strict=True))}
+    if reduce is None and groups.joint:
+        return Grouped(source, groups, said)
+    if groups.joint:
+        return _components(source, groups, {**said, "reduce_groups": reduce})
+    codes = replace(source.data.codes, names=groups.names)
+    return InMemory(_renamed(source, codes, said), source.data.codes_std)
+
+
+def _renamed(source: InMemory, codes: Codes, said: Mapping[str, object], more: Sequence[Note] = ()) -> Subject:
+    subject = source.subject("rows")
+    notes = [note for note in subject.notes if note.code != "constant-code"]
+    notes += [constant_codes_note(codes)] if codes.constant.any() else []
+    return replace(subject, codes=codes, notes=(*notes, *more), arguments=said)
+
+
+def _components(source: InMemory, groups: CodeGroups, said: Mapping[str, object]) -> InMemory:
+    """Return one column for each group: its first principal component, as papers on vector-valued codes do."""
+    if source.data.codes_std is not None:
+        raise InputError("codes_std", "standard deviations of columns say nothing of their components; leave them out")
+    dense = source.data.codes.dense()
+    columns, notes = np.empty((len(dense), groups.n)), []
+    for place, (name, own) in enumerate(zip(groups.names, groups.columns, strict=True)):
+        if len(own) == 1:
+            columns[:, place] = dense[:, own[0]]
+            continue
+        centred = dense[:, own] - dense[:, own].mean(axis=0)
+        _, lengths, right = np.linalg.svd(centred, full_matrices=False)
+        weights = right[0] * np.sign(right[0][np.argmax(np.abs(right[0]))])  # the sign must not depend on the solver
+        columns[:, place] = centred @ weights
+        share = float(lengths[0] ** 2 / max(float(np.square(lengths).sum()), 1e-300))
+        message = f"group {name!r} is its first principal component, which holds {share:.0%} of its variance"
+        if share < MOSTLY:
+            message += ": what the others tell is lost, and where two are as large, which one it is, is arbitrary"
+        severity: Severity = "info" if share >= MOSTLY else "warning"
+        notes.append(Note(code="reduced-group", message=message, subject=(name,), severity=severity))
+    codes = Codes(columns, groups.names, columns.min(axis=0), columns.max(axis=0))
+    return InMemory(_renamed(source, codes, said, notes))
+
+
+class Grouped(InMemory):
+    """Rows in memory whose codes are groups of columns, at least one of them of several.
+
+    Parameters
+    ----------
+    source : InMemory
+        The same rows, each column a code.
+    groups : CodeGroups
+    said : mapping
+        What signatures say of the groups.
+    """
+
+    name = "data in memory with codes in groups"
+    in_groups = True
+
+    def __init__(self, source: InMemory, groups: CodeGroups, said: Mapping[str, object]) -> None:
+        of_columns = source.subject("rows")
+        super().__init__(of_columns)
+        self.groups, self._columns = groups, source
+        self.data = Data(source.data.codes, source.data.factors, None, groups)
+        codes = _representatives(source.data.codes, groups)
+        self._of_groups = replace(of_columns, codes=codes, notes=of_columns.notes + _size_notes(groups), arguments=said)
+        self._uncounted: dict[Binning, tuple[int, ...]] = {}
+        self._losses: dict[Binning, Array] = {}
+
+    def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
+        """Return the way to a metric that knows groups: a table that is counted, or rows of which it reads groups."""
+        for reading in metric.readings:
+            if reading.state == "table" and not reading.soft and options.get("estimator", "histogram") == "histogram":
+                return reading
+            if reading.state == "rows" and metric.in_groups and (reading.when is None or reading.when(self, options)):
+                return reading
+        return None
+
+    def no_way_to(self, metric: Metric, options: Mapping[str, Any]) -> NotEnoughData:
+        """Return why a metric has no form for codes in groups."""
+        states = {reading.state for reading in metric.readings}
+        if "table" in states and options.get("estimator", "histogram") != "histogram":
+            reason = f"counts the cells of codes in groups: it needs {setting(estimator='histogram')}"
+        elif any(reading.soft for reading in metric.readings):
+            reason = "spreads rows by standard deviations of columns, which joint cells of several have not"
+        elif states == {"arrays"}:
+            reason = "is a function of two arrays, which sees columns, not groups of them"
+        else:
+            reason = "has no form for codes of several columns"
+        return NotEnoughData("code_groups", f"{metric.name} {reason}")
+
+    def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
+        """Return the groups as codes; where a table is read, with a note on those whose information is a bound."""
+        uncounted = self.uncounted(options["bins"]) if state == "table" and options and "bins" in options else ()
+        if not uncounted:
+            return self._of_groups
+        names = tuple(self.groups.names[place] for place in uncounted)
+        listed = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+        message = (
+            f"the information of {listed} is a lower bound, from boosted trees on rows that they have not seen: of "
+            f"{self.data.n:,} rows, joint cells of so many columns would hold fewer than {ROWS_PER_CELL} each"
+        )
+        note = Note(code="lower-bound", message=message, subject=names)
+        return replace(self._of_groups, notes=(*self._of_groups.notes, note))
+
+    def transformed(self, matrix: Array, names: Sequence[str]) -> InMemory:
+        """Refuse: a map of all columns leaves no groups."""
+        raise InputError("code_groups", "columns in groups are not mixed with others; leave the groups out")
+
+    def table_of_columns(self, settings: TableSettings, table: InformationTable) -> InformationTable:
+        """Return the table of the columns, each by itself."""
+        return self._columns.table(settings)
+
+    def finding(self, options: Mapping[str, Any] | None = None) -> Finding | None:
+        """Say what single columns tell; where they tell nothing, groups still may, and nothing is said."""
+        found = super().finding(options)
+        return found if found is not None and found.told else None
+
+    # Tables: joint cells, and bounds where they would be too many ---------------------------------------------------
+
+    def uncounted(self, binning: Binning) -> tuple[int, ...]:
+        """Return the groups whose joint cells are too many for the rows; decided once, on all rows."""
+        if binning not in self._uncounted:
+            rows = super()._binned(self.data, binning)
+            bins = occupied_bins(rows).astype(np.float64)
+            fewest = min(factor.n_annotated for factor in self.data.factors.columns)
+            room = MAX_ENTRIES / (self.groups.n * max(int(rows.factor_bins.sum()), 1))
+            most = min(fewest / ROWS_PER_CELL, room)
+            self._uncounted[binning] = tuple(
+                place for place in self.groups.joint if float(np.prod(bins[list(self.groups.columns[place])])) > most
+            )
+        return self._uncounted[binning]
+
+    def _binned(self, data: Data, binning: Binning) -> BinnedRows:
+        return joint_rows(super()._binned(data, binning), self.groups.columns, self.uncounted(binning))
+
+    def _counts(self, data: Data, binning: Binning, *, pairs: bool = False) -> JointCounts:
+        return PackedRows(self._binned(data, binning), factor_pairs=pairs).count()
+
+    def _span(self, data: Data) -> Array:
+        """Return of each group the largest range of a column."""
+        spans = super()._span(data)
+        return np.array([spans[list(columns)].max() for columns in self.groups.columns])
+
+    def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
+        table = super()._table(data, settings, pairs)
+        if not self.uncounted(settings.binning):
+            return table
+        return self._bounded(table, settings.binning, self._binned(data, settings.binning), self._lost(data, settings))
+
+    def tables(
+        self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
+    ) -> Iterator[InformationTable]:
+        """Yield tables as of columns; trees are not fitted to resamples: the losses of their rows are weighted."""
+        if draw != "resamples" or not self.uncounted(settings.binning):
+            yield from super().tables(settings, draw, n_draws, seed, pairs=pairs)
+            return
+        rows, losses = self._binned(self.data, settings.binning), self._lost(self.data, settings)
+        packed = PackedRows(rows, factor_pairs=pairs)
+        for index in range(n_draws):
+            drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
+            weights = np.bincount(drawn, minlength=self.data.n).astype(np.float64)
+            table = self.information(packed.count(weights), settings.correction)
+            table = replace(table, code_range=self._span(self.data))
+            yield self._bounded(table, settings.binning, rows, losses, weights)
+
+    def _lost(self, data: Data, settings: TableSettings) -> Array:
+        """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
+        if data is self.data and settings.binning in self._losses:
+            return self._losses[settings.binning]
+        from threadpoolctl import threadpool_limits
+
+        rows, dense = super()._binned(data, settings.binning), data.codes.dense()
+        places = self.uncounted(settings.binning)
+        losses = np.zeros((len(places), data.factors.m, data.n))
+        with threadpool_limits(limits=1):  # with more, the order of sums depends on the machine
+            for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
+                known = np.flatnonzero(labels < n_bins)
+                for index, place in enumerate(places):
+                    own = dense[known][:, list(self.groups.columns[place])]
+                    parts = folds(len(known), FOLDS)
+                    losses[index, factor, known] = held_out_losses(own, labels[known], int(n_bins), parts)
+        if data is self.data:
+            self._losses[settings.binning] = losses
+        return losses
+
+    def _bounded(
+        self,
+        table: InformationTable,
+        binning: Binning,
+        rows: BinnedRows,
+        losses: Array,
+        weights: Array | None = None,
+    ) -> InformationTable:
+        """Put the bounds into a table: entropy of the factor less the mean loss, at least 0."""
+        places = list(self.uncounted(binning))
+        information = table.information.copy()
+        statistic, freedom = (None if part is None else part.copy() for part in (table.statistic, table.freedom))
+        for factor, (labels, n_bins) in enumerate(zip(rows.factors, rows.factor_bins, strict=True)):
+            own = np.where(labels < n_bins, 1.0 if weights is None else weights, 0.0)
+            counts = np.bincount(labels, weights=own, minlength=int(n_bins) + 1)[: int(n_bins)].astype(np.float64)
+            total = float(own.sum())
+            told = np.maximum(entropy(counts) - losses[:, factor] @ own / total, 0.0)
+            information[places, factor] = told
+            if statistic is not None and freedom is not None:  # above 0, unseen rows say that something is told
+                statistic[places, factor], freedom[places, factor] = 2.0 * total * told, 1.0
+        return replace(table, information=information, joint_entropy=None, statistic=statistic, freedom=freedom)
+
+
+def _representatives(codes: Codes, groups: CodeGroups) -> Codes:
+    """Return a column for each group, which varies if any of it does: what results need to know of codes."""
+    constant = codes.constant
+    chosen = [next((one for one in columns if not constant[one]), columns[0]) for columns in groups.columns]
+    values: NDArray[Any] = np.asarray(codes.values[:, chosen])
+    return Codes(values, groups.names, codes.low[chosen], codes.high[chosen])
+
+
+def _size_notes(groups: CodeGroups) -> tuple[Note, ...]:
+    """Say that groups of more columns tell more by chance."""
+    sizes = [len(columns) for columns in groups.columns]
+    if min(sizes) == max(sizes):
+        return ()
+    message = (
+        f"codes are groups of {min(sizes)} to {max(sizes)} columns: by chance alone the larger ones tell more; {ASK}"
+    )
+    return (Note(code="unequal-groups", message=message, subject=groups.names),)
