@@ -18,7 +18,7 @@ from demele.core.inputs import Codes
 from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for
 from demele.core.sentences import setting
-from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows
+from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding
 from demele.estimation.information import InformationTable, entropy
@@ -159,7 +159,7 @@ class Grouped(InMemory):
         """Refuse: a map of all columns leaves no groups."""
         raise InputError("code_groups", "columns in groups are not mixed with others; leave the groups out")
 
-    def table_of_columns(self, settings: TableSettings, table: InformationTable) -> InformationTable:
+    def table_of_columns(self, settings: TableSettings) -> InformationTable:
         """Return the table of the columns, each by itself."""
         return self._columns.table(settings)
 
@@ -173,7 +173,7 @@ class Grouped(InMemory):
     def uncounted(self, binning: Binning) -> tuple[int, ...]:
         """Return the groups whose joint cells are too many for the rows; decided once, on all rows."""
         if binning not in self._uncounted:
-            rows = super()._binned(self.data, binning)
+            rows = _binned(self.data, binning)
             bins = occupied_bins(rows).astype(np.float64)
             fewest = min(factor.n_annotated for factor in self.data.factors.columns)
             room = MAX_ENTRIES / (self.groups.n * max(int(rows.factor_bins.sum()), 1))
@@ -184,37 +184,48 @@ class Grouped(InMemory):
         return self._uncounted[binning]
 
     def _binned(self, data: Data, binning: Binning) -> BinnedRows:
-        return joint_rows(super()._binned(data, binning), self.groups.columns, self.uncounted(binning))
+        return joint_rows(_binned(data, binning), self.groups.columns, self.uncounted(binning))
 
-    def _counts(self, data: Data, binning: Binning, *, pairs: bool = False) -> JointCounts:
-        return PackedRows(self._binned(data, binning), factor_pairs=pairs).count()
-
-    def _span(self, data: Data) -> Array:
-        """Return of each group the largest range of a column."""
-        spans = super()._span(data)
-        return np.array([spans[list(columns)].max() for columns in self.groups.columns])
+    def counts_behind(self, settings: TableSettings) -> JointCounts | None:
+        """Return the counts of all rows, of joint cells against factors; a group that is not counted has one cell."""
+        if settings.correction != "none":
+            return None
+        return PackedRows(self._binned(self.data, settings.binning), factor_pairs=False).count()
 
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
-        table = super()._table(data, settings, pairs)
-        if not self.uncounted(settings.binning):
-            return table
-        return self._bounded(table, settings.binning, self._binned(data, settings.binning), self._lost(data, settings))
+        rows = self._binned(data, settings.binning)
+        losses = self._lost(data, settings) if self.uncounted(settings.binning) else None
+        return self._table_of(rows, losses, settings, PackedRows(rows, factor_pairs=pairs).count(), data)
+
+    def _table_of(
+        self,
+        rows: BinnedRows,
+        losses: Array | None,
+        settings: TableSettings,
+        counts: JointCounts,
+        data: Data,
+        weights: Array | None = None,
+    ) -> InformationTable:
+        """Turn counts, and losses of what is not counted, into a table; the range of a group is its widest column's."""
+        spans = data.codes.high - data.codes.low
+        widest = np.array([spans[list(columns)].max() for columns in self.groups.columns])
+        table = replace(self.information(counts, settings.correction), code_range=widest)
+        return table if losses is None else self._bounded(table, settings.binning, rows, losses, weights)
 
     def tables(
         self, settings: TableSettings, draw: Draw, n_draws: int, seed: int, *, pairs: bool = False
     ) -> Iterator[InformationTable]:
         """Yield tables as of columns; trees are not fitted to resamples: the losses of their rows are weighted."""
-        if draw != "resamples" or not self.uncounted(settings.binning):
+        if draw != "resamples":
             yield from super().tables(settings, draw, n_draws, seed, pairs=pairs)
             return
-        rows, losses = self._binned(self.data, settings.binning), self._lost(self.data, settings)
+        rows = self._binned(self.data, settings.binning)
+        losses = self._lost(self.data, settings) if self.uncounted(settings.binning) else None
         packed = PackedRows(rows, factor_pairs=pairs)
         for index in range(n_draws):
             drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
             weights = np.bincount(drawn, minlength=self.data.n).astype(np.float64)
-            table = self.information(packed.count(weights), settings.correction)
-            table = replace(table, code_range=self._span(self.data))
-            yield self._bounded(table, settings.binning, rows, losses, weights)
+            yield self._table_of(rows, losses, settings, packed.count(weights), self.data, weights)
 
     def _lost(self, data: Data, settings: TableSettings) -> Array:
         """Return losses of unseen rows, (uncounted groups, n_factors, n_samples), nats; those of all rows are kept."""
@@ -222,7 +233,7 @@ class Grouped(InMemory):
             return self._losses[settings.binning]
         from threadpoolctl import threadpool_limits
 
-        rows, dense = super()._binned(data, settings.binning), data.codes.dense()
+        rows, dense = _binned(data, settings.binning), data.codes.dense()
         places = self.uncounted(settings.binning)
         losses = np.zeros((len(places), data.factors.m, data.n))
         with threadpool_limits(limits=1):  # with more, the order of sums depends on the machine
@@ -257,6 +268,11 @@ class Grouped(InMemory):
             if statistic is not None and freedom is not None:  # above 0, unseen rows say that something is told
                 statistic[places, factor], freedom[places, factor] = 2.0 * total * told, 1.0
         return replace(table, information=information, joint_entropy=None, statistic=statistic, freedom=freedom)
+
+
+def _binned(data: Data, binning: Binning) -> BinnedRows:
+    """Return rows as bin numbers, column by column."""
+    return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, binning))
 
 
 def _representatives(codes: Codes, groups: CodeGroups) -> Codes:

@@ -66,7 +66,8 @@ def table_notes(
     if isinstance(settings.binning, EqualWidth):
         repeats = np.diff(_sample(data.codes.values), axis=0) == 0
         distinct = 1 + (~repeats).sum(axis=0)
-        crowded = _crowded(data, source.table_of_columns(settings, table), distinct)
+        of_columns = source.table_of_columns(settings) if source.in_groups else table
+        crowded = _crowded(data, of_columns, distinct)
         if crowded:
             other = replace(settings, binning=EqualFrequency(bins))
             reasons.append(("crowded-bins", _crowded_text(data, crowded, bins), other))

@@ -18,7 +18,6 @@ from demele.core.inputs import Codes, Factor, Factors, read_codes
 from demele.core.results import FactorSummary, Note
 from demele.core.seeds import rng_for
 from demele.estimation.counts import (
-    BinnedRows,
     JointCounts,
     PackedRows,
     bin_rows,
@@ -165,12 +164,9 @@ class Source:
         """Return the informations of all codes and varying factors; with ``pairs``, of pairs of factors too."""
         raise self._lacks("tables of information")
 
-    def table_of_columns(self, settings: TableSettings, table: InformationTable) -> InformationTable:
-        """Return the table whose codes are the columns of ``rows()``, where the codes of ``table`` are groups of them.
-
-        It says which columns crowd their bins.
-        """
-        return table
+    def table_of_columns(self, settings: TableSettings) -> InformationTable:
+        """Return the table whose codes are the columns of ``rows()``, where codes are groups of them."""
+        return self.table(settings)
 
     def counts_behind(self, settings: TableSettings) -> JointCounts | None:
         """Return the counts behind a table of information; None where it is not counted, or already corrected."""
@@ -263,36 +259,24 @@ class InMemory(Source):
         """Return the counts of all rows, of codes against factors."""
         if settings.estimator != "histogram" or settings.soft or settings.correction != "none":
             return None
-        return self._counts(self.data, settings.binning)
-
-    def _counts(self, data: Data, binning: Binning, *, pairs: bool = False) -> JointCounts:
-        """Count rows: codes against factors, and with ``pairs`` factors against factors."""
         return joint_counts(
-            data.codes, data.factors, *column_bins(data.codes, data.factors, binning), factor_pairs=pairs
+            self.data.codes, self.data.factors, *column_bins(self.data.codes, self.data.factors, settings.binning)
         )
 
-    def _span(self, data: Data) -> Array:
-        """Return the largest minus the smallest value of each code."""
-        return data.codes.high - data.codes.low
-
-    def _binned(self, data: Data, binning: Binning) -> BinnedRows:
-        """Return rows as bin numbers of codes and factors."""
-        return bin_rows(data.codes, data.factors, *column_bins(data.codes, data.factors, binning))
-
     def _table(self, data: Data, settings: TableSettings, pairs: bool) -> InformationTable:
-        span = self._span(data)
+        span = data.codes.high - data.codes.low
         if settings.estimator != "histogram":
             from demele.metrics import tables
 
             estimate = tables.nearest_neighbours if settings.estimator == "knn" else tables.robust
             return replace(estimate(data, settings, pairs=pairs), code_range=span)
+        of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
         if settings.soft:
             if data.codes_std is None:
                 raise ValueError("soft counts need standard deviations")
-            of_codes, of_factors = column_bins(data.codes, data.factors, settings.binning)
             counts = soft_joint_counts(data.codes, data.codes_std, data.factors, of_codes, of_factors)
         else:
-            counts = self._counts(data, settings.binning, pairs=pairs)
+            counts = joint_counts(data.codes, data.factors, of_codes, of_factors, factor_pairs=pairs)
         return replace(self.information(counts, settings.correction), code_range=span)
 
     def tables(
@@ -312,14 +296,15 @@ class InMemory(Source):
         elif draw == "resamples" and settings.resamples_by_weight:
             for counts in self._weighted(settings, n_draws, seed, pairs):
                 table = self.information(counts, settings.correction)
-                yield replace(table, code_range=self._span(self.data))
+                yield replace(table, code_range=self.data.codes.high - self.data.codes.low)
         else:
             for index in range(n_draws):
                 yield self._table(self.data.take(half_of_rows(self.data.n, seed, index)), settings, pairs)
 
     def _weighted(self, settings: TableSettings, n_draws: int, seed: int, pairs: bool) -> Iterator[JointCounts]:
         """Yield blocks of counts of rows drawn as weights over bins that are cut once."""
-        packed = PackedRows(self._binned(self.data, settings.binning), factor_pairs=pairs)
+        of_codes, of_factors = column_bins(self.data.codes, self.data.factors, settings.binning)
+        packed = PackedRows(bin_rows(self.data.codes, self.data.factors, of_codes, of_factors), factor_pairs=pairs)
         block: list[JointCounts] = []
         for index in range(n_draws):
             drawn = rng_for(seed, "bootstrap", index).integers(0, self.data.n, self.data.n)
