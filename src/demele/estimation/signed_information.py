@@ -96,7 +96,7 @@ def signed_table(counts: JointCounts, transitions: Sequence[Floats | None]) -> I
     counts : JointCounts
         Of codes and given values; columns are the classes of the transitions. Leading axes are resamples.
     transitions : sequence of arrays of shape (K, K) or (..., K, K), or None
-        One per factor; None for a factor that is right.
+        One per factor, undone with signs whatever it is; None for a factor that is right.
 
     Returns
     -------

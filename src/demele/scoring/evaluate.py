@@ -120,8 +120,10 @@ def evaluate(
         not named are taken as right. Values stay those of the annotations as given; ``score.corrected`` says what they
         would be if all annotations were right, with an interval at ``level``, and on which assumptions.
     factor_noise_method : str, optional
-        ``"transition"``: from how true values are mistaken, if that does not depend on the codes. By default the
-        method that assumes least, given what is known.
+        ``"transition"``: from how true values are mistaken, if that does not depend on the codes. ``"audited"``: any
+        score, from true values of rows drawn at random, whatever the errors depend on; each score that is no function
+        of counts is then computed some thirty times more. By default the method that assumes least, given what is
+        known: ``"audited"`` where all noisy factors have an audit.
 
     Returns
     -------

@@ -100,11 +100,15 @@ class SignedTables:
     draws : InformationTable
         With a leading axis of resamples.
     notes : tuple of Note
+    difference, difference_draws : InformationTable or None
+        The same by audited rows, whatever their errors depend on; None where no factor is audited.
     """
 
     table: InformationTable
     draws: InformationTable
     notes: tuple[Note, ...]
+    difference: InformationTable | None = None
+    difference_draws: InformationTable | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,12 +118,51 @@ class Binned:
     rows: PackedRows
     errors: tuple[Errors | None, ...]
 
-    def placed(self, counts: JointCounts) -> JointCounts:
-        """Return counts whose columns are the classes of what is known."""
-        tables = zip(counts.tables, self.errors, strict=True)
-        return JointCounts(
-            tuple(table if one is None else one.placed(table) for table, one in tables), {}, counts.code_bins
+    def informations(
+        self,
+        counts: Sequence[JointCounts],
+        transitions: Sequence[Sequence[Floats | None]],
+        weights: Sequence[Floats] | None = None,
+    ) -> tuple[InformationTable, InformationTable | None]:
+        """Return informations of several counts of the rows, with a transition of each factor for each.
+
+        The second are those by audited rows: the table of all rows plus what true values change in the one of the
+        audited rows. None where no factor is audited.
+        """
+        tables, shifted, undone, kept = [], [], [], []
+        for i, errors in enumerate(self.errors):
+            table = np.stack([one.tables[i] for one in counts])
+            matrices = stacked([one[i] for one in transitions])
+            table = table if errors is None else errors.placed(table)
+            tables.append(table)
+            undone.append(matrices)
+            if errors is None or errors.rows is None:
+                shifted.append(table)
+                kept.append(matrices)
+                continue
+            shifts = [self._shift(errors, None if weights is None else weights[k]) for k in range(len(counts))]
+            total = table[:, :1].sum(axis=(-2, -1), keepdims=True)
+            shifted.append(table + total * np.stack(shifts))
+            kept.append(np.eye(errors.n_classes))
+        bins = counts[0].code_bins
+        found = signed_table(JointCounts(tuple(tables), {}, bins), undone)
+        if all(errors is None or errors.rows is None for errors in self.errors):
+            return found, None
+        return found, signed_table(JointCounts(tuple(shifted), {}, bins), kept)
+
+    def _shift(self, errors: Errors, weights: Floats | None) -> Floats:
+        """Return what true values change in the table of audited rows (n_codes, bins, K), as shares of these rows."""
+        if errors.rows is None or errors.true is None or errors.given is None:
+            raise ValueError("no audited rows")
+        codes = self.rows.rows.codes[:, errors.rows]
+        d, most, k = len(codes), int(self.rows.rows.code_bins.max()), errors.n_classes
+        weight = np.ones(errors.rows.size) if weights is None else weights[errors.rows]
+        cells = (np.arange(d)[:, None] * most + codes) * k
+        of_true, of_given = (
+            np.bincount((cells + column).ravel(), np.tile(weight, d), minlength=d * most * k)
+            for column in (errors.true, errors.given)
         )
+        return np.asarray((of_true - of_given).reshape(d, most, k) / weight.sum())
 
 
 def binned(case: Case, settings: TableSettings) -> Binned | NotCorrected:
@@ -188,10 +231,19 @@ def signed_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorr
                 "count more rows, join classes that are mistaken for each other, or take method 'audited'"
             )
         notes += _never_counted(one)
-    everything = found.placed(found.rows.count())
-    transitions = [None if one is None else one.transition() for one in found.errors]
+    everything = found.rows.count()
+    estimate, difference = found.informations(
+        [everything], [[None if one is None else one.transition() for one in found.errors]]
+    )
     draws = list(_drawn(case, found))
-    return SignedTables(signed_table(everything, transitions), joined(draws), tuple(notes))
+    by_audit = [other for _, other in draws if other is not None]
+    return SignedTables(
+        first(estimate),
+        joined([own for own, _ in draws]),
+        tuple(notes),
+        None if difference is None else first(difference),
+        joined(by_audit) if by_audit else None,
+    )
 
 
 def _smallest(transition: Floats) -> float:
@@ -226,29 +278,35 @@ def strata(case: Case) -> list[Rows]:
     return [np.flatnonzero(member == label) for label in np.unique(member)]
 
 
-def _drawn(case: Case, found: Binned) -> Iterator[InformationTable]:
+def _drawn(case: Case, found: Binned) -> Iterator[tuple[InformationTable, InformationTable | None]]:
     """Yield blocks of informations of resampled rows."""
     n, groups = case.source.data.n, strata(case)
     counts: list[JointCounts] = []
     transitions: list[list[Floats | None]] = []
+    drawn: list[Floats] = []
     for index in range(case.resamples):
         rng = rng_for(case.run.seed, "corrected", "bootstrap", index)
         chosen = [group[rng.integers(0, group.size, group.size)] for group in groups]
         weights = np.bincount(np.concatenate(chosen), minlength=n).astype(np.float64)
-        counts.append(found.placed(found.rows.count(weights)))
+        counts.append(found.rows.count(weights))
+        drawn.append(weights)
         transitions.append([None if one is None else one.drawn(weights, rng) for one in found.errors])
-        entries = (len(counts) + 1) * sum(table.size for table in counts[0].tables)
+        entries = (len(counts) + 1) * max(sum(table.size for table in counts[0].tables), n)
         if entries > BLOCK_ENTRIES or index == case.resamples - 1:
-            together = [stacked(own) for own in zip(*transitions, strict=True)]
-            tables = tuple(np.stack(tables) for tables in zip(*(one.tables for one in counts), strict=True))
-            yield signed_table(JointCounts(tables, {}, counts[0].code_bins), together)
-            counts, transitions = [], []
+            yield found.informations(counts, transitions, drawn)
+            counts, transitions, drawn = [], [], []
 
 
 def stacked(matrices: Sequence[Floats | None]) -> Floats | None:
     """Return the transitions of one factor in all resamples; None if it is right."""
     known = [one for one in matrices if one is not None]
     return np.stack(known) if known else None
+
+
+def first(table: InformationTable) -> InformationTable:
+    """Return the first of several draws of a table."""
+    joint = None if table.joint_entropy is None else table.joint_entropy[0]
+    return InformationTable(table.information[0], table.factor_entropy[0], joint, None, table.code_bins)
 
 
 def joined(blocks: list[InformationTable]) -> InformationTable:

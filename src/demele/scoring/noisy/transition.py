@@ -2,7 +2,9 @@
 
 from demele.core.corrected import CorrectedScore
 from demele.core.results import Interval
+from demele.metrics.data import TableSettings
 from demele.scoring.noisy.case import Case, NotCorrected, Work, half_width
+from demele.scoring.noisy.consistency import consistency
 from demele.scoring.noisy.signed_tables import SignedTables, signed_tables
 
 NAME = "transition"
@@ -30,17 +32,27 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
             f"signed information is not biased as plug-in information is, so correction {settings.correction!r} does "
             "not go with it; leave it at 'none'"
         )
+    tables = shared_tables(case, settings)
+    return tables if isinstance(tables, NotCorrected) else _corrected(case, work, tables)
+
+
+def shared_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorrected:
+    """Return the signed tables of a case, made once for all scores of the same settings."""
     key = (NAME, settings)
     if key not in case.shared:
         case.shared[key] = signed_tables(case, settings)
-    tables = case.shared[key]
-    return tables if isinstance(tables, NotCorrected) else _corrected(case, work, tables)
+    found: SignedTables | NotCorrected = case.shared[key]
+    return found
 
 
 def _corrected(case: Case, work: Work, tables: SignedTables) -> CorrectedScore | NotCorrected:
     value = float(work.request.read(tables.table).value)
     if value != value:
         return NotCorrected("the corrected annotations leave a factor without entropy; count or audit more rows")
+    agreed = consistency(work, tables)
+    if agreed is not None and not agreed.holds and not case.by_name:
+        return NotCorrected(f"{agreed.sentence}; method 'audited' makes no such assumption")
+    notes = tables.notes if agreed is None or agreed.holds else (*tables.notes, agreed.note())
     draws = work.request.read(tables.draws).value
     wide = half_width(float(draws.std(ddof=1)), case.run.level)
     method = f"normal, bootstrap of {len(draws)} resamples"
@@ -49,7 +61,7 @@ def _corrected(case: Case, work: Work, tables: SignedTables) -> CorrectedScore |
         interval=Interval(low=value - wide, high=value + wide, level=case.run.level, method=method),
         method=NAME,
         assumptions=(INDEPENDENT, *_assumed(case), *case.right_factors()),
-        notes=tables.notes + work.out_of_range(value),
+        notes=notes + work.out_of_range(value),
         signature=case.signature(NAME, resamples=case.resamples),
     )
 
