@@ -6,6 +6,7 @@ from demele.core.bibliography import bibliography
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
+from demele.metrics.standalone import WORKS
 from tools.docs_metrics import reference
 
 PAGE, TITLE = "reference/bibliography.md", "Bibliography"
@@ -34,3 +35,4 @@ def _references() -> Iterator[tuple[str, Iterable[str]]]:
     for catalogue in (CATALOGUE, PROTOCOLS, METHODS):
         for name, item in catalogue.items():
             yield name, item.references
+    yield from WORKS.items()

@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.sap import sap
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse_results import SparseEvaluation
+    from demele.metrics.standalone.interpolatability import Interpolatability, interpolatability
+    from demele.metrics.standalone.udr import UDR, udr
     from demele.metrics.standalone.unsupervised import UnsupervisedScores, unsupervised_scores
     from demele.outofcore.tables import scan_parquet
     from demele.report.citations import cite
@@ -131,6 +133,8 @@ _HOMES = {
     "demele.metrics.protocols": "protocol_names",
     "demele.scoring.sparse": "evaluate_sparse",
     "demele.metrics.sparse_results": "SparseEvaluation",
+    "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",
+    "demele.metrics.standalone.udr": "UDR udr",
     "demele.metrics.standalone.unsupervised": "UnsupervisedScores unsupervised_scores",
     "demele.streaming.accumulator": "Accumulator",
     "demele.streaming.source": "counted_metrics",
@@ -150,6 +154,7 @@ _ROOMS = {
 
 __all__ = [
     "DCI",
+    "UDR",
     "Accumulator",
     "Adaptive",
     "AmbiguousKindWarning",
@@ -168,6 +173,7 @@ __all__ = [
     "IncompatibleState",
     "InputError",
     "InputTypeError",
+    "Interpolatability",
     "Metric",
     "MetricSpec",
     "MissingExtraError",
@@ -204,6 +210,7 @@ __all__ = [
     "infoc",
     "infoe",
     "infom",
+    "interpolatability",
     "interventional_disentanglement",
     "interventional_robustness",
     "irs",
@@ -227,6 +234,7 @@ __all__ = [
     "sap",
     "scan_parquet",
     "studies",
+    "udr",
     "unsupervised_scores",
     "xmig",
     "z_diff",

@@ -12,6 +12,7 @@ from demele.core.errors import FormatError, InputError
 from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.protocols import PROTOCOLS
+from demele.metrics.standalone import WORKS
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "src" / "demele" / "core" / "bibliography.bib"
@@ -38,6 +39,15 @@ def test_all_that_rests_on_a_work_cites_it(named: str) -> None:
     assert {entry.label for entry in entries} == set(CITATION.findall(item.source))
 
 
+@pytest.mark.parametrize("name", WORKS)
+def test_scores_beside_the_metrics_are_cited_by_their_function(name: str) -> None:
+    entries = referenced(WORKS[name])
+    assert entries
+    assert demele.cite(name) == "\n\n".join(entry.bibtex for entry in entries)
+    told = re.sub(r"\s+", " ", getattr(demele, name).__doc__ or "")
+    assert all(entry.label in told for entry in entries)
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.key)
 def test_entries_can_be_found_and_keys_say_whose_they_are(entry: Entry) -> None:
     families = [plain_text(name.partition(",")[0]) for name in entry.fields["author"].split(" and ")]
@@ -50,6 +60,7 @@ def test_entries_can_be_found_and_keys_say_whose_they_are(entry: Entry) -> None:
 
 def test_no_work_stands_there_that_nothing_cites() -> None:
     used = {key for item in RESTING.values() for key in item.references}
+    used |= {key for keys in WORKS.values() for key in keys}
     assert set(bibliography()) - OF_SENTENCES == used
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "accumulator_keywords",
     "checked_threshold",
     "code_variances",
+    "modularity_per_code",
     "per_attribute",
     "per_attribute_of_bundle",
 ]
@@ -172,7 +173,7 @@ def per_attribute(
     """
     if score.metric == "modularity":
         codes = regularising_codes(reg_dim, score.code_names, score.factor_names)
-        return _modularity(score, thresh)[codes]
+        return modularity_per_code(score, thresh)[codes]
     if score.metric == "sap":
         return _sap(score, reg_dim, 0.0 if discrete else thresh, variances)
     if score.per_factor is None:
@@ -246,7 +247,7 @@ def _sap(score: Score, reg_dim: RegDim, thresh: float, variances: Array | None) 
     return gaps
 
 
-def _modularity(score: Score, thresh: float) -> Array:
+def modularity_per_code(score: Score, thresh: float) -> Array:
     """Return the values of all codes, informations below ``thresh`` being 0."""
     if score.matrix_values is None or score.per_code is None:
         raise InputError("score", f"expected the result of Modularity, with a matrix, got {score!r}")

@@ -61,6 +61,10 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "gaussian_wasserstein_correlation": "unsupervised_scores(codes)",
         "gaussian_wasserstein_correlation_norm": "unsupervised_scores(codes)",
         "mutual_info": "unsupervised_scores(codes)",
+        "udr": "udr([codes_a, codes_b, ...])",
+        "smoothness": "interpolatability(codes, attributes)",
+        "monotonicity": "interpolatability(codes, attributes)",
+        "liad_interpolatability_bundle": "interpolatability(codes, attributes)",
     }
 )
 _PREFIXES = ("compute_", "metric_")

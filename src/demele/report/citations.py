@@ -10,6 +10,7 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.other_names import elsewhere
 from demele.metrics.protocols import PROTOCOLS
+from demele.metrics.standalone import WORKS
 
 __all__ = ["CitationFormat", "citable_names", "cite", "entries_of"]
 
@@ -24,8 +25,9 @@ def cite(*names: str, format: CitationFormat = "bibtex") -> str:  # noqa: A002 -
     Parameters
     ----------
     *names : str
-        Metrics (or their aliases), protocols, comparison methods of classifiers, or keys of the bibliography such as
-        those that :meth:`demele.Evaluation.methods` cites. ``"demele"``, or none: demele itself.
+        Metrics (or their aliases), functions of scores beside them such as ``"udr"``, protocols, comparison methods
+        of classifiers, or keys of the bibliography such as those that :meth:`demele.Evaluation.methods` cites.
+        ``"demele"``, or none: demele itself.
     format : {"bibtex", "text"}
         Entries for BibTeX, or one line for each work.
 
@@ -66,8 +68,8 @@ def _lines(entries: Iterable[Entry]) -> Iterable[str]:
 
 
 def citable_names() -> list[str]:
-    """Return the names of all that can be cited: demele, metrics, protocols, comparison methods."""
-    return [SELF, *CATALOGUE, *PROTOCOLS, *METHODS]
+    """Return the names of all that can be cited: demele, metrics, scores beside them, protocols, comparison methods."""
+    return [SELF, *CATALOGUE, *WORKS, *PROTOCOLS, *METHODS]
 
 
 def entries_of(names: Iterable[str]) -> tuple[Entry, ...]:
@@ -93,6 +95,8 @@ def _named(name: str) -> tuple[Entry, ...]:
     metric = CATALOGUE.find(name)
     if metric is not None:
         return referenced(metric.references)
+    if name in WORKS:
+        return referenced(WORKS[name])
     if name in bibliography():
         return (bibliography()[name],)
     hint = elsewhere(name) or suggestion(name, citable_names())

@@ -3,3 +3,15 @@
 Of codes alone (``unsupervised``), of several models (``udr``), of predictions made from codes (``downstream``,
 ``fairness``), of attributes along a traversal (``interpolatability``).
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+#: What each rests on, by the name of its function.
+WORKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "unsupervised_scores": ("locatello2019challenging",),
+        "udr": ("duan2020unsupervised",),
+        "interpolatability": ("watcharasupat2021controllable",),
+    }
+)

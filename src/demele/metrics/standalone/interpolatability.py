@@ -1,0 +1,259 @@
+"""How smoothly, and in one direction, attributes change when codes are moved (Watcharasupat 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
+from demele.core.results import Note
+from demele.core.shown import Tabled
+from demele.core.written import Written, plain
+from demele.estimation.information import mean_of_defined
+from demele.estimation.traversals import monotonicity_values, smoothness_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Interpolatability", "averaged", "interpolatability", "monotonicity_on", "smoothness_on"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Interpolatability(Written, Tabled):
+    """How attributes change along traversals; made by :func:`demele.interpolatability`.
+
+    Attributes
+    ----------
+    smoothness, monotonicity : array of shape (n_traversals, n_attributes)
+        At most 1, and from -1 to 1; NaN where undefined.
+    attribute_names : tuple of str
+    n_points : int
+        Of each traversal.
+    notes : tuple of Note
+    """
+
+    smoothness: Floats
+    monotonicity: Floats
+    attribute_names: tuple[str, ...]
+    n_points: int
+    notes: tuple[Note, ...]
+
+    def __repr__(self) -> str:
+        n, m = self.smoothness.shape
+        lines = [f"Interpolatability of {m} attributes on {n} traversals of {self.n_points} points"]
+        for name, row in self.to_frame().iterrows():
+            lines.append(f"  {name}: smoothness = {row['smoothness']:.4f}, monotonicity = {row['monotonicity']:.4f}")
+        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: a row for each attribute, with the means over the traversals for which they are defined."""
+        import pandas as pd
+
+        means = {
+            name: averaged(getattr(self, name), "traversals", of_defined=True)
+            for name in ("smoothness", "monotonicity")
+        }
+        return pd.DataFrame(means, index=pd.Index(self.attribute_names, name="attribute"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        found: dict[str, Any] = plain(
+            {
+                "kind": "interpolatability",
+                "smoothness": self.smoothness,
+                "monotonicity": self.monotonicity,
+                "attribute_names": self.attribute_names,
+                "n_points": self.n_points,
+                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
+            }
+        )
+        return found
+
+
+def interpolatability(
+    codes: object,
+    attributes: object,
+    *,
+    reg_dim: Sequence[int] | None = None,
+    power: float | None = 2.0,
+    share: float | None = None,
+    threshold: float = 1e-3,
+    names: Sequence[str] | None = None,
+) -> Interpolatability:
+    r"""How smoothly, and in one direction, attributes of what is decoded change when their codes are moved.
+
+    Smoothness is 1 where the attribute is a straight line in the code, and falls with its sharpest bends:
+
+    .. math:: 1 - \frac{\mathcal{C}|D_2|}{\mathcal{R}\,D_1 / \delta}
+
+    :math:`D_1` are the slopes of the attribute from step to step, :math:`D_2` theirs, C is a mean that leans to the
+    largest, R the range, :math:`\delta` the step. Monotonicity is the mean sign of the slopes that are not flat.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_traversals, n_codes, n_points), or (n_traversals, n_points) for one code
+        Codes that were decoded: along the last axis each moves in equal steps.
+    attributes : array-like of shape (n_traversals, n_attributes, n_points), or (n_traversals, n_points) for one
+        What was measured of the results: attribute i while the code of attribute i moves.
+    reg_dim : sequence of int, optional
+        The code of each attribute; code i for attribute i by default.
+    power : float above 1, or None
+        C is the Lehmer mean of this power; None takes the largest bend alone.
+    share : float in (0, 1], optional
+        R is the range of this central share of the slopes; of all by default.
+    threshold : float, at least 0
+        Slopes up to it are flat, in units of the attribute for a unit of the code.
+    names : sequence of str, optional
+        Of the attributes.
+
+    Returns
+    -------
+    Interpolatability
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+        Unequal steps, a code that does not move, fewer than 3 points.
+
+    Notes
+    -----
+    Watcharasupat 2021; the bundle ``liad_interpolatability_bundle`` of Latte, whose values these are. A straight line
+    has smoothness 1 here for any steps; there, steps such as 0.1 leave rounding errors that are divided by each other.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> z = np.tile(np.arange(16.0), (1, 3, 1))
+    >>> found = demele.interpolatability(z, np.stack([z[0, 0], z[0, 1] ** 2, -(z[0, 2] ** 3)])[None])
+    >>> found.to_frame()["smoothness"].round(4).tolist(), found.to_frame()["monotonicity"].tolist()
+    ([1.0, 0.9286, 0.9079], [1.0, 1.0, -1.0])
+    """
+    smooth = smoothness_on(codes, attributes, reg_dim, power=power, share=share)
+    steady = monotonicity_on(codes, attributes, reg_dim, threshold=threshold)
+    a = _cube(attributes, "attributes")
+    named = tuple(map(str, names)) if names is not None else tuple(f"a{index}" for index in range(a.shape[1]))
+    if len(named) != a.shape[1]:
+        raise InputError("names", f"expected a name for each of the {a.shape[1]} attributes, got {len(named)}")
+    return Interpolatability(
+        smoothness=smooth,
+        monotonicity=steady,
+        attribute_names=named,
+        n_points=a.shape[2],
+        notes=tuple(_notes(smooth, steady, named)),
+    )
+
+
+def smoothness_on(
+    codes: object,
+    attributes: object,
+    reg_dim: Sequence[int] | None = None,
+    *,
+    power: float | None = 2.0,
+    share: float | None = None,
+) -> Floats:
+    """Return the smoothness of each attribute on each traversal; arguments as of :func:`interpolatability`."""
+    if power is not None and not (_is_number(power) and 1 < power < np.inf):
+        raise InputError("power", f"expected a number above 1, or None, got {quoted(power)}")
+    if share is not None and not (_is_number(share) and 0 < share <= 1):
+        raise InputError("share", f"expected a number above 0 and at most 1, or None, got {quoted(share)}")
+    z, a = _read(codes, attributes, reg_dim, fewest=3, equal_steps=True)
+    return smoothness_values(z, a, power=power, share=share)
+
+
+def monotonicity_on(
+    codes: object, attributes: object, reg_dim: Sequence[int] | None = None, *, threshold: float = 1e-3
+) -> Floats:
+    """Return the monotonicity of each attribute on each traversal, whose steps may differ."""
+    if not (_is_number(threshold) and 0 <= threshold < np.inf):
+        raise InputError("threshold", f"expected a number of at least 0, got {quoted(threshold)}")
+    z, a = _read(codes, attributes, reg_dim, fewest=2, equal_steps=False)
+    return monotonicity_values(z, a, threshold=threshold)
+
+
+def averaged(values: Floats, over: str, *, of_defined: bool) -> Floats:
+    """Return means of values (n_traversals, n_attributes): over "traversals", "attributes" or "all" of them."""
+    turned = {"traversals": values.T, "attributes": values, "all": values.reshape(-1)}[over]
+    return mean_of_defined(turned) if of_defined else np.asarray(turned.mean(axis=-1))
+
+
+def _read(
+    codes: object, attributes: object, reg_dim: Sequence[int] | None, *, fewest: int, equal_steps: bool
+) -> tuple[Floats, Floats]:
+    """Return the code of each attribute, and the attributes, both (n_traversals, n_attributes, n_points)."""
+    z, a = _cube(codes, "codes"), _cube(attributes, "attributes")
+    if z.shape[0] != a.shape[0] or z.shape[2] != a.shape[2]:
+        raise InputError(
+            ("codes", "attributes"),
+            f"expected the same traversals and points, got {z.shape[0]} of {z.shape[2]} points and {a.shape[0]} of "
+            f"{a.shape[2]}; arrays are (traversals, columns, points)",
+        )
+    if a.shape[2] < fewest:
+        raise NotEnoughData("attributes", f"expected at least {fewest} points on each traversal, got {a.shape[2]}")
+    z = z[:, _codes_of(reg_dim, z.shape[1], a.shape[1])]
+    steps = np.diff(z, axis=-1)
+    if (steps == 0).all(axis=-1).any():
+        which = np.argwhere((steps == 0).all(axis=-1))[0]
+        raise InputError("codes", f"the code of attribute {which[1]} does not move on traversal {which[0]}")
+    uneven = np.abs(steps - steps.mean(axis=-1, keepdims=True)).max(axis=-1) > 1e-5 * np.abs(steps).max(axis=-1)
+    refused = uneven if equal_steps else (steps == 0).any(axis=-1)
+    if refused.any():
+        which = np.argwhere(refused)[0]
+        raise InputError(
+            "codes",
+            f"expected steps {'of one size' if equal_steps else 'other than 0'}, got others for the code of attribute "
+            f"{which[1]} on traversal {which[0]}; move one code at a time, by the same amount",
+        )
+    return z, a
+
+
+def _cube(values: object, argument: str) -> Floats:
+    if hasattr(values, "detach"):  # a tensor
+        values = values.detach().cpu().numpy()
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(argument, f"expected numbers of shape (traversals, columns, points): {error}") from error
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        shape = "(traversals, columns, points) or (traversals, points)"
+        raise InputError(argument, f"expected an array of shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        first = np.argwhere(~np.isfinite(array))[0]
+        raise InputError(argument, f"not finite, first on traversal {first[0]}, point {first[-1]}")
+    return array[:, None, :] if array.ndim == 2 else array
+
+
+def _codes_of(reg_dim: Sequence[int] | None, n_codes: int, n_attributes: int) -> list[int]:
+    if reg_dim is None:
+        if n_attributes > n_codes:
+            raise InputError("attributes", f"expected a code for each, got {n_attributes} and {n_codes} codes")
+        return list(range(n_attributes))
+    found = list(reg_dim)
+    if len(found) != n_attributes:
+        raise InputError("reg_dim", f"expected a code for each of the {n_attributes} attributes, got {len(found)}")
+    for code in found:
+        if isinstance(code, bool) or not isinstance(code, int | np.integer) or not 0 <= code < n_codes:
+            raise InputError("reg_dim", f"expected indices from 0 to {n_codes - 1}, got {quoted(code)}")
+    return [int(code) for code in found]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _notes(smooth: Floats, steady: Floats, names: Sequence[str]) -> list[Note]:
+    notes = []
+    for values, what, why in (
+        (smooth, "smoothness", "the central share of the slopes has no range"),
+        (steady, "monotonicity", "no slope is above the threshold"),
+    ):
+        for name, undefined in zip(names, np.isnan(values).sum(axis=0), strict=True):
+            if undefined:
+                message = f"{what} of {name!r} is undefined on {undefined} of {len(values)} traversals: {why}"
+                notes.append(Note(code=f"{what}-undefined", message=message, subject=(name,), severity="warning"))
+    return notes

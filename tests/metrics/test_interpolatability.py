@@ -1,0 +1,96 @@
+"""Smoothness and monotonicity along traversals: closed forms, rounding, what is undefined, what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.estimation.traversals import lehmer_mean
+from tests.tolerances import ROUNDING, SOLVER, assert_close
+
+STEPS = np.arange(16.0)
+#: Eight traversals of three codes, all alike.
+Z = np.tile(STEPS, (8, 3, 1))
+SCALES = np.array([1.0, -2.0, 0.0])[:, None]
+
+
+@pytest.mark.parametrize(
+    ("exponent", "options", "expected"),
+    [
+        (1, {}, 1),
+        (2, {}, 1 - 1 / 14),
+        (3, {}, 1 - 36540 / 630**2),
+        (2, {"power": None}, 1 - 1 / 14),
+        (3, {"power": None}, 1 - 84 / 630),
+        (2, {"share": 1.0}, 1 - 1 / 14),
+    ],
+)
+def test_powers_by_hand(exponent: int, options: dict[str, Any], expected: float) -> None:
+    found = demele.interpolatability(Z, Z**exponent * SCALES, **options)
+    assert_close(found.to_frame()["smoothness"], [expected, expected, 1], ROUNDING)
+    assert_close(found.to_frame()["monotonicity"], [1, -1, np.nan], ROUNDING)
+    assert [note.code for note in found.notes] == ["monotonicity-undefined"]
+
+
+def test_the_central_share_of_the_slopes() -> None:
+    """Slopes of squares at steps of 0.1, times 10, are 1, 3, ... 29: the central 80% of them range over 22.4."""
+    found = demele.interpolatability(0.1 * Z, 10 * (0.1 * Z) ** 2, share=0.8, power=None)
+    assert_close(found.smoothness, np.full((8, 3), 1 - 2 / 22.4), SOLVER)
+
+
+def test_steps_and_units_do_not_matter() -> None:
+    wave = np.sin(Z / 3)
+    one = demele.interpolatability(Z, wave).smoothness
+    assert_close(demele.interpolatability(0.1 * Z - 5, 1e-9 * wave).smoothness, one, SOLVER)
+    assert 0.5 < one[0, 0] < 0.95
+
+
+@pytest.mark.parametrize("step", [0.1, 1 / 3, 1e-5])
+def test_a_straight_line_is_smooth_in_spite_of_rounding(step: float) -> None:
+    found = demele.interpolatability(step * Z, 7 + 3 * step * Z, threshold=0)
+    assert_close(found.smoothness, np.ones((8, 3)), ROUNDING)
+
+
+def test_one_code_and_codes_that_are_named() -> None:
+    alone = demele.interpolatability(STEPS[None], STEPS[None] ** 2)
+    assert alone.smoothness.shape == (1, 1)
+    codes = np.stack([STEPS, 2 * STEPS, -STEPS])[None]
+    found = demele.interpolatability(codes, STEPS[None, None] ** 3, reg_dim=[2], names=["size"])
+    assert found.to_frame().loc["size", "monotonicity"] == -1
+    assert "size: smoothness" in repr(found)
+
+
+def test_flat_slopes_are_not_counted() -> None:
+    attribute = np.array([[0.0, 1.0, 1.0005, 2.0, 1.0]])
+    found = demele.interpolatability(np.arange(5.0)[None], attribute)
+    assert_close(found.monotonicity, [[1 / 3]], ROUNDING)
+    assert_close(demele.interpolatability(np.arange(5.0)[None], attribute, threshold=0).monotonicity, [[0.5]], ROUNDING)
+
+
+def test_lehmer_means_lean_to_the_largest_and_do_not_overflow() -> None:
+    assert_close(lehmer_mean(np.array([1.0, 2.0, 3.0]), 2.0), 14 / 6, ROUNDING)
+    assert_close(lehmer_mean(np.array([1e200, 2e200]), 3.0), 9 / 5 * 1e200, ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("codes", "attributes", "options", "message"),
+    [
+        (Z, Z[:4], {}, "same traversals and points, got 8 of 16 points and 4 of 16"),
+        (Z[..., :2], Z[..., :2], {}, "at least 3 points on each traversal, got 2"),
+        (Z * 0, Z, {}, "the code of attribute 0 does not move on traversal 0"),
+        (Z**2, Z, {}, "steps of one size.* attribute 0 on traversal 0"),
+        (Z[:, :1], Z, {}, "attributes: expected a code for each, got 3 and 1 codes"),
+        (Z, Z, {"reg_dim": [0, 1]}, "a code for each of the 3 attributes, got 2"),
+        (Z, Z, {"reg_dim": [0, 1, 3]}, "indices from 0 to 2, got 3"),
+        (Z, Z, {"power": 1.0}, "power: expected a number above 1"),
+        (Z, Z, {"share": 1.2}, "share: expected"),
+        (Z, Z, {"threshold": -1}, "threshold: expected"),
+        (Z, Z, {"names": ["a"]}, "names: expected a name for each of the 3"),
+        (Z, np.full(Z.shape, np.nan), {}, "not finite, first on traversal 0"),
+        (STEPS, STEPS, {}, r"expected an array of shape"),
+    ],
+)
+def test_what_is_no_traversal_is_refused(codes: Any, attributes: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        demele.interpolatability(codes, attributes, **options)
