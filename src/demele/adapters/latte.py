@@ -50,7 +50,7 @@ def _scored(
     metric: str | Sequence[str], z: object, a: object, reg_dim: RegDim, discrete: bool, **more: Any
 ) -> tuple[Any, Accumulator]:
     """Return the result on all rows under Latte's protocol, and what it was computed from."""
-    rows = np.shape(z)[0] if np.ndim(z) else 0  # type: ignore[arg-type]
+    rows = len(z) if hasattr(z, "__len__") else 0
     keywords = accumulator_keywords(metric, reg_dim=reg_dim, discrete=discrete, **more)
     held = Accumulator(metric, bound=max(rows, 4), **keywords).update(z, a)
     return held.compute(), held

@@ -256,7 +256,7 @@ def _for_each(read: Mapping[str, Codes], given: object, argument: str) -> list[A
         if missing:
             raise InputError(argument, f"nothing came for {quoted(missing[0])}")
         return [given[name] for name in read]
-    listed = list(given)  # type: ignore[call-overload]
+    listed: list[Any] = list(given)  # type: ignore[call-overload]
     if len(listed) != len(read):
         raise InputError(argument, f"expected one array for each of the {len(read)} models, got {len(listed)}")
     return listed
