@@ -78,6 +78,18 @@ def test_other_options_reach_the_library(demele: Program, folder: Path) -> None:
     assert "reg_dim=(1, 0)" in scores["xmig"]["signature"]
 
 
+def test_columns_that_are_one_code_together(demele: Program, folder: Path) -> None:
+    run = demele("score", "codes.npy", "factors.csv", "--metrics", "mig,dcimig", "--code-groups", "both=0,z2")
+    found = json.loads(run.out)
+    assert found["codes"][0] == "both"
+    signature = found["scores"][0]["signature"]
+    assert "code_groups={'both': (0, 1)" in signature
+    again = demele("score", "codes.npy", "factors.csv", "--replay", signature)
+    assert json.loads(again.out)["value"] == found["scores"][0]["value"]
+    reduced = demele("score", "codes.npy", "factors.csv", *("--code-groups", "both=0,1", "--reduce-groups", "pca1"))
+    assert "reduce_groups='pca1'" in json.loads(reduced.out)["scores"][0]["signature"]
+
+
 def test_csv_is_the_frame_of_the_library(demele: Program, folder: Path) -> None:
     run = demele("score", "codes.npy", "factors.csv", *FAST, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(run.out)))
@@ -184,6 +196,10 @@ def test_force_replaces(demele: Program, folder: Path) -> None:
         (("--metrics=mig,irs", "sap", "codes.npy", "factors.csv"), "error: --metrics takes one list: mig,irs,sap"),
         (("--demo", "--metrics", "mig,", "irs"), "error: --metrics takes one list: mig,irs"),
         (("codes.npy", "data.csv::z1", "--reg-dim", "9", "--metrics", "dmig"), "error: --reg-dim: expected"),
+        (("codes.npy", "factors.csv", "--code-groups", "both"), "expected NAME=COLUMNS"),
+        (("codes.npy", "factors.csv", "--code-groups", "a=0", "a=1"), "--code-groups: a is given 2 times"),
+        (("codes.npy", "factors.csv", "--code-groups", "a=0,9"), "error: --code-groups: no column has the number 9"),
+        (("codes.npy", "factors.csv", "--reduce-groups", "pca1"), "give --code-groups NAME=COLUMNS"),
         (("--demo", "codes.npy"), "--demo: brings its own codes"),
         (
             ("codes.npy", "factors.csv", "--replay", "mig(", "--seed", "1"),

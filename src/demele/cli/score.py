@@ -53,6 +53,7 @@ examples:
   demele score codes.npy factors.csv --protocol robust --chance 50 --report report.html
   demele score old.npy new.npy --factors factors.csv --bootstrap 50 --report both.html
   demele score --group beta1 b1/*.npy --group beta4 b4/*.npy --factors factors.csv
+  demele score codes.csv factors.csv --code-groups circle=z1,z2 tilt=z3,z4
   demele score --demo --report demo.html
   demele score --replay "mig(bins=EqualWidth(bins=10), seed=0)" codes.npy factors.csv
 
@@ -62,7 +63,7 @@ Exit status: 0 done, 2 a mistake in the arguments or the data, 130 interrupted.
 #: What a signature already says; giving it again could only contradict it.
 _IN_SIGNATURE = (
     *("metrics", "protocol", "bins", "repeats", "bootstrap", "level", "chance", "seed", "missing", "kinds", "reg_dim"),
-    *("rows", "ignore_index"),
+    *("rows", "ignore_index", "code_groups", "reduce_groups"),
 )
 
 
@@ -115,6 +116,21 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         type=_codes_named,
         metavar="I,J",
         help="the code meant for each factor: numbers from 0, or names",
+    )
+    option(
+        what,
+        "--code-groups",
+        nargs="+",
+        action="extend",
+        type=_code_group,
+        metavar="NAME=COLUMNS",
+        help="columns that are one code together, such as circle=z1,z2: numbers from 0, or names",
+    )
+    option(
+        what,
+        "--reduce-groups",
+        choices=("pca1",),
+        help="take the first principal component of each group in place of its columns",
     )
     option(
         what,
@@ -264,7 +280,8 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
     import demele
 
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
-    options = given(arguments, *named, "ignore_index", sample="rows")
+    options = given(arguments, *named, "ignore_index", "reduce_groups", sample="rows")
+    options |= _in_groups(arguments.code_groups)
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []
     with _reporting(arguments.quiet) as report:
@@ -384,6 +401,22 @@ def _specs(arguments: argparse.Namespace) -> Mapping[str, Any]:
 
 def _codes_named(text: str) -> list[int | str]:
     return [int(item) if item.lstrip("-").isdecimal() else unquoted(item) for item in items_in(text)]
+
+
+def _code_group(text: str) -> tuple[str, list[int | str]]:
+    name, mark, columns = text.partition("=")
+    if not mark or not name.strip():
+        raise argparse.ArgumentTypeError(f"expected NAME=COLUMNS, such as circle=z1,z2, got {text!r}")
+    return unquoted(name), _codes_named(columns)
+
+
+def _in_groups(groups: Sequence[tuple[str, list[int | str]]] | None) -> dict[str, Any]:
+    """Return groups of columns as the library takes them."""
+    names = [name for name, _ in groups or ()]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"--code-groups: {name} is given {names.count(name)} times; list its columns once")
+    return {"code_groups": dict(groups)} if groups else {}
 
 
 def _kinds(text: str) -> str | dict[str, str]:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from demele.metrics.sparse_results import SparseEvaluation, TopCode
 
 #: Options that only dense codes have.
-_DENSE = ("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "methods", "rows")
+_DENSE = (
+    *("code_groups", "reduce_groups"),
+    *("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "methods", "rows"),
+)
 _ASKED = ("bins", "seed", "missing", "kinds")
 #: Files of names that are read as tables; any other is one name per line.
 _TABLES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".json")
