@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from demele.metrics.information.mig_sup import mig_sup
     from demele.metrics.information.modularity import modularity
     from demele.metrics.information.rmig import rmig
+    from demele.metrics.information.unique_information import unique_information
     from demele.metrics.information.xmig import xmig
     from demele.metrics.intervention.irs import irs
     from demele.metrics.intervention.irs_general import (
@@ -113,6 +114,7 @@ _HOMES = {
     "demele.metrics.information.mig_sup": "mig_sup",
     "demele.metrics.information.modularity": "modularity",
     "demele.metrics.information.rmig": "rmig",
+    "demele.metrics.information.unique_information": "unique_information",
     "demele.metrics.information.xmig": "xmig",
     "demele.metrics.intervention.irs": "irs",
     "demele.metrics.intervention.omes": "omes",
@@ -235,6 +237,7 @@ __all__ = [
     "scan_parquet",
     "studies",
     "udr",
+    "unique_information",
     "unsupervised_scores",
     "xmig",
     "z_diff",

@@ -14,6 +14,7 @@ N = 160
 CHEAP: dict[str, dict[str, Any]] = {
     "dci_forest": {"n_trees": 3},
     "dci_boosting": {"n_trees": 3},
+    "unique_information": {"n_trees": 6},
     "z_diff": {"n_train": 120, "n_test": 120, "batch_size": 10},
     "z_min_variance": {"n_train": 80, "n_test": 80, "batch_size": 10},
     "z_max_variance": {"n_train": 80, "n_test": 80, "batch_size": 10},
@@ -27,7 +28,7 @@ for _name in NAMES:
     GROUPS.setdefault(_name if _spec.group == "information" else _spec.group, []).append(_name)
 
 #: Metrics of which the work of one run is a few milliseconds, whatever the options.
-QUICK = [name for name in NAMES if not name.startswith(("dci", "explicitness", "z_"))]
+QUICK = [name for name in NAMES if not name.startswith(("dci", "explicitness", "z_", "unique"))]
 
 
 def small(n: int = N, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray[Any, np.dtype[np.float64]]]:

@@ -32,7 +32,7 @@ DETERMINISTIC = [name for name in NAMES if name not in STOCHASTIC]
 #: One metric of every computation, so that a test of the computation is not run three times.
 ONE_PER_GROUP = list({CATALOGUE[name].group: name for name in NAMES if CATALOGUE[name].group != "information"}.values())
 #: What a permutation, a resample or another seed costs is small for these.
-AFFORDABLE = [name for name in NAMES if not name.startswith("dci_")]
+AFFORDABLE = [name for name in NAMES if not name.startswith(("dci_", "unique"))]
 
 
 @functools.cache
@@ -326,6 +326,7 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "variance": [("plug-in", {})],
     "pooling": [("max", {})],
     "overlap_weight": [(0.9, {})],
+    "joint": [("adjusted", {"bins": 2})],
 }
 
 

@@ -120,6 +120,48 @@ def boosting_importance(
     return cross_fit(values, categorical, splits, fit, as_shares=True)
 
 
+def boosted_log_loss(
+    codes: Floats, levels: Ints, *, rng: np.random.Generator, n_trees: int, max_depth: int = 3, learning_rate: float
+) -> tuple[float, Ints]:
+    """Return the mean log-loss (nats) of boosted trees on rows that they have not seen, and the levels of these rows.
+
+    Parameters
+    ----------
+    codes : (n_samples, n_codes) float64
+    levels : (n_samples,) intp
+        Of a categorical factor, from 0.
+    rng : numpy.random.Generator
+        Draws the rows to fit and to score, as in :func:`boosting_importance`, and breaks ties.
+
+    Notes
+    -----
+    Shares of levels are drawn together by one row spread over all levels, so that a level that no training row has
+    does not cost without limit.
+
+    Raises
+    ------
+    NotEnoughData
+        With fewer than 10 rows.
+    """
+    sorted_codes, n_levels = presort(codes), int(levels.max()) + 1
+    losses, scored = [], []
+    for train, test in _boosting_splits(levels, True, None, None, rng):
+        bins = Bins(sorted_codes.subset(train), MAX_BINS)
+        seen = np.unique(levels[train])
+        share = np.full((n_levels, len(test)), 1.0 / (n_levels * (len(train) + 1)))
+        if len(seen) > 1:
+            unseen = bins.apply(sorted_codes.rank[:, test])
+            _, raw = _boost(bins, unseen, _loss(levels[train], True), n_trees, max_depth, learning_rate, rng)
+            raw = np.vstack([np.zeros_like(raw), raw]) if len(raw) == 1 else raw
+            likely = np.exp(raw - raw.max(axis=0))
+            share[seen] += likely / likely.sum(axis=0) * len(train) / (len(train) + 1)
+        else:
+            share[seen] += len(train) / (len(train) + 1)
+        losses.append(-np.log(share[levels[test], np.arange(len(test))]))
+        scored.append(levels[test])
+    return float(np.concatenate(losses).mean()), np.concatenate(scored)
+
+
 def _boosting_splits(
     values: Floats | Ints, categorical: bool, n_train: int | None, n_test: int | None, rng: np.random.Generator
 ) -> list[Split]:
