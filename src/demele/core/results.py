@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.chance import AboveChance, Chance, table_above_chance
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import UnknownNameError
 from demele.core.pictured import MatrixChance, RowSample
@@ -16,7 +17,7 @@ from demele.core.publish import publish
 from demele.core.sentences import sentence
 from demele.core.shown import DrawnScore, DrawnScores
 from demele.core.signature import Signature
-from demele.core.uncertainty import Chance, Interval, Note, Severity, Spread
+from demele.core.uncertainty import Interval, Note, Severity, Spread
 from demele.core.verdict import RepresentationVerdict
 from demele.core.written import ForPapers, Written, plain
 
@@ -127,6 +128,17 @@ class Score(ForPapers, DrawnScore):
             return "per factor"
         return "per code" if self.per_code is not None else "whole"
 
+    @property
+    def above_chance(self) -> AboveChance | None:
+        """Where the score lies between chance, 0, and the best value, 1; None where chance was not asked for.
+
+        Not a corrected score, and not to be preferred to the value: on few rows it is farther from what many rows give.
+        """
+        if self.chance is None:
+            return None
+        names, values = self._native()
+        return self.chance.above(names, np.array(values) if names else None)
+
     def _native(self) -> tuple[tuple[str, ...], list[float]]:
         if self.per_factor is not None:
             return self.factor_names, [float(value) for value in self.per_factor]
@@ -153,6 +165,7 @@ class Score(ForPapers, DrawnScore):
             "high": None if self.interval is None else self.interval.high,
             "std": None if self.spread is None else self.spread.std,
             "chance": None if self.chance is None else self.chance.mean,
+            "p_value": None if self.chance is None else self.chance.p_value,
             "n": self.n,
             "fragile": self.fragile,
             "notes": "; ".join(note.message for note in self.notes),
@@ -325,6 +338,13 @@ class Evaluation(Written, ForPapers, DrawnScores, ScoresByName):
         import pandas as pd
 
         return pd.DataFrame([{"name": self.name, **score.row()} for score in self.scores])
+
+    def above_chance(self) -> "pd.DataFrame":
+        """One row per score with a level of chance: its p-value, and where the score lies between chance and the best.
+
+        See :attr:`Score.above_chance`: not corrected scores.
+        """
+        return table_above_chance(self.scores)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values that JSON can hold (NaN becomes None)."""

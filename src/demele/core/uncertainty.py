@@ -1,4 +1,4 @@
-"""What is known beside a number: intervals, spreads, chance levels, notes; frozen, never rounded."""
+"""What is known beside a number: intervals, spreads, notes; frozen, never rounded."""
 
 import math
 from dataclasses import dataclass
@@ -44,32 +44,6 @@ class Spread:
     def std(self) -> float:
         """Standard deviation of the values (n - 1); NaN for a single value."""
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """The scores of the same codes when the rows of the factors are permuted: what independence scores."""
-
-    values: tuple[float, ...]
-    observed: float
-    higher_is_better: bool = True
-
-    @property
-    def mean(self) -> float:
-        """Chance level: mean score of codes that are independent of the factors."""
-        return float(np.mean(self.values))
-
-    @property
-    def std(self) -> float:
-        """Standard deviation over permutations."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
-
-    @property
-    def p_value(self) -> float:
-        """(1 + permutations at least as good) / (1 + permutations)."""
-        sign = 1.0 if self.higher_is_better else -1.0
-        as_good = sum(sign * value >= sign * self.observed for value in self.values)
-        return (1 + as_good) / (1 + len(self.values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,6 @@ def score_of(
     interval, native_intervals = None, None
     if outcome.resamples is not None and outcome.resamples.n > 1 and not np.isnan(value):
         interval, native_intervals = _intervals(request, outcome, native, subject, run)
-    best_high = request.metric.best >= 1
     notes = tuple(note for note in subject.notes if note.code != "missing-annotations") + native.notes + outcome.notes
     own, names = native.per_code, subject.codes.names
     if native.per_factor is not None:
@@ -79,14 +78,20 @@ def score_of(
         interval=interval,
         halves=None if outcome.halves is None else outcome.halves.numbered,
         spread=None if outcome.repeats is None else Spread(tuple(float(item) for item in outcome.repeats.value)),
-        chance=None
-        if outcome.permutations is None
-        else Chance(tuple(float(item) for item in outcome.permutations.value), value, best_high),
+        chance=None if outcome.permutations is None else _chance(outcome.permutations, value, request, subject),
         notes=notes,
         details=native.details,
         protocol=protocol,
         seconds=outcome.seconds,
     )
+
+
+def _chance(draws: Draws, value: float, request: Request, subject: Subject) -> Chance:
+    """Keep what permutations scored, native values in the order of all columns."""
+    native = draws.per_code if draws.per_factor is None else subject.spread_factors(draws.per_factor)
+    best = request.metric.best
+    values = tuple(float(item) for item in draws.value)
+    return Chance(values, value, best >= 1, best=best, failed=len(draws.failed), native=native)
 
 
 def _undefined(request: Request, native: Native, own: Array, names: Sequence[str]) -> Note:

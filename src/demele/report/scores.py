@@ -227,7 +227,9 @@ def _overview_cell(
         reasons = [note["message"] for note in score["notes"] if note["severity"] == "fragile"]
         marks.append(_mark("!", "fragile", f"Fragile: {'; '.join(reasons)}"))
     extras = [f"± {number(score['spread']['std'])}"] if score["spread"] is not None else []
-    extras += [f"chance {number(score['chance']['mean'])}"] if score["chance"] is not None else []
+    if score["chance"] is not None:
+        p_value = score["chance"]["p_value"]
+        extras.append(f"chance {number(score['chance']['mean'])}" + (f", p = {number(p_value)}" if p_value else ""))
     interval = h("span", brackets(score["interval"]), class_="interval")
     return h(
         "td",

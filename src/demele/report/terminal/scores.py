@@ -109,6 +109,7 @@ def _single(sheet: Sheet, evaluation: Evaluation, families: Mapping[str, str]) -
     scores = {score["metric"]: score for score in evaluation["scores"]}
     heads = {"interval": "interval", "spread": "std", "chance": "chance"}
     heads = {key: head for key, head in heads.items() if any(score[key] is not None for score in scores.values())}
+    heads |= {"p_value": "p"} if "chance" in heads else {}
     rows: list[Sequence[Any] | str] = []
     for family, group in _by_family(scores, families):
         rows.append(family)
@@ -117,10 +118,11 @@ def _single(sheet: Sheet, evaluation: Evaluation, families: Mapping[str, str]) -
                 "interval": _interval(score),
                 "spread": _number((score["spread"] or {}).get("std")),
                 "chance": _number((score["chance"] or {}).get("mean")),
+                "p_value": _number((score["chance"] or {}).get("p_value")),
             }
             rows.append([score["metric"], _value(score), *(cells[key] for key in heads)])
     sheet.blank()
-    sheet.table(["metric", "value", *heads.values()], rows, numbers=4)
+    sheet.table(["metric", "value", *heads.values()], rows, numbers=5)
 
 
 def _several(sheet: Sheet, evaluations: Sequence[Evaluation], families: Mapping[str, str]) -> None:
