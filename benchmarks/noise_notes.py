@@ -4,8 +4,11 @@ Every representation of the scan has codes drawn independently of the factors; t
 above 0.1 without a *fragile* note is a miss. The other half scores representations whose codes tell the factors.
 
     python -m benchmarks.noise_notes [STORE]     runs all, or goes on where it stopped; writes results/noise_notes.csv
+    python -m benchmarks.noise_notes grid        every metric, newer ones as well, on noise: 100 to 5 000 rows, up to
+                                                 64 codes; goes on where it stopped; writes results/noise_grid.csv
 """
 
+import itertools
 import sys
 import time
 import warnings
@@ -47,6 +50,8 @@ DCI = tuple(
     for model in ("lasso", "forest", "boosting")
     for what in ("modularity", "compactness", "explicitness")
 )
+#: The grid: rows, codes, and representations of each size and kind of factors.
+GRID_ROWS, GRID_WIDTHS, GRID_DRAWS = (100, 300, 1000, 5000), (4, 16, 64), 3
 #: Not scored where codes tell: what needs a code named for each factor, groups of many factors, or its own input.
 OF_INFORMATIVE = tuple(name for name in QUICK if name not in ("rmig", "z_max_variance", "xmig", "dmig", "dlig"))
 NOTES = ("noise", "many-codes", "unexplained")
@@ -101,10 +106,17 @@ def noise(index: int) -> tuple[np.ndarray, pd.DataFrame, dict[str, object]]:
 
 
 def scored(
-    codes: np.ndarray, factors: pd.DataFrame, metrics: Sequence[str], protocol: str, seed: int
+    codes: np.ndarray,
+    factors: pd.DataFrame,
+    metrics: Sequence[str],
+    protocol: str,
+    seed: int,
+    *,
+    undefined: bool = False,
 ) -> dict[str, Any]:
-    """Scores of one representation, with the codes of their fragile notes."""
+    """Scores of one representation, with the codes of their fragile notes; with ``undefined``, None for no value."""
     sizes = {"n_train": 800, "n_test": 800}
+    own = {name: sizes for name in ("z_diff", "z_min_variance") if name in metrics or not undefined}
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", demele.DemeleWarning)
@@ -115,13 +127,16 @@ def scored(
             protocol=protocol,
             seed=seed,
             codes_std=np.full_like(codes, 1e-3),
-            options={"z_diff": sizes, "z_min_variance": sizes},
+            options=own,
         )
     return {
         "scores": {
-            score.metric: [score.value, sorted({note.code for note in score.notes if note.severity == "fragile"})]
+            score.metric: [
+                score.value if score.value == score.value else None,
+                sorted({note.code for note in score.notes if note.severity == "fragile"}),
+            ]
             for score in found
-            if score.value == score.value
+            if undefined or score.value == score.value
         },
         "seconds": time.perf_counter() - started,
     }
@@ -218,6 +233,49 @@ def run_informative(store: Store) -> None:
         print(*key, flush=True)
 
 
+def run_grid(store: Store) -> None:
+    """Score noise of every size and kind with every metric of the catalogue; DCI where its predictors take seconds."""
+    from demele.metrics.catalogue import CATALOGUE
+
+    for n, d, kind in itertools.product(GRID_ROWS, GRID_WIDTHS, ("continuous", "categorical")):
+        for draw in range(GRID_DRAWS):
+            key = ("grid", str(n), str(d), kind, str(draw))
+            if key in store:
+                continue
+            rng = rng_for(0, "noise-grid", n, d, kind, draw)
+            codes, factors = codes_of("independent", rng, n, d), factors_of(kind, rng, n)
+            small = n * d <= DCI_UP_TO and draw == 0
+            slow = {"z_diff"} if n * d > SLOW_UP_TO else set()
+            metrics = [name for name in CATALOGUE if name not in slow and (small or not name.startswith("dci_"))]
+            names = applicable(metrics, d, factors.shape[1])
+            found: dict[str, Any] = {}
+            for name in names:
+                try:
+                    found |= scored(codes, factors, [name], "review2022", draw, undefined=True)["scores"]
+                except demele.NotEnoughData:
+                    found[name] = [None, ["refused"]]
+            store.append([(key, {"n": n, "d": d, "factors": kind, "scores": found})])
+            print(*key, flush=True)
+
+
+def grid_summary(store: Store) -> list[dict[str, object]]:
+    """One row for each metric and number of rows and codes."""
+    cells: dict[tuple[str, int, int], list[list[Any]]] = {}
+    for key in store:
+        one = store[key]
+        for name, pair in one["scores"].items():
+            cells.setdefault((name, one["n"], one["d"]), []).append(pair)
+    rows: list[dict[str, object]] = []
+    for (name, n, d), pairs in sorted(cells.items()):
+        known = [value for value, _ in pairs if value is not None]
+        high = [notes for value, notes in pairs if value is not None and value > ABOVE]
+        row: dict[str, object] = {"metric": name, "n": n, "d": d, "scores": len(pairs)}
+        row |= {"undefined": len(pairs) - len(known), "mean": round(float(np.mean(known)), 4) if known else ""}
+        row |= {"largest": round(max(known), 4) if known else "", "above": len(high)}
+        rows.append({**row, "above_without_a_note": sum(not notes for notes in high)})
+    return rows
+
+
 def summary(store: Store) -> list[dict[str, object]]:
     """One row for each metric on noise, and for each scenario of informative codes."""
     rows: list[dict[str, object]] = []
@@ -257,6 +315,11 @@ def summary(store: Store) -> list[dict[str, object]]:
 
 def main(path: Path) -> None:
     """Run all, and write the summary."""
+    if path.name == "grid":
+        with Store(STORE.with_name("noise_grid.jsonl"), {"benchmark": "noise-grid", "version": 1}) as store:
+            run_grid(store)
+            print(write_rows("noise_grid", grid_summary(store)))
+        return
     with Store(path, {"benchmark": "noise-notes", "version": 1}) as store:
         run_noise(store)
         run_informative(store)

@@ -1,0 +1,52 @@
+"""No metric of the catalogue praises codes of noise silently: the score is low, not defined, or says what it is."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import demele
+from demele.metrics.catalogue import CATALOGUE
+from demele.metrics.metric import Metric
+
+#: From here on a score of codes that know nothing needs a note; the floors of the metrics at many rows lie below.
+PRAISE = 0.12
+#: Fits of trees take seconds; benchmarks/noise_notes.py looks at these.
+SLOW = 2
+
+
+def noise_of(name: str, metric: Metric, n: int, d: int, kind: str) -> demele.Score | None:
+    """Return the score of noise; None where the metric says that it needs more rows."""
+    rng = np.random.default_rng(n + d)
+    codes = rng.normal(size=(n, d))
+    factors = rng.random((n, 3)) if kind == "continuous" else rng.integers(0, 3, (n, 3)).astype(str)
+    sizes = {"n_train": 100, "n_test": 100}
+    own = {name: sizes} if name in ("z_diff", "z_min_variance", "z_max_variance") else None
+    codes_std = np.full_like(codes, 0.1) if metric.needs_codes_std else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return demele.evaluate(codes, factors, [name], options=own, codes_std=codes_std)[name]
+        except demele.NotEnoughData:
+            return None
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "kind"), [(100, 32, "continuous"), (100, 6, "categorical"), (400, 8, "categorical")]
+)
+def test_noise_is_low_or_undefined_or_noted(n: int, d: int, kind: str) -> None:
+    silent, scored, noted = {}, 0, 0
+    for name, metric in CATALOGUE.items():
+        if metric.slow >= SLOW or metric.is_plain:
+            continue
+        score = noise_of(name, metric, n, d, kind)
+        if score is None:
+            continue
+        scored += 1
+        if score.value > PRAISE and score.fragile:
+            noted += 1
+        elif score.value > PRAISE:
+            silent[name] = round(score.value, 3)
+    assert not silent
+    assert scored >= 15
+    assert noted >= 3, "without high scores of noise nothing is tested"
