@@ -29,6 +29,7 @@ def test_one_representation_has_its_uncertainty_beside_it() -> None:
         f"{score.interval.high:.3f}]",
         f"{score.spread.std:.3f}",
         "0.015",
+        "0.250",
     ]
 
 
