@@ -75,6 +75,29 @@ def test_without_intervals_the_option_is_named(demele: Program, several: Path) -
     assert "new minus old" in demele("score", *PAIR, "--format", "table", "--details").out
 
 
+def test_nothing_that_is_written_says_what_python_would(demele: Program, several: Path) -> None:
+    for kind in ("json", "csv"):
+        run = demele("score", *PAIR, "--format", kind, "--report", "page.html", "--force")
+        assert run.status == 0, run.err
+        written = run.out + (several / "page.html").read_text("utf-8")
+        assert "--bootstrap 50" in run.out
+        assert "bootstrap=50" not in written
+
+
+def test_papers_get_differences_and_methods(demele: Program, several: Path) -> None:
+    run = demele("score", *PAIR, "--bootstrap", "10", "--format", "markdown", "--methods", "methods.md")
+    assert run.status == 0, run.err
+    found = compare_representations(
+        {name: np.load(several / f"{name}.npy") for name in ("old", "new")},
+        pd.read_csv(several / "factors.csv"),
+        ["mig", "irs"],
+        bootstrap=10,
+    )
+    assert run.out == found.to_markdown()
+    assert (several / "methods.md").read_text("utf-8") == found.methods(format="markdown")
+    assert demele("score", *PAIR, "--bootstrap", "10", "--format", "latex").out == found.to_latex()
+
+
 def test_groups_are_models_of_several_runs(demele: Program, several: Path) -> None:
     groups = [word for model in ("b1", "b4") for word in ("--group", model, *(f"{model}/run{i}.npy" for i in range(3)))]
     run = demele("score", *groups, "--factors", "factors.csv", "--metrics", "mig", "--format", "json")

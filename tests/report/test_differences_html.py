@@ -1,5 +1,6 @@
 """What the page of several representations says of their differences."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,9 @@ def test_models_have_their_runs_counted(tmp_path: Path) -> None:
     assert "Models, over their runs" in page
     assert page.count(", 2 runs") >= 2
     assert "over training runs, by Welch" in page
+    words = re.sub(r"<[^>]+>", "", page)
+    assert "Best by 1 metric, by the mean over runs: new &amp; better in 1." in words
+    assert "Model, mean over runs" in page
 
 
 def test_a_page_without_comparison_has_no_such_section(tmp_path: Path) -> None:

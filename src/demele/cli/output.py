@@ -84,6 +84,8 @@ def as_text(
 def _contents(data: object) -> list[Mapping[str, Any]]:
     """Return the results that the JSON of a command holds: one, or several evaluations."""
     held = cast("Mapping[str, Any]", data)
+    if held.get("kind") == "representation comparison":
+        return [held]
     return list(held.get("evaluations", (held,)))
 
 

@@ -10,6 +10,7 @@ from demele.cli.output import as_text, emit, format_of, say_written, warnings_in
 from demele.cli.progress import reporting
 from demele.cli.score_files import reader, warn_of_shared_columns
 from demele.core.errors import InputError
+from demele.core.sentences import Words
 from demele.files.named import holds_sparse, split_name, unquoted
 
 if TYPE_CHECKING:
@@ -107,17 +108,18 @@ def run_several(
         raise InputError(f"--details: is for tables; {kind} holds all values as it is")
     refuse(arguments, _OF_ONE, "is for one representation; score it by itself")
     found = _compared(arguments)
+    words = told_by(arguments)
+    content = in_words(found.to_dict(), words)
     if arguments.report is not None:
         from demele.report.scores import write_report
 
-        content = found.to_dict()
         write_report(content["evaluations"], arguments.report, specs=specs, comparison=content)
-    write_methods(arguments.methods, found.to_dict)
+    write_methods(arguments.methods, lambda: content)
     text = as_text(
         kind,
-        table=lambda: _table(found, arguments, scores),
-        data=found.to_dict,
-        frame=lambda: _frame(found),
+        table=lambda: _table(found.to_dict(), arguments, scores),
+        data=lambda: content,
+        frame=lambda: _frame(found, words),
     )
     emit(text, arguments.output)
     say_written(arguments, report="report written to", methods="methods written to")
@@ -210,23 +212,32 @@ def names_of(files: Sequence[str], asked: str | None = None) -> list[str]:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
+def in_words(content: Any, words: Callable[[str | Exception], str]) -> Any:
+    """Return content with its sentences in the options of the command, where they name arguments."""
+    if isinstance(content, Mapping):
+        return {key: in_words(item, words) for key, item in content.items()}
+    if isinstance(content, list):
+        return [in_words(item, words) for item in content]
+    return words(content) if isinstance(content, Words) else content
+
+
 def _table(
-    found: "RepresentationComparison",
+    content: dict[str, Any],
     arguments: argparse.Namespace,
     scores: Callable[[list[dict[str, Any]], argparse.Namespace], str],
 ) -> str:
     from demele.report.terminal.differences import differences_table
 
-    content = found.to_dict()
     words = told_by(arguments)
     shown = differences_table(content, details=arguments.details, output=arguments.output, words=words)
     return f"{scores(content['evaluations'], arguments).rstrip()}\n\n{shown}"
 
 
-def _frame(found: "RepresentationComparison") -> "pd.DataFrame":
+def _frame(found: "RepresentationComparison", words: Callable[[str | Exception], str]) -> "pd.DataFrame":
     """Return one table for programs: scores, then differences, whose ``minus`` says what was taken off."""
     import pandas as pd
 
     differences = found.to_frame().rename(columns={"second": "name", "first": "minus", "difference": "value"})
+    differences["reason"] = [words(each.reason) for each in found.differences]
     whole = pd.concat([found.scores_frame(), differences], ignore_index=True)
     return whole.astype({"n": "Int64"})

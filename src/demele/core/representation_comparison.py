@@ -12,7 +12,7 @@ from demele.core.results import Evaluation, Interval
 from demele.core.sentences import give, marked, sentence
 from demele.core.shown import Tabled
 from demele.core.verdict import listed
-from demele.core.written import Written, plain
+from demele.core.written import ForPapers, Written, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ class ModelScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepresentationComparison(Tabled, Written):
+class RepresentationComparison(Tabled, Written, ForPapers):
     """Several representations of the same rows, side by side.
 
     Iterates over the evaluations; ``comparison["name"]`` is one of them.

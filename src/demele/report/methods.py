@@ -12,9 +12,10 @@ from demele.evaluation.comparison.methods import METHODS
 from demele.metrics.catalogue import CATALOGUE
 from demele.metrics.options import RunOptions, restored
 from demele.metrics.protocols import PROTOCOLS
-from demele.report.paper import as_evaluations, kind_of
+from demele.report.paper import REPRESENTATIONS, as_evaluations, kind_of
 from demele.report.paper_latex import escaped as in_latex
 from demele.report.paper_markdown import escaped as in_markdown
+from demele.report.paper_representations import differences_made
 from demele.report.sentences import method_words
 from demele.report.words import count, joined, level_text, measure_word
 
@@ -51,9 +52,13 @@ def methods_paragraph(contents: Sequence[Content], *, format: MethodsFormat = "l
         raise InputError("format", f"expected 'latex', 'markdown' or 'text', got {format!r}")
     made = {"decision": _decision, "ranking": _ranking, "assessment": _assessment}
     kind = kind_of(contents)
-    alike = kind == "evaluation"
-    paragraphs = _evaluations(as_evaluations(contents)) if alike else [made[kind](contents[0])]
-    return "\n\n".join(_rendered(" ".join(sentences), format) for sentences in paragraphs) + "\n"
+    if kind == REPRESENTATIONS:
+        paragraphs = [*_evaluations(contents[0]["evaluations"]), differences_made(contents[0], _cite)]
+    elif kind == "evaluation":
+        paragraphs = _evaluations(as_evaluations(contents))
+    else:
+        paragraphs = [made[kind](contents[0])]
+    return "\n\n".join(_rendered(" ".join(sentences), format) for sentences in paragraphs if sentences) + "\n"
 
 
 # Citations ------------------------------------------------------------------------------------------------------------
@@ -106,7 +111,15 @@ def _evaluations(evaluations: Sequence[Content]) -> list[list[str]]:
     alike: dict[tuple[str, ...], list[str]] = {}
     for item in evaluations:
         alike.setdefault(tuple(_of_evaluation(item)), []).append(str(item["name"]))
-    return [[sentence.replace("\ue012", str(joined(names))) for sentence in key] for key, names in alike.items()]
+    return [[_of(sentence, names) for sentence in key] for key, names in alike.items()]
+
+
+def _of(sentence: str, names: Sequence[str]) -> str:
+    """Name the representations that a sentence is of."""
+    if len(names) > 1:
+        sentence = sentence.replace("The representation \ue012", "The representations \ue012")
+        sentence = sentence.replace(" was scored against ", " were scored against ")
+    return sentence.replace("\ue012", str(joined(names)))
 
 
 def _of_evaluation(item: Content) -> list[str]:

@@ -10,13 +10,16 @@ from demele.metrics.catalogue import CATALOGUE
 from demele.report.paper_labels import assessment_paper, decision_paper, ranking_paper
 from demele.report.paper_latex import latex_text
 from demele.report.paper_markdown import markdown_text
+from demele.report.paper_representations import representations_paper
 from demele.report.paper_table import Footnotes, PaperRow, PaperTable
 from demele.report.scores_view import PROPERTIES, Catalogue, View
 from demele.report.words import DASH, brackets, count, joined, level_text, number
 
-__all__ = ["as_evaluations", "kind_of", "latex", "markdown", "paper_table"]
+__all__ = ["REPRESENTATIONS", "as_evaluations", "kind_of", "latex", "markdown", "paper_table"]
 
 Content = Mapping[str, Any]
+#: The kind of a comparison of representations.
+REPRESENTATIONS = "representation comparison"
 
 
 def latex(contents: Sequence[Content]) -> str:
@@ -38,9 +41,12 @@ def kind_of(contents: Sequence[Content]) -> str:
         If there are none, or no table is known for them.
     """
     kinds = {"evaluation" if "metric" in item else str(item.get("kind")) for item in contents}
-    known = {"evaluation", "decision", "ranking", "assessment"}
+    known = {"evaluation", "decision", "ranking", "assessment", REPRESENTATIONS}
     if len(kinds) != 1 or not kinds <= known or (len(contents) > 1 and kinds != {"evaluation"}):
-        raise InputError(f"expected evaluations, or one decision, ranking or assessment, got {sorted(kinds)}")
+        raise InputError(
+            "expected evaluations, or one comparison of representations, decision, ranking or assessment, "
+            f"got {sorted(kinds)}"
+        )
     return kinds.pop()
 
 
@@ -49,6 +55,9 @@ def paper_table(contents: Sequence[Content]) -> PaperTable:
     kind = kind_of(contents)
     if kind == "evaluation":
         return _scores(as_evaluations(contents))
+    if kind == REPRESENTATIONS:
+        catalogue = Catalogue({name: metric.facts() for name, metric in CATALOGUE.items()})
+        return representations_paper(contents[0], catalogue.title, _comments(contents[0]["evaluations"]))
     made = {"decision": decision_paper, "ranking": ranking_paper, "assessment": assessment_paper}
     return made[kind](contents[0])
 

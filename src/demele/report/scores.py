@@ -7,7 +7,7 @@ from typing import Any
 from demele.core.errors import InputError
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.page import Html, Page, controls, data_element, embedded, h, paragraph, tool
-from demele.report.scores_differences import differences, shown_first
+from demele.report.scores_differences import by_model, differences, shown_first
 from demele.report.scores_figures import matrix_figures, native_figures, shortened, value_range
 from demele.report.scores_lookup import anchor, fragile_sign, inputs, legend, made, missing_and_notes
 from demele.report.scores_pairs import pair_place, row_samples
@@ -72,7 +72,7 @@ def write_report(
         kind="Disentanglement report",
         title=title or (f"{len(names)} representations, side by side" if view.several else alone),
         sections=[
-            ("verdict", "Verdict", h("", shown_first(comparison), verdict(view))),
+            ("verdict", "Verdict", h("", shown_first(comparison), verdict(view, by_model(view, comparison)))),
             ("differences", "Differences", differences(view, comparison)),
             ("scores", "All scores", overview(view)),
             ("matrices", "Codes against factors", _matrices(view)),

@@ -7,7 +7,7 @@ from demele.report.page import Cell, Html, h, paragraph, table
 from demele.report.scores_view import View
 from demele.report.words import DASH, Text, brackets, count, level_text, link, named, number, strong
 
-__all__ = ["differences", "shown_first"]
+__all__ = ["by_model", "differences", "shown_first"]
 
 Item = Mapping[str, Any]
 #: Pairs whose tables are open at first.
@@ -48,6 +48,25 @@ def _reading(comparison: Item) -> Text:
         f"Brackets and the bar are {level} intervals of a difference by itself, {over}. Bold is what is shown with one "
         "error for all differences together; the upright line is no difference."
     )
+
+
+def by_model(view: View, comparison: Item | None) -> View:
+    """Return the view whose columns are models with their means over runs, where runs were named."""
+    if comparison is None or not comparison["models"]:
+        return view
+    place = {str(item["name"]): index for index, item in enumerate(view.evaluations)}
+    made = []
+    for model, runs in comparison["models"].items():
+        scores = []
+        for row in comparison["model_scores"]:
+            if row["model"] == model:
+                own = [view.score(place[run], row["metric"]) or {} for run in runs]
+                notes = [note for score in own for note in score.get("notes", ())]
+                scores.append(
+                    {"metric": row["metric"], "value": row["mean"], "interval": row["interval"], "notes": notes}
+                )
+        made.append({"name": model, "scores": scores})
+    return View(made, view.catalogue, of_models=True)
 
 
 def _models(view: View, comparison: Item) -> Html:

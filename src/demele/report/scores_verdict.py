@@ -16,10 +16,13 @@ Item = Mapping[str, Any]
 MOST_SENTENCES = 60
 
 
-def verdict(view: View) -> Html:
-    """Write what was scored, how far the numbers can be trusted, and a card for each property."""
+def verdict(view: View, ranked: View | None = None) -> Html:
+    """Write what was scored, how far the numbers can be trusted, and a card for each property.
+
+    ``ranked`` is what the cards set against each other: models over their runs, or else the representations.
+    """
     sentences = [_what_was_scored(view), *_how_far_to_trust(view)]
-    cards = [_property_card(view, key, group) for key, group in view.by_property(view.metrics).items()]
+    cards = [_property_card(ranked or view, key, group) for key, group in view.by_property(view.metrics).items()]
     scored = h("div", map(paragraph, sentences), class_="lead")
     return h("", [in_words(item, view) for item in view.evaluations], scored, h("div", cards, class_="cards"))
 
@@ -116,9 +119,10 @@ def _property_card(view: View, key: str, metrics: Sequence[str]) -> Html:
     for index in range(len(view.evaluations)):
         known = [value for row in values if (value := row[index]) is not None]
         strip = h("td", _spread_strip(known, low, high, index) if known else DASH)
-        rows.append(h("tr", h("th", dotted(view, index), scope="row") if view.several else "", strip))
+        rows.append(h("tr", h("th", _head(view, index), scope="row") if view.several else "", strip))
     ends = " to ".join(f"{end:.2g}".replace("-", "−") for end in (low, high))
-    heads = [*(["Representation"] if view.several else []), f"Each metric, {ends}"]
+    what = "Model, mean over runs" if view.of_models else "Representation"
+    heads = [*([what] if view.several else []), f"Each metric, {ends}"]
     whole = h(
         "table",
         h("caption", f"{name}: range over {count(len(compared), 'metric')}", class_="hidden"),
@@ -128,6 +132,11 @@ def _property_card(view: View, key: str, metrics: Sequence[str]) -> Html:
     )
     sentence = paragraph(_card_sentence(view, metrics, compared))
     return h("article", h("h3", name), paragraph(meaning, class_="meaning"), sentence, whole, class_="card")
+
+
+def _head(view: View, index: int) -> object:
+    """Name what a line is of; colours stand for representations, so models have none."""
+    return named(view.evaluations[index]["name"]) if view.of_models else dotted(view, index)
 
 
 def _card_sentence(view: View, metrics: Sequence[str], compared: Sequence[str]) -> Text:
@@ -151,7 +160,7 @@ def _summary(view: View, metrics: Sequence[str]) -> Text:
         return Text(f"{count(len(known), 'metric')}, from {ends[0]} to {ends[1]}.")
     winners = [winner for winner in map(view.winner, metrics) if winner is not None]
     if not winners:
-        return Text("No metric tells the representations apart.")
+        return Text(f"No metric tells the {'models' if view.of_models else 'representations'} apart.")
     wins = {index: sum(winner[0] == index for winner in winners) for index, _ in winners}
     parts = [
         piece
@@ -162,7 +171,10 @@ def _summary(view: View, metrics: Sequence[str]) -> Text:
     known_intervals = any(winner[1] is not None for winner in winners)
     apart = f" In {clear} of these the interval lies apart from all others." if known_intervals else ""
     ties = sum(map(view.tied, metrics))
-    return Text(f"Best by {count(len(winners), 'metric')}: ", *parts[1:], f"; {ties} tied" if ties else "", f".{apart}")
+    mean = ", by the mean over runs" if view.of_models else ""
+    return Text(
+        f"Best by {count(len(winners), 'metric')}{mean}: ", *parts[1:], f"; {ties} tied" if ties else "", f".{apart}"
+    )
 
 
 def _spread_strip(values: Sequence[float], low: float, high: float, index: int) -> Html:

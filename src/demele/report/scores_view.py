@@ -46,10 +46,14 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The evaluations with the questions that several parts of the page ask of them."""
+    """The evaluations with the questions that several parts of the page ask of them.
+
+    ``of_models``: each stands for the training runs of a model, with their means.
+    """
 
     evaluations: list[dict[str, Any]]
     catalogue: Catalogue
+    of_models: bool = False
 
     @property
     def several(self) -> bool:
