@@ -293,7 +293,7 @@ def test_methods_of_evaluations_made_alike_are_one_paragraph(small: Evaluation) 
 
     other = small.to_dict() | {"name": "other"}
     text = methods_paragraph([small.to_dict(), other], format="text")
-    assert text.startswith("The representation codes and other, 2 codes")
+    assert text.startswith("The representations codes and other, 2 codes")
     assert text.count("\n\n") == 0
     longer = small.to_dict() | {"name": "longer", "n": 121}
     assert methods_paragraph([small.to_dict(), other, longer], format="text").count("\n\n") == 1
