@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from demele.metrics.standalone.unsupervised import UnsupervisedScores, unsupervised_scores
     from demele.outofcore.tables import scan_parquet
     from demele.report.citations import cite
+    from demele.scoring.breakdown import Breakdown, breakdown
     from demele.scoring.evaluate import evaluate
     from demele.scoring.replay import replay
     from demele.scoring.several import compare_representations
@@ -101,6 +102,7 @@ _HOMES = {
     "demele.metrics.catalogue": "describe metric_names register",
     "demele.metrics.metric": "Guards Metric MetricSpec Native",
     "demele.report.citations": "cite",
+    "demele.scoring.breakdown": "Breakdown breakdown",
     "demele.scoring.evaluate": "evaluate",
     "demele.scoring.replay": "replay",
     "demele.scoring.several": "compare_representations",
@@ -161,6 +163,7 @@ __all__ = [
     "Adaptive",
     "AmbiguousKindWarning",
     "Binning",
+    "Breakdown",
     "CorrectedScore",
     "DemeleError",
     "DemeleWarning",
@@ -195,6 +198,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "bench",
+    "breakdown",
     "cite",
     "compare_representations",
     "counted_metrics",

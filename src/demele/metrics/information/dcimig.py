@@ -87,5 +87,5 @@ METRIC = Metric(
     readings=(of_table(held_share),),
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=50,
-    corrected_by=("transition",),
+    corrected_by=("transition", "bounds"),
 )

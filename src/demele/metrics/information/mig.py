@@ -137,5 +137,5 @@ METRIC = Metric(
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     side=("reg_dim?",),
     order=10,
-    corrected_by=("transition",),
+    corrected_by=("transition", "bounds"),
 )

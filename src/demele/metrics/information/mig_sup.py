@@ -82,5 +82,5 @@ METRIC = Metric(
     readings=(of_table(gap),),
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
     order=30,
-    corrected_by=("transition",),
+    corrected_by=("transition", "bounds"),
 )

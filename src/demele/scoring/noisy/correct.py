@@ -11,13 +11,18 @@ from demele.core.sentences import arg
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, request_for
 from demele.metrics.source import InMemory
-from demele.scoring.noisy import audited, transition
+from demele.scoring.noisy import audited, bounds, transition
 from demele.scoring.noisy.case import Case, Method, NotCorrected, Work
 from demele.scoring.noisy.knowledge import FactorNoise
 
 #: Every method by its name; a score is corrected by one of them.
 METHODS = {
-    method.name: method for method in (Method("transition", transition.correct), Method("audited", audited.correct))
+    method.name: method
+    for method in (
+        Method("transition", transition.correct),
+        Method("audited", audited.correct),
+        Method("bounds", bounds.correct),
+    )
 }
 
 

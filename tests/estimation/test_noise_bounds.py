@@ -1,0 +1,175 @@
+"""Bounds under a share of wrong annotations: closed forms, and no relabelling leaves them."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from demele.estimation.information import InformationTable, entropy, mutual_information
+from demele.estimation.noise_bounds import (
+    BOUNDS,
+    GAP,
+    InformationBounds,
+    entropy_range,
+    gap_bounds,
+    information_bounds,
+    least_information,
+    most_information,
+)
+from demele.metrics.information.dcimig import held_share
+from demele.metrics.information.mig import gap as mig_gap
+from demele.metrics.information.mig_sup import gap as mig_sup_gap
+from tests.tolerances import ROUNDING, assert_close
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+PERFECT = np.diag([0.5, 0.5])[None]
+#: What is above a certified bound by rounding alone.
+EDGE = 1e-9
+
+
+def h(p: float) -> float:
+    return -p * math.log(p) - (1 - p) * math.log(1 - p)
+
+
+@pytest.mark.parametrize(("share", "least"), [(0.01, 0.637146), (0.05, 0.494632), (0.1, 0.368064)])
+def test_two_values_and_a_perfect_code(share: float, least: float) -> None:
+    assert abs(math.log(2) - h(share) - least) < 1e-6
+    found = float(least_information(PERFECT, share)[0])
+    assert found <= math.log(2) - h(share) + EDGE
+    assert found > math.log(2) - h(share) - GAP
+    most = float(most_information(PERFECT, share)[0])
+    assert math.log(2) - EDGE <= most <= math.log(2) + 1e-4
+
+
+def test_entropies_are_exact() -> None:
+    assert_close(entropy_range(np.array([0.3, 0.7]), 0.1), [h(0.2), h(0.4)], ROUNDING)
+    assert_close([h(0.2), h(0.4)], [0.500402, 0.673012], {"rtol": 0, "atol": 1e-6})
+    assert_close(entropy_range(np.array([9.0, 1.0]), 0.2), [0.0, h(0.3)], ROUNDING)
+    # the top is cut from 0.6 to 0.5, the bottom filled from 0.1 to 0.2; the rarest goes to the commonest
+    low, high = entropy_range(np.array([0.1, 0.6, 0.3]), 0.1)
+    assert_close(low, h(0.3), ROUNDING)
+    assert_close(high, -sum(p * math.log(p) for p in (0.2, 0.5, 0.3)), ROUNDING)
+    assert_close(entropy_range(np.array([0.1, 0.6, 0.3]), 0.5)[1], math.log(3), ROUNDING)
+
+
+def tables(seed: int, n: int, k: int, d: int = 4, m: int = 3) -> tuple[Ints, Ints]:
+    """Codes that hold a factor each with noise, the last none; five bins."""
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(0, k, (m, n))
+    known = rng.random((d, n)) < np.linspace(0.9, 0.0, d)[:, None]
+    codes = np.where(known, factors[np.arange(d) % m] % 5, rng.integers(0, 5, (d, n)))
+    return codes, factors
+
+
+def crossed(codes: Ints, factor: Ints, k: int) -> Floats:
+    """Counts (..., codes, bins, values) of values of shape (..., n)."""
+    values = np.eye(k)[factor]
+    found: Floats = np.einsum("dnb,...nk->...dbk", np.eye(5)[codes], values)
+    return found
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1])
+def test_bounds_lie_around_the_value_and_widen(share: float) -> None:
+    codes, factors = tables(0, 400, 4)
+    counts = [crossed(codes, factor, 4) for factor in factors]
+    value = np.stack([mutual_information(table) for table in counts], axis=-1)
+    bounds, wider = (information_bounds(counts, [one] * 3) for one in (share, share + 0.03))
+    assert (bounds.low <= value + EDGE).all()
+    assert (bounds.high >= value - EDGE).all()
+    assert (wider.low <= bounds.low).all()
+    assert (wider.high >= bounds.high - EDGE).all()
+    assert wider.low[0, 0] < bounds.low[0, 0] - GAP
+    assert wider.high[3, 0] > bounds.high[3, 0] + GAP
+    if share == 0:
+        assert_close(np.stack([bounds.low, bounds.high]), np.stack([value, value]), {"rtol": 0, "atol": 1e-4})
+        assert_close(bounds.entropy_low, bounds.entropy_high, ROUNDING)
+
+
+def scores(counts: list[Floats]) -> dict[str, Floats]:
+    information = np.stack([mutual_information(table) for table in counts], axis=-1)
+    heights = np.stack([entropy(table[..., 0, :, :].sum(axis=-2)) for table in counts], axis=-1)
+    table = InformationTable(information, heights)
+    return {"mig": mig_gap(table).value, "mig_sup": mig_sup_gap(table).value, "dcimig": held_share(table).value}
+
+
+def inside(bounds: InformationBounds, counts: list[Floats]) -> None:
+    """No table leaves the bounds, nor does any score of them."""
+    for index, table in enumerate(counts):
+        found, height = mutual_information(table), entropy(table[..., 0, :, :].sum(axis=-2))
+        assert (found >= bounds.low[:, index] - EDGE).all()
+        assert (found <= bounds.high[:, index] + EDGE).all()
+        assert height.min() >= bounds.entropy_low[index] - EDGE
+        assert height.max() <= bounds.entropy_high[index] + EDGE
+    for name, found in scores(counts).items():
+        low, high = BOUNDS[name](bounds)
+        assert found.min() >= low - EDGE
+        assert found.max() <= high + EDGE
+
+
+def relabelled(factor: Ints, k: int) -> Ints:
+    """Every relabelling of one or two rows."""
+    made = [factor]
+    for a, b in itertools.combinations(range(len(factor)), 2):
+        for one, two in itertools.product(range(k), repeat=2):
+            other = factor.copy()
+            other[[a, b]] = one, two
+            made.append(other)
+    return np.array(made)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_relabelling_of_twelve_rows_leaves_the_bounds(seed: int) -> None:
+    codes, factors = tables(seed, 12, 3)
+    bounds = information_bounds([crossed(codes, factor, 3) for factor in factors], [2 / 12] * 3)
+    inside(bounds, [crossed(codes, relabelled(factor, 3), 3) for factor in factors])
+    assert (bounds.low > 0).any()
+
+
+def greedy(codes: Ints, factor: Ints, k: int, number: int, sign: float) -> Ints:
+    """Relabel the rows that change the information of the first code most by its slope."""
+    table = crossed(codes[:1], factor, k)[0] + 1e-3
+    slope = sign * np.log(table / table.sum(axis=0))[codes[0]]
+    gain = slope.max(axis=1) - slope[np.arange(factor.size), factor]
+    other = factor.copy()
+    rows = np.argsort(-gain)[:number]
+    other[rows] = slope.argmax(axis=1)[rows]
+    return other
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1])
+def test_no_relabelling_of_many_rows_leaves_the_bounds(share: float) -> None:
+    rng = np.random.default_rng(5)
+    codes, factors = tables(5, 600, 4)
+    number = round(share * 600)
+    bounds = information_bounds([crossed(codes, factor, 4) for factor in factors], [share] * 3)
+    drawn = np.repeat(factors[:, None], 102, axis=1)
+    for one in drawn.reshape(-1, 600)[: 3 * 102]:
+        rows = rng.choice(600, number, replace=False)
+        one[rows] = rng.integers(0, 4, number)
+    for index, factor in enumerate(factors):
+        drawn[index, -2] = greedy(codes, factor, 4, number, 1.0)
+        drawn[index, -1] = greedy(codes, factor, 4, number, -1.0)
+    inside(bounds, [crossed(codes, one, 4) for one in drawn])
+    reached = mutual_information(crossed(codes[:1], drawn[0], 4))[:, 0]
+    room = bounds.high[0, 0] - bounds.low[0, 0]
+    assert reached.max() - reached.min() > 0.5 * room, "bounds that nothing comes near say nothing"
+
+
+def test_gaps_of_intervals_by_hand() -> None:
+    low, high = np.array([[0.5], [0.2], [0.0]]), np.array([[0.6], [0.3], [0.25]])
+    least, most = gap_bounds(low, high, 0)
+    assert_close(least[:, 0], [0.2, -0.4, -0.6], ROUNDING)
+    assert_close(most[:, 0], [0.4, -0.2, -0.25], ROUNDING)
+    bounds = InformationBounds(low, high, np.array([0.8]), np.array([1.0]))
+    assert_close(BOUNDS["mig"](bounds), [0.2, 0.5], ROUNDING)
+
+
+def test_bounds_of_a_metric_are_those_of_its_value_where_nothing_is_wrong() -> None:
+    codes, factors = tables(7, 500, 4)
+    counts = [crossed(codes, factor, 4) for factor in factors]
+    bounds = information_bounds(counts, [0.0] * 3)
+    for name, value in scores(counts).items():
+        assert_close(BOUNDS[name](bounds), [float(value)] * 2, {"rtol": 0, "atol": 2e-4})
