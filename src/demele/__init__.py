@@ -71,7 +71,11 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.sap import sap
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse_results import SparseEvaluation
+    from demele.metrics.standalone.downstream import DownstreamScores, downstream
+    from demele.metrics.standalone.fairness import FairnessScores, fairness
     from demele.metrics.standalone.interpolatability import Interpolatability, interpolatability
+    from demele.metrics.standalone.reduced_downstream import ReducedDownstreamScores, reduced_downstream
+    from demele.metrics.standalone.strong_downstream import StrongDownstreamScores, strong_downstream
     from demele.metrics.standalone.udr import UDR, udr
     from demele.metrics.standalone.unsupervised import UnsupervisedScores, unsupervised_scores
     from demele.outofcore.tables import scan_parquet
@@ -137,6 +141,10 @@ _HOMES = {
     "demele.metrics.protocols": "protocol_names",
     "demele.scoring.sparse": "evaluate_sparse",
     "demele.metrics.sparse_results": "SparseEvaluation",
+    "demele.metrics.standalone.downstream": "DownstreamScores downstream",
+    "demele.metrics.standalone.fairness": "FairnessScores fairness",
+    "demele.metrics.standalone.reduced_downstream": "ReducedDownstreamScores reduced_downstream",
+    "demele.metrics.standalone.strong_downstream": "StrongDownstreamScores strong_downstream",
     "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",
     "demele.metrics.standalone.udr": "UDR udr",
     "demele.metrics.standalone.unsupervised": "UnsupervisedScores unsupervised_scores",
@@ -167,10 +175,12 @@ __all__ = [
     "CorrectedScore",
     "DemeleError",
     "DemeleWarning",
+    "DownstreamScores",
     "Edges",
     "EqualFrequency",
     "EqualWidth",
     "Evaluation",
+    "FairnessScores",
     "FormatError",
     "FragileScoreWarning",
     "Frame",
@@ -187,11 +197,13 @@ __all__ = [
     "NotEnoughData",
     "OutOfDomainWarning",
     "OutputError",
+    "ReducedDownstreamScores",
     "RepackedFileWarning",
     "RepresentationComparison",
     "Score",
     "ScoreCurve",
     "SparseEvaluation",
+    "StrongDownstreamScores",
     "UndefinedFactorWarning",
     "UnknownNameError",
     "UnsupervisedScores",
@@ -209,10 +221,12 @@ __all__ = [
     "dlig",
     "dmig",
     "domain_shift_robustness",
+    "downstream",
     "evaluate",
     "evaluate_sparse",
     "evaluation",
     "explicitness",
+    "fairness",
     "infoc",
     "infoe",
     "infom",
@@ -234,11 +248,13 @@ __all__ = [
     "omes",
     "protocol_names",
     "r2_affine",
+    "reduced_downstream",
     "register",
     "replay",
     "rmig",
     "sap",
     "scan_parquet",
+    "strong_downstream",
     "studies",
     "udr",
     "unique_information",

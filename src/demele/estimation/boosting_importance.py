@@ -102,19 +102,18 @@ def boosting_importance(
     sorted_codes = presort(codes) if presorted is None else presorted
 
     def fit(train: Ints, test: Ints) -> Fit:
-        bins = Bins(sorted_codes.subset(train), max_bins)
-        loss = _loss(values[train], categorical)
-        importance, outputs = _boost(
-            bins, bins.apply(sorted_codes.rank[:, test]), loss, n_trees, max_depth, learning_rate, rng
+        return boosted_fit(
+            sorted_codes,
+            values,
+            train,
+            test,
+            categorical=categorical,
+            rng=rng,
+            n_trees=n_trees,
+            max_depth=max_depth,
+            learning_rate=learning_rate,
+            max_bins=max_bins,
         )
-        settings = {
-            "n_train": len(train),
-            "n_trees": n_trees,
-            "max_depth": max_depth,
-            "learning_rate": learning_rate,
-            "max_bins": max_bins,
-        }
-        return Fit(shares(importance), loss.decide(outputs), settings)
 
     splits = _boosting_splits(values, categorical, n_train, n_test, rng)
     return cross_fit(values, categorical, splits, fit, as_shares=True)
@@ -160,6 +159,34 @@ def boosted_log_loss(
         losses.append(-np.log(share[levels[test], np.arange(len(test))]))
         scored.append(levels[test])
     return float(np.concatenate(losses).mean()), np.concatenate(scored)
+
+
+def boosted_fit(
+    presorted: Presorted,
+    values: Floats | Ints,
+    train: Ints,
+    test: Ints,
+    *,
+    categorical: bool,
+    rng: np.random.Generator,
+    n_trees: int = 100,
+    max_depth: int = 3,
+    learning_rate: float = 0.1,
+    max_bins: int | None = MAX_BINS,
+) -> Fit:
+    """Fit boosted trees to some rows, and predict others; arguments as of :func:`boosting_importance`."""
+    bins = Bins(presorted.subset(train), max_bins)
+    loss = _loss(values[train], categorical)
+    unseen = bins.apply(presorted.rank[:, test])
+    importance, outputs = _boost(bins, unseen, loss, n_trees, max_depth, learning_rate, rng)
+    settings = {
+        "n_train": len(train),
+        "n_trees": n_trees,
+        "max_depth": max_depth,
+        "learning_rate": learning_rate,
+        "max_bins": max_bins,
+    }
+    return Fit(shares(importance), loss.decide(outputs), settings)
 
 
 def _boosting_splits(

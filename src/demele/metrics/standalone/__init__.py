@@ -11,6 +11,8 @@ from types import MappingProxyType
 WORKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "unsupervised_scores": ("locatello2019challenging",),
+        "downstream": ("locatello2019challenging",),
+        "fairness": ("locatello2019fairness",),
         "udr": ("duan2020unsupervised",),
         "interpolatability": ("watcharasupat2021controllable",),
     }

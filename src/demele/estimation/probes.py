@@ -1,0 +1,110 @@
+"""Predictors of factors that are fitted to some rows and tried on others: boosted trees, and linear ones."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.estimation.boosting_importance import boosted_fit
+from demele.estimation.logistic import multinomial_logistic, scaled_codes
+from demele.estimation.logistic_problems import linear_scores
+from demele.estimation.presorted_codes import Presorted, presort
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Probe = Literal["boosting", "logistic"]
+
+
+class ProbedCodes:
+    """Codes that are looked at by several predictors: sorted once, when the first trees need it.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_codes)
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        self._presorted: Presorted | None = None
+
+    @property
+    def presorted(self) -> Presorted:
+        """The codes, sorted."""
+        if self._presorted is None:
+            self._presorted = presort(self.values)
+        return self._presorted
+
+    def without(self, columns: Ints) -> "ProbedCodes":
+        """Return the codes but some."""
+        return ProbedCodes(np.delete(self.values, columns, axis=1))
+
+    def only(self, columns: Ints) -> "ProbedCodes":
+        """Return some codes."""
+        return ProbedCodes(np.ascontiguousarray(self.values[:, columns]))
+
+
+def predicted(
+    probe: Probe,
+    codes: ProbedCodes,
+    values: Floats | Ints,
+    train: Ints,
+    test: Ints,
+    *,
+    categorical: bool,
+    rng: np.random.Generator,
+    penalty: float = 1.0,
+    scale: Ints | None = None,
+) -> Floats | Ints:
+    """Return what a predictor that is fitted to the training rows says of the test rows.
+
+    Parameters
+    ----------
+    probe : {"boosting", "logistic"}
+        100 boosted trees of depth 3; or a multinomial logistic regression (least squares with a penalty for numbers)
+        on codes that are standardised by the training rows.
+    codes : ProbedCodes
+        Without any, the commonest class or the mean is predicted.
+    values : array of shape (n_samples,)
+        Numbers, or classes from 0. Training rows of one value predict it.
+    train, test : arrays of row numbers
+    categorical : bool
+    rng : numpy.random.Generator
+        Breaks ties between codes in trees.
+    penalty : float above 0
+        C of the logistic regression; numbers are predicted under the penalty 1 / C on the weights.
+    scale : array of row numbers, optional
+        The rows by which codes are standardised, in place of the training rows.
+
+    Examples
+    --------
+    >>> codes = ProbedCodes(np.arange(8.0)[:, None])
+    >>> train, test, rng = np.arange(0, 8, 2), np.array([1, 5, 7]), np.random.default_rng(0)
+    >>> predicted("logistic", codes, np.repeat([0, 1], 4), train, test, categorical=True, rng=rng).tolist()
+    [0, 1, 1]
+    """
+    own = values[train]
+    if codes.values.shape[1] == 0 or own.min() == own.max():
+        constant = np.bincount(own).argmax() if categorical else own.mean()
+        return np.full(len(test), constant)
+    if probe == "boosting":
+        return boosted_fit(codes.presorted, values, train, test, categorical=categorical, rng=rng).predicted
+    by, both = codes.values[train if scale is None else scale], codes.values[np.concatenate([train, test])]
+    seen, unseen = np.split(scaled_codes(by, both, scaling="standard")[1], [len(train)])
+    if categorical:
+        n_classes = int(own.max()) + 1
+        coef, intercept = multinomial_logistic(seen, own, n_classes, C=penalty)
+        present = np.flatnonzero(~np.isnan(intercept))
+        return present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)]
+    weights = np.linalg.solve(seen.T @ seen + np.eye(seen.shape[1]) / penalty, seen.T @ (own - own.mean()))
+    found: Floats = own.mean() + unseen @ weights
+    return found
+
+
+def held_out_score(truth: Floats | Ints, said: Floats | Ints, *, categorical: bool) -> float:
+    """Return accuracy, or R2 against the mean of these rows: NaN where there are none, or numbers that do not vary."""
+    if not len(truth):
+        return float("nan")
+    if categorical:
+        return float((truth == said).mean())
+    variance = float(np.var(truth))
+    return 1.0 - float(np.square(truth - said).mean()) / variance if variance > 0 else float("nan")

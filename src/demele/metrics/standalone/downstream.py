@@ -1,0 +1,222 @@
+"""What can be learnt from codes: scores of predictors by the number of rows they learn from (Locatello et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputTypeError, quoted
+from demele.core.inputs import Missing
+from demele.core.results import Note
+from demele.core.shown import Tabled
+from demele.core.signature import Signature
+from demele.core.written import Written, plain
+from demele.estimation.information import mean_of_defined
+from demele.estimation.probes import Probe, ProbedCodes
+from demele.metrics.options import at_least
+from demele.metrics.standalone.predicting import Prober, noted, prober
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DownstreamScores", "downstream"]
+
+Floats = NDArray[np.float64]
+#: Rows to learn from, and to be scored on, in the study of 2019.
+SIZES, TEST_ROWS = (10, 100, 1_000, 10_000), 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DownstreamScores(Written, Tabled):
+    """How well factors are predicted from codes, by the number of training rows; made by :func:`demele.downstream`.
+
+    Attributes
+    ----------
+    scores : array of shape (n_sizes, n_factors)
+        On rows that no predictor has seen, the mean over repeats: accuracy of classes, R2 of numbers (which may be
+        below 0).
+    spread : array of shape (n_sizes, n_factors)
+        Standard deviation over repeats; NaN for one.
+    chance : array of shape (n_factors,)
+        What predicting the commonest class scores; 0 for numbers.
+    sizes : tuple of int
+        Training rows.
+    measures : tuple of str
+        "accuracy" or "R2", for each factor.
+    factor_names : tuple of str
+    n_test : int
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    scores: Floats
+    spread: Floats
+    chance: Floats
+    sizes: tuple[int, ...]
+    measures: tuple[str, ...]
+    factor_names: tuple[str, ...]
+    n_test: int
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    @property
+    def means(self) -> Mapping[int, float]:
+        """The mean over factors, by the number of training rows."""
+        return dict(zip(self.sizes, map(float, mean_of_defined(self.scores)), strict=True))
+
+    @property
+    def worst(self) -> Mapping[int, float]:
+        """The smallest score of a factor, by the number of training rows."""
+        found = [float(np.nanmin(row)) if not np.isnan(row).all() else float("nan") for row in self.scores]
+        return dict(zip(self.sizes, found, strict=True))
+
+    @property
+    def efficiency(self) -> Mapping[int, float]:
+        """The mean at each size but the largest as a share of that at the largest; NaN where one is not above 0."""
+        means = self.means
+        full = means[self.sizes[-1]]
+        return {size: means[size] / full if means[size] > 0 and full > 0 else float("nan") for size in self.sizes[:-1]}
+
+    def __repr__(self) -> str:
+        lines = [f"Downstream scores of {len(self.factor_names)} factors on {self.n_test} test rows"]
+        lines.append(self.to_frame().round(4).to_string())
+        shares = ", ".join(f"{size}: {share:.3f}" for size, share in self.efficiency.items())
+        lines.append(f"efficiency, against {self.sizes[-1]} rows: {shares}")
+        return "\n".join([*lines, *(f"note: {note.message}" for note in self.notes)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: a row for each factor and their mean, a column for each number of training rows."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"measure": [*self.measures, ""], "chance": [*self.chance, np.nan]}
+        for size, row in zip(self.sizes, self.scores, strict=True):
+            columns[str(size)] = [*row, self.means[size]]
+        return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        found: dict[str, Any] = plain(
+            {
+                "kind": "downstream scores",
+                "scores": self.scores,
+                "spread": self.spread,
+                "chance": self.chance,
+                "sizes": self.sizes,
+                "means": self.means,
+                "worst": self.worst,
+                "efficiency": self.efficiency,
+                "measures": self.measures,
+                "factor_names": self.factor_names,
+                "n_test": self.n_test,
+                "notes": noted(self.notes),
+                "signature": str(self.signature),
+            }
+        )
+        return found
+
+
+def downstream(
+    codes: object,
+    factors: object,
+    *,
+    probe: Probe = "boosting",
+    sizes: Sequence[int] = SIZES,
+    n_test: int = TEST_ROWS,
+    repeats: int = 1,
+    penalty: float = 1.0,
+    seed: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> DownstreamScores:
+    """How well each factor is learnt from the codes, from few rows and from many.
+
+    A predictor of each factor sees some rows, and is scored on others. The share of the score that few rows reach
+    of that of many is the statistical efficiency of the codes.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+    probe : {"boosting", "logistic"}
+        100 boosted trees of depth 3; or a logistic regression (least squares for numbers), linear in the codes.
+    sizes : sequence of int, default (10, 100, 1000, 10000)
+        Numbers of training rows; smaller ones are among the larger. Where there are too few rows, they are scaled down
+        with the test rows, in proportion of the largest: a note says so.
+    n_test : int, default 5000
+    repeats : int, default 1
+        Splits, each drawn anew, whose scores are averaged: ten rows differ much.
+    penalty : float above 0, default 1
+        C of the logistic regression: a smaller one is smoother.
+    seed : int
+    missing : {"raise", "omit"}
+        ``"omit"`` uses the rows annotated for each factor.
+    kinds : None, str, mapping or sequence
+
+    Returns
+    -------
+    DownstreamScores
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Locatello et al. 2019; ``downstream_task`` of disentanglement_lib, which draws new images for each size, takes
+    classes only, and chooses the penalty of its logistic regression among ten by five folds. Trees are those of
+    :func:`demele.dci` with ``model="boosting"``. A value without training rows can only be missed.
+    Cost: that of ``dci`` with ``model="boosting"``, for each size and repeat.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.integers(0, 3, (1500, 2))
+    >>> codes = factors @ [[1, 1], [1, -1]] + 0.1 * rng.normal(size=(1500, 2))
+    >>> found = demele.downstream(codes, factors, probe="logistic", sizes=(10, 1000), n_test=500)
+    >>> found.means[1000] > 0.95, 0.5 < found.efficiency[10] < 1
+    (True, True)
+    """
+    asked = _sizes(sizes)
+    n_test, repeats = at_least(2).check("n_test", n_test), at_least(1).check("repeats", repeats)
+    read = prober("downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds)
+    found, chances = [], []
+    kept: tuple[int, ...] = asked
+    for repeat in range(repeats):
+        train, test = read.split(asked[-1], n_test, repeat)
+        kept = tuple(sorted({min(size, len(train)) for size in asked}))
+        found.append(_scores(read, kept, train, test, repeat))
+        chances.append([read.chance(factor, train, test) for factor in read.factors.columns])
+    scores = np.array(found)
+    return DownstreamScores(
+        scores=scores.mean(axis=0),
+        spread=scores.std(axis=0, ddof=1) if repeats > 1 else np.full(scores.shape[1:], np.nan),
+        chance=np.mean(chances, axis=0),
+        sizes=kept,
+        measures=read.measures,
+        factor_names=read.factors.names,
+        n_test=len(test),
+        notes=tuple(read.notes(asked[-1], n_test)),
+        signature=read.signature(sizes=asked, n_test=n_test, repeats=repeats),
+    )
+
+
+def _sizes(sizes: object) -> tuple[int, ...]:
+    if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
+        raise InputTypeError("sizes", f"expected numbers of training rows, got {quoted(sizes)}")
+    return tuple(sorted({at_least(2).check("sizes", size) for size in sizes}))
+
+
+def _scores(read: Prober, sizes: Sequence[int], train: NDArray[np.intp], test: NDArray[np.intp], repeat: int) -> Floats:
+    """Return the score at each size of each factor."""
+    codes = ProbedCodes(read.codes.dense())
+    found = np.empty((len(sizes), read.factors.m))
+    for column, factor in enumerate(read.factors.columns):
+        known = train[factor.annotated()[train]]
+        for row, size in enumerate(sizes):
+            found[row, column] = read.score(codes, factor, known[:size], test, factor.name, size, repeat)
+    return found

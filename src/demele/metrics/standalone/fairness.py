@@ -1,0 +1,285 @@
+"""How far predictions from codes follow a factor that they should not (Locatello et al. 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.inputs import Missing
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.core.shown import Tabled
+from demele.core.signature import Signature
+from demele.core.written import Written, plain
+from demele.estimation.counts import factor_bins
+from demele.estimation.discretise import cut
+from demele.estimation.probes import Probe, ProbedCodes
+from demele.metrics.data import Data
+from demele.metrics.options import as_binning, at_least
+from demele.metrics.standalone.predicting import Prober, noted, prober
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FairnessScores", "fairness"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+def total_variation(counts: Floats) -> tuple[float, float]:
+    """Return how far groups are from all rows together: mean over rows, and largest.
+
+    Parameters
+    ----------
+    counts : array of shape (n_predictions, n_groups), >= 0
+        Groups without rows are left out.
+
+    Examples
+    --------
+    >>> total_variation(np.array([[3.0, 0.0], [1.0, 4.0]]))
+    (0.375, 0.375)
+    """
+    rows = counts.sum(axis=0)
+    counts, rows = counts[:, rows > 0], rows[rows > 0]
+    overall = counts.sum(axis=1) / rows.sum()
+    distances = np.abs(counts / rows - overall[:, None]).sum(axis=0) / 2
+    return float((distances * rows).sum() / rows.sum()), float(distances.max())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FairnessScores(Written, Tabled):
+    """How far predictions of each factor follow each other factor; made by :func:`demele.fairness`.
+
+    Attributes
+    ----------
+    mean, largest : array of shape (n_factors, n_factors)
+        Row i, column j: total variation between predictions of factor i in a group of factor j and in all rows, mean
+        over rows and largest over groups. 0 is fair, NaN on the diagonal.
+    of_labels : array of shape (n_factors, n_factors)
+        The mean for the true values in place of predictions: what a perfect predictor would have on these rows.
+    chance : array of shape (n_factors, n_factors)
+        The mean for predictions whose groups are shuffled; NaN where not asked for.
+    factor_names : tuple of str
+    n_train, n_test : int
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    mean: Floats
+    largest: Floats
+    of_labels: Floats
+    chance: Floats
+    factor_names: tuple[str, ...]
+    n_train: int
+    n_test: int
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    @property
+    def unfairness(self) -> float:
+        """The mean over all pairs of ``mean``: the score of the study of 2019; 0 is fair."""
+        return float(np.nanmean(self.mean))
+
+    def __repr__(self) -> str:
+        lines = [f"Fairness of predictions of {len(self.factor_names)} factors, {self.n_test} test rows"]
+        lines.append(f"  unfairness = {self.unfairness:.4f}, of the true values {np.nanmean(self.of_labels):.4f}")
+        if not np.isnan(self.chance).all():
+            lines.append(f"  by chance {np.nanmean(self.chance):.4f}")
+        worst = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
+        target, sensitive = (self.factor_names[index] for index in worst)
+        lines.append(f"  most: predictions of {target} by {sensitive}, {self.mean[worst]:.4f}")
+        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: a row for each pair of a factor that is predicted and a sensitive one."""
+        import pandas as pd
+
+        rows = [
+            {
+                "target": target,
+                "sensitive": sensitive,
+                **{name: getattr(self, name)[i, j] for name in ("mean", "largest", "of_labels", "chance")},
+            }
+            for i, target in enumerate(self.factor_names)
+            for j, sensitive in enumerate(self.factor_names)
+            if i != j
+        ]
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        found: dict[str, Any] = plain(
+            {
+                "kind": "fairness",
+                "unfairness": self.unfairness,
+                **{name: getattr(self, name) for name in ("mean", "largest", "of_labels", "chance")},
+                "factor_names": self.factor_names,
+                "n_train": self.n_train,
+                "n_test": self.n_test,
+                "notes": noted(self.notes),
+                "signature": str(self.signature),
+            }
+        )
+        return found
+
+
+def fairness(
+    codes: object,
+    factors: object,
+    *,
+    probe: Probe = "boosting",
+    n_train: int = 10_000,
+    n_test: int = 5_000,
+    chance: int = 0,
+    bins: object = 10,
+    penalty: float = 1.0,
+    seed: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> FairnessScores:
+    r"""How far predictions of each factor from the codes differ between the groups of each other factor.
+
+    A predictor of a target factor is fitted to some rows. On others, its predictions in the rows of each value of a
+    sensitive factor are compared with those in all rows, by the total variation
+    :math:`\tfrac12 \sum_y |p(\hat y = y \mid s) - p(\hat y = y)|`: 0 where the sensitive factor makes no difference.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+        At least two that vary: each is the target, and sensitive, in turn.
+    probe, penalty, seed, missing, kinds
+        As in :func:`demele.downstream`.
+    n_train, n_test : int
+        Rows; scaled down in proportion where there are fewer.
+    chance : int, default 0
+        Shuffles of the test rows' groups: small groups differ from all rows by themselves.
+    bins : int, str, Binning or edges, default 10
+        How numbers are cut, sensitive ones and predicted ones.
+
+    Returns
+    -------
+    FairnessScores
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Locatello et al. 2019, On the Fairness of Disentangled Representations, section 4; ``compute_fairness`` of
+    disentanglement_lib. There the same images are drawn anew with every value of the sensitive factor, so that nothing
+    else differs between groups. Rows cannot be: groups are those that there are, and where target and sensitive factor
+    go together, even the true values differ between them. ``of_labels`` says by how much; read ``mean`` beside it.
+    Cost: one fit for each factor.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.integers(0, 2, (3000, 2))
+    >>> apart = demele.fairness(factors + 0.1 * rng.normal(size=(3000, 2)), factors, probe="logistic")
+    >>> one_code = factors.sum(axis=1, keepdims=True)
+    >>> mixed = demele.fairness(one_code + 0.1 * rng.normal(size=(3000, 1)), factors, probe="logistic")
+    >>> apart.unfairness < 0.05 < 0.2 < mixed.unfairness
+    True
+    """
+    n_train, n_test = at_least(2).check("n_train", n_train), at_least(2).check("n_test", n_test)
+    shuffles, binning = at_least(0).check("chance", chance), as_binning(bins)
+    read = prober(
+        "fairness",
+        codes,
+        factors,
+        probe=probe,
+        penalty=penalty,
+        seed=seed,
+        missing=missing,
+        kinds=kinds,
+        fewest_factors=2,
+    )
+    train, test = read.split(n_train, n_test)
+    labels, n_levels = Data(read.codes, read.factors).factor_labels(binning)
+    m = read.factors.m
+    found = {name: np.full((m, m), np.nan) for name in ("mean", "largest", "of_labels", "chance")}
+    for i, said in enumerate(_predictions(read, train, test, binning)):
+        for j in range(m):
+            known = labels[test, j] >= 0
+            if i == j or not known.any():
+                continue
+            groups, size = labels[test[known], j], (n_levels[i], n_levels[j])
+            found["mean"][i, j], found["largest"][i, j] = total_variation(_table(said[known], groups, size))
+            true = labels[test[known], i]
+            if (true >= 0).any():
+                found["of_labels"][i, j], _ = total_variation(_table(true[true >= 0], groups[true >= 0], size))
+            found["chance"][i, j] = _by_chance(read, said[known], groups, size, shuffles, (i, j))
+    arguments: dict[str, Any] = {"n_train": n_train, "n_test": n_test, "bins": binning}
+    return FairnessScores(
+        **found,
+        factor_names=read.factors.names,
+        n_train=len(train),
+        n_test=len(test),
+        notes=(*_without_mixing(read.notes(n_train, n_test)), *_notes(read, labels, test, found["of_labels"])),
+        signature=read.signature(**arguments, **({"chance": shuffles} if shuffles else {})),
+    )
+
+
+def _predictions(read: Prober, train: Ints, test: Ints, binning: Any) -> list[Ints]:
+    """Return what is predicted of the test rows, for each factor, as levels."""
+    probed, found = ProbedCodes(read.codes.dense()), []
+    for factor in read.factors.columns:
+        known = train[factor.annotated()[train]]
+        said = read.said(probed, factor, known, test, factor.name)
+        own_bins = factor_bins(factor, binning)
+        if own_bins is not None:  # predictions of numbers may lie outside all that were seen
+            said = cut(np.clip(said, factor.low, factor.high), own_bins)
+        found.append(np.asarray(said, dtype=np.intp))
+    return found
+
+
+def _table(said: Ints, groups: Ints, size: tuple[int, int]) -> Floats:
+    """Count predictions by group."""
+    cells = np.bincount(said * size[1] + groups, minlength=size[0] * size[1])
+    return cells.reshape(size).astype(np.float64)
+
+
+def _by_chance(
+    read: Prober, said: Ints, groups: Ints, size: tuple[int, int], shuffles: int, pair: tuple[int, int]
+) -> float:
+    if not shuffles:
+        return float("nan")
+    drawn = []
+    for shuffle in range(shuffles):
+        order = rng_for(read.seed, read.name, "chance", *pair, shuffle).permutation(len(groups))
+        drawn.append(total_variation(_table(said, groups[order], size))[0])
+    return float(np.mean(drawn))
+
+
+def _without_mixing(notes: list[Note]) -> list[Note]:
+    """Drop the note on means of accuracies and R2: there are none here."""
+    return [note for note in notes if note.code != "mixed-measures"]
+
+
+def _notes(read: Prober, labels: Ints, test: Ints, of_labels: Floats) -> list[Note]:
+    notes = []
+    if np.nanmax(of_labels) > 0.1:
+        i, j = np.unravel_index(np.nanargmax(of_labels), of_labels.shape)
+        names = read.factors.names
+        message = (
+            f"the factors go together: the true values of {names[i]!r} differ by {of_labels[i, j]:.2f} between groups "
+            f"of {names[j]!r}, and a perfect predictor would be as unfair"
+        )
+        notes.append(
+            Note(code="factors-go-together", message=message, subject=(names[i], names[j]), severity="warning")
+        )
+    rows, name = min(
+        (int(np.unique(own[own >= 0], return_counts=True)[1].min(initial=len(test))), name)
+        for own, name in zip(labels[test].T, read.factors.names, strict=True)
+    )
+    if rows < 30:
+        message = f"the smallest group, of {name!r}, has {rows} test rows: it differs from all rows by chance"
+        notes.append(Note(code="small-groups", message=message, subject=(name,), severity="warning"))
+    return notes

@@ -1,0 +1,158 @@
+"""What the scores of predictions share: the rows, how they are split, who predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, NotEnoughData, quoted
+from demele.core.inputs import Codes, Factor, Factors, Missing, read_pair
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.estimation.probes import Probe, ProbedCodes, held_out_score, predicted
+from demele.metrics.options import at_least
+from demele.metrics.source import Subject
+from demele.metrics.splits import fewer_than_asked, sizes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Prober:
+    """Rows that were read, and the predictor that is tried on them."""
+
+    codes: Codes
+    factors: Factors
+    probe: Probe
+    penalty: float
+    seed: int
+    name: str
+    of_columns: tuple[Note, ...]
+
+    @property
+    def classes(self) -> tuple[bool, ...]:
+        """Which factors are classes."""
+        return tuple(factor.categorical for factor in self.factors.columns)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """How each factor is scored."""
+        return tuple("accuracy" if categorical else "R2" for categorical in self.classes)
+
+    def said(
+        self,
+        codes: ProbedCodes,
+        factor: Factor,
+        train: Ints,
+        test: Ints,
+        *task: str | int,
+        scale: Ints | None = None,
+    ) -> Floats | Ints:
+        """Return what is predicted of test rows; the task names the random stream."""
+        if not len(train):
+            raise NotEnoughData("factors", f"no training row is annotated for {factor.name!r}")
+        return predicted(
+            self.probe,
+            codes,
+            factor.values,
+            train,
+            test,
+            categorical=factor.categorical,
+            rng=rng_for(self.seed, self.name, "probe", *task),
+            penalty=self.penalty,
+            scale=scale,
+        )
+
+    def score(
+        self,
+        codes: ProbedCodes,
+        factor: Factor,
+        train: Ints,
+        test: Ints,
+        *task: str | int,
+        scale: Ints | None = None,
+    ) -> float:
+        """Return accuracy or R2 on annotated test rows of a predictor fitted to annotated training rows."""
+        known = factor.annotated()
+        train, test = train[known[train]], test[known[test]]
+        if not len(train) or not len(test):
+            return float("nan")
+        said = self.said(codes, factor, train, test, *task, scale=scale)
+        return held_out_score(factor.values[test], said, categorical=factor.categorical)
+
+    def chance(self, factor: Factor, train: Ints, test: Ints) -> float:
+        """Return what predicting the commonest class of the training rows scores; 0 for numbers."""
+        if not factor.categorical:
+            return 0.0
+        known = factor.annotated()
+        train, test = train[known[train]], test[known[test]]
+        if not len(train) or not len(test):
+            return float("nan")
+        commonest = np.bincount(factor.values[train]).argmax()
+        return float((factor.values[test] == commonest).mean())
+
+    def split(self, n_train: int | None, n_test: int | None, repeat: int = 0) -> tuple[Ints, Ints]:
+        """Return training rows, in random order, and test rows."""
+        train, test = sizes(self.codes.n, n_train, n_test)
+        if min(train, test) < 2:
+            raise NotEnoughData("codes", f"expected rows to train on and rows to test on, got {self.codes.n} in all")
+        order = rng_for(self.seed, self.name, "rows", repeat).permutation(self.codes.n)
+        return order[:train], order[train : train + test]
+
+    def notes(self, n_train: int | None, n_test: int | None) -> list[Note]:
+        """Say what was left out, and what was mixed."""
+        notes = [*self.of_columns, *fewer_than_asked(self.codes.n, n_train, n_test)]
+        if len(set(self.classes)) > 1:
+            message = "means are over accuracies of classes and R2 of numbers alike: look at each factor"
+            notes.append(Note(code="mixed-measures", message=message))
+        return notes
+
+    def signature(self, **arguments: Any) -> Signature:
+        """Return the call."""
+        given = {"probe": self.probe, **arguments, "seed": self.seed}
+        if self.probe == "logistic":
+            given["penalty"] = self.penalty
+        context = {"rows": str(self.codes.n), "codes": str(self.codes.d), "factors": str(self.factors.m)}
+        return Signature(self.name, given, {**context, "demele": __version__})
+
+
+def prober(
+    name: str,
+    codes: object,
+    factors: object,
+    *,
+    probe: Probe,
+    penalty: float,
+    seed: int,
+    missing: Missing,
+    kinds: object,
+    fewest_factors: int = 1,
+) -> Prober:
+    """Read rows and options; constant factors are left out.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if probe not in ("boosting", "logistic"):
+        raise InputError("probe", f"expected 'boosting' or 'logistic', got {quoted(probe)}")
+    number = isinstance(penalty, int | float | np.number) and not isinstance(penalty, bool)
+    if not number or not 0 < float(penalty) < np.inf:
+        raise InputError("penalty", f"expected a number above 0, got {quoted(penalty)}")
+    read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing=missing)
+    subject = Subject.of(read_codes, read_factors)
+    if subject.varying.m < fewest_factors:
+        raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {subject.varying.m}")
+    seed = at_least(0).check("seed", seed)
+    return Prober(read_codes, subject.varying, probe, float(penalty), seed, name, subject.notes)
+
+
+def noted(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
+    """Return notes as plain values."""
+    return [{"code": note.code, "message": note.message, "subject": note.subject} for note in notes]

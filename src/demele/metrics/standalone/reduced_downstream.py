@@ -1,0 +1,227 @@
+"""Where what codes know of a factor sits: predictions from its best codes alone, and without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, quoted
+from demele.core.inputs import Factor, Factors, Missing
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.core.shown import Tabled
+from demele.core.signature import Signature
+from demele.core.written import Written, plain
+from demele.estimation.boosting_importance import boosted_fit
+from demele.estimation.counts import column_bins, factor_bins, joint_counts
+from demele.estimation.discretise import EqualFrequency
+from demele.estimation.information import information_table, mean_of_defined
+from demele.estimation.probes import Probe, ProbedCodes
+from demele.metrics.options import at_least
+from demele.metrics.standalone.predicting import Prober, noted, prober
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ReducedDownstreamScores", "reduced_downstream"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+By = Literal["importance", "information"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReducedDownstreamScores(Written, Tabled):
+    """How well each factor is predicted from its best codes and without; made by :func:`demele.reduced_downstream`.
+
+    Attributes
+    ----------
+    whole, alone, without : array of shape (n_factors,)
+        From all codes, from the removed ones alone, and from all others: accuracy of classes, R2 of numbers, on rows
+        that no predictor has seen.
+    others : array of shape (n_factors,)
+        Mean over the other factors, from the codes that are left.
+    others_whole : array of shape (n_factors,)
+        The same from all codes.
+    removed : tuple of tuple of str
+        For each factor its best codes, the best first.
+    chance, measures, factor_names, notes, signature
+        As of :class:`demele.DownstreamScores`.
+    n_train, n_test : int
+    """
+
+    whole: Floats
+    alone: Floats
+    without: Floats
+    others: Floats
+    others_whole: Floats
+    removed: tuple[tuple[str, ...], ...]
+    chance: Floats
+    measures: tuple[str, ...]
+    factor_names: tuple[str, ...]
+    n_train: int
+    n_test: int
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    def __repr__(self) -> str:
+        count = len(self.removed[0])
+        best = "best code" if count == 1 else f"best {count} codes"
+        lines = [f"Reduced downstream scores, without the {best} of each factor, {self.n_train} training rows"]
+        lines.append(self.to_frame().round(4).to_string())
+        return "\n".join([*lines, *(f"note: {note.message}" for note in self.notes)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: a row for each factor and their mean."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"removed": [*(" ".join(names) for names in self.removed), ""]}
+        columns["measure"] = [*self.measures, ""]
+        for name in ("chance", "whole", "alone", "without", "others_whole", "others"):
+            values = getattr(self, name)
+            columns[name] = [*values, np.nan if name == "chance" else float(mean_of_defined(values))]
+        return pd.DataFrame(columns, index=pd.Index([*self.factor_names, "mean"], name="factor"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        names = [
+            "whole",
+            "alone",
+            "without",
+            "others",
+            "others_whole",
+            "removed",
+            "chance",
+            "measures",
+            "factor_names",
+            "n_train",
+            "n_test",
+        ]
+        found: dict[str, Any] = plain(
+            {
+                "kind": "reduced downstream scores",
+                **{name: getattr(self, name) for name in names},
+                "notes": noted(self.notes),
+                "signature": str(self.signature),
+            }
+        )
+        return found
+
+
+def reduced_downstream(
+    codes: object,
+    factors: object,
+    *,
+    remove: int = 1,
+    by: By = "importance",
+    probe: Probe = "boosting",
+    n_train: int = 10_000,
+    n_test: int = 5_000,
+    penalty: float = 1.0,
+    seed: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+) -> ReducedDownstreamScores:
+    """How well each factor is predicted from its best codes alone, and from all codes but these.
+
+    Where one code holds a factor, that code alone predicts it, and the others do not; what they still know has leaked.
+    Other factors should not suffer when it is taken away.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors)
+    remove : int, default 1
+        How many codes, the best one after the other; fewer than there are.
+    by : {"importance", "information"}
+        The best code has the largest importance in boosted trees, which are fitted again after each that is removed; or
+        the largest mutual information, in 20 bins of equally many rows. Of the training rows in either case.
+    probe, penalty, seed, missing, kinds
+        As in :func:`demele.downstream`.
+    n_train, n_test : int
+        Rows; scaled down in proportion where there are fewer.
+
+    Returns
+    -------
+    ReducedDownstreamScores
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    ``reduced_downstream_task`` of disentanglement_lib, whose ``mean_test_accuracy_reduced_factor`` is the mean of
+    ``without`` and ``mean_test_accuracy_other_factors`` that of ``others``; it chooses by importance.
+    Cost: with trees, (1 + remove + n_factors) fits for each factor.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).integers(0, 3, (900, 2))
+    >>> found = demele.reduced_downstream(factors, factors, probe="logistic", by="information")
+    >>> found.removed, found.alone.round(1).tolist(), bool(found.without.max() < 0.5)
+    ((('z1',), ('z2',)), [1.0, 1.0], True)
+    """
+    remove = at_least(1).check("remove", remove)
+    if by not in ("importance", "information"):
+        raise InputError("by", f"expected 'importance' or 'information', got {quoted(by)}")
+    n_train, n_test = at_least(2).check("n_train", n_train), at_least(2).check("n_test", n_test)
+    read = prober(
+        "reduced_downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds
+    )
+    if remove >= read.codes.d:
+        raise InputError("remove", f"expected fewer than the {read.codes.d} codes that there are, got {remove}")
+    train, test = read.split(n_train, n_test)
+    probed = ProbedCodes(read.codes.dense())
+    columns = read.factors.columns
+    whole = np.array([read.score(probed, one, train, test, one.name) for one in columns])
+    best = [_best_codes(read, probed, one, train, remove, by) for one in columns]
+    rest = np.array(
+        [_all_scores(read, probed.without(own), train, test, one) for own, one in zip(best, columns, strict=True)]
+    )
+    alone = [read.score(probed.only(own), one, train, test, one.name) for own, one in zip(best, columns, strict=True)]
+    off = ~np.eye(len(columns), dtype=bool)
+    return ReducedDownstreamScores(
+        whole=whole,
+        alone=np.array(alone),
+        without=np.diag(rest).copy(),
+        others=mean_of_defined(np.where(off, rest, np.nan)),
+        others_whole=mean_of_defined(np.where(off, whole, np.nan)),
+        removed=tuple(tuple(read.codes.names[index] for index in own) for own in best),
+        chance=np.array([read.chance(one, train, test) for one in columns]),
+        measures=read.measures,
+        factor_names=read.factors.names,
+        n_train=len(train),
+        n_test=len(test),
+        notes=tuple(read.notes(n_train, n_test)),
+        signature=read.signature(remove=remove, by=by, n_train=n_train, n_test=n_test),
+    )
+
+
+def _all_scores(read: Prober, codes: ProbedCodes, train: Ints, test: Ints, removed: Factor) -> list[float]:
+    """Return the score of every factor from the codes that are left."""
+    return [read.score(codes, one, train, test, one.name, "without", removed.name) for one in read.factors.columns]
+
+
+def _best_codes(read: Prober, probed: ProbedCodes, factor: Factor, train: Ints, count: int, by: By) -> Ints:
+    """Return the codes of a factor, the best first."""
+    known = train[factor.annotated()[train]]
+    if by == "information":
+        taken = Factors((factor.take(known),))
+        codes, rule = read.codes.take(known), EqualFrequency(20)
+        of_codes, _ = column_bins(codes, taken, rule)
+        counts = joint_counts(codes, taken, of_codes, [factor_bins(taken.columns[0], rule)])
+        information = information_table(counts).information[:, 0]
+        return np.argsort(-information, kind="stable")[:count]
+    left, best = np.arange(read.codes.d), []
+    for step in range(count):
+        rng = rng_for(read.seed, read.name, "importance", factor.name, step)
+        own = probed.only(left)
+        fit = boosted_fit(own.presorted, factor.values, known, known[:1], categorical=factor.categorical, rng=rng)
+        best.append(int(left[np.argmax(fit.importance)]))
+        left = np.delete(left, np.argmax(fit.importance))
+    return np.array(best, dtype=np.intp)

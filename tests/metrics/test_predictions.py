@@ -1,0 +1,221 @@
+"""Downstream scores and fairness: worlds whose answers are known, numbers worked by hand, what is refused."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele
+from demele.estimation.probes import ProbedCodes, held_out_score, predicted
+from demele.metrics.standalone.fairness import total_variation
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+_RNG = np.random.default_rng(0)
+#: Two classes and a quantity, independent of each other.
+FACTORS = pd.DataFrame({"kind": _RNG.integers(0, 3, 600), "place": _RNG.integers(0, 4, 600), "size": _RNG.random(600)})
+CODES = FACTORS.to_numpy(float) + 0.05 * _RNG.normal(size=(600, 3))
+CHEAP = {"probe": "logistic", "n_test": 200}
+
+
+# Predictors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("probe", ["boosting", "logistic"])
+def test_predictors_learn_a_threshold_and_a_line(probe: Any) -> None:
+    codes = ProbedCodes(np.arange(40.0)[:, None])
+    train, test = np.arange(0, 40, 2), np.arange(1, 40, 2)
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1], 20)
+    said = predicted(probe, codes, classes, train, test, categorical=True, rng=rng)
+    assert held_out_score(classes[test], said, categorical=True) >= 0.95
+    line = 3.0 - 2.0 * np.arange(40.0)
+    said = predicted(probe, codes, line, train, test, categorical=False, rng=rng, penalty=1e6)
+    assert held_out_score(line[test], said, categorical=False) > 0.98
+
+
+def test_without_codes_or_with_one_value_the_commonest_is_said() -> None:
+    none, rng = ProbedCodes(np.empty((5, 0))), np.random.default_rng(0)
+    train, test = np.arange(4), np.array([4])
+    values = np.array([2, 0, 2, 1, 0])
+    assert predicted("boosting", none, values, train, test, categorical=True, rng=rng).tolist() == [2]
+    numbers = np.array([1.0, 2.0, 3.0, 6.0, 0.0])
+    assert predicted("logistic", none, numbers, train, test, categorical=False, rng=rng).tolist() == [3.0]
+    one = ProbedCodes(np.arange(5.0)[:, None])
+    assert predicted("boosting", one, values * 0 + 7, train, test, categorical=True, rng=rng).tolist() == [7]
+
+
+def test_scores_by_hand() -> None:
+    assert_close(held_out_score(np.array([0, 1, 1, 2]), np.array([0, 1, 2, 2]), categorical=True), 0.75, ROUNDING)
+    numbers = np.array([0.0, 2.0, 4.0])
+    assert_close(held_out_score(numbers, np.array([1.0, 2.0, 3.0]), categorical=False), 1 - 2 / 8, ROUNDING)
+    assert np.isnan(held_out_score(np.ones(3), np.ones(3), categorical=False))
+
+
+# Downstream ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_make_predictions_better_and_sizes_are_nested() -> None:
+    found = demele.downstream(CODES, FACTORS, sizes=(10, 300), repeats=2, **CHEAP)
+    assert found.sizes == (10, 300)
+    assert found.measures == ("accuracy", "accuracy", "R2")
+    assert (found.scores[1] > 0.9).all()
+    assert found.means[10] < found.means[300]
+    assert_close(found.efficiency[10], found.means[10] / found.means[300], ROUNDING)
+    assert_close(found.worst[10], found.scores[0].min(), ROUNDING)
+    assert (found.spread[0] > 0).all()
+    assert_exact(found.scores, demele.downstream(CODES, FACTORS, sizes=(10, 300), repeats=2, **CHEAP).scores)
+    assert found.scores[0, 0] != demele.downstream(CODES, FACTORS, sizes=(10, 300), seed=1, **CHEAP).scores[0, 0]
+    assert json.loads(found.to_json())["efficiency"].keys() == {"10"}
+
+
+def test_codes_of_noise_score_chance() -> None:
+    noise = np.random.default_rng(3).normal(size=(600, 2))
+    found = demele.downstream(noise, FACTORS[["kind", "size"]], sizes=(400,), **CHEAP)
+    assert abs(found.scores[0, 0] - found.chance[0]) < 0.1
+    assert abs(found.scores[0, 1]) < 0.05
+    assert found.chance[1] == 0
+
+
+def test_too_few_rows_are_scaled_down_and_said() -> None:
+    found = demele.downstream(CODES, FACTORS, probe="logistic")
+    assert found.sizes == (10, 100, 400)
+    assert found.n_test == 200
+    assert {"scaled-split", "mixed-measures"} <= {note.code for note in found.notes}
+
+
+def test_rows_without_annotation_are_left_out_of_that_factor() -> None:
+    marked = FACTORS[["kind", "size"]].astype(float)
+    marked.loc[::3, "size"] = np.nan
+    kinds = {"kind": "categorical"}
+    found = demele.downstream(CODES, marked, sizes=(100,), missing="omit", kinds=kinds, **CHEAP)
+    whole = demele.downstream(CODES, FACTORS[["kind", "size"]], sizes=(100,), **CHEAP)
+    assert found.scores[0, 1] > 0.9
+    assert_exact(found.scores[0, 0], whole.scores[0, 0])
+    with pytest.raises(demele.InputError, match="missing annotations"):
+        demele.downstream(CODES, marked, sizes=(100,), kinds=kinds, **CHEAP)
+
+
+@pytest.mark.parametrize("by", ["importance", "information"])
+def test_the_best_code_alone_knows_a_factor_and_the_others_do_not(by: Any) -> None:
+    codes = CODES[:, [2, 0, 1]]
+    found = demele.reduced_downstream(codes, FACTORS, by=by, n_train=400, **CHEAP)
+    assert found.removed == (("z2",), ("z3",), ("z1",))
+    assert (found.alone > 0.9).all()
+    assert (found.without < 0.5).all()
+    assert_close(found.others, found.others_whole, {"rtol": 0, "atol": 0.05})
+    assert (found.others > 0.9).all()
+
+
+def test_a_copy_leaks_what_its_code_knows_until_both_are_taken() -> None:
+    twice = np.column_stack([CODES, CODES[:, 0] + 0.01])
+    kind = FACTORS[["kind", "place"]]
+    one = demele.reduced_downstream(twice, kind, by="information", n_train=400, **CHEAP)
+    two = demele.reduced_downstream(twice, kind, remove=2, by="importance", n_train=400, **CHEAP)
+    assert one.without[0] > 0.9
+    assert set(two.removed[0]) == {"z1", "z4"}
+    assert two.without[0] < 0.5
+
+
+def test_codes_of_their_own_hold_on_values_that_were_not_seen() -> None:
+    pair = FACTORS[["kind", "place"]]
+    apart = demele.strong_downstream(CODES[:, :2], pair, n_train=400, **CHEAP)
+    assert abs(apart.gap) < 0.05
+    mixed = CODES[:, :2] @ [[1.0, 1.0], [1.0, -1.0]] + [0.0, 3.0]
+    found = demele.strong_downstream(mixed, pair, n_train=400, n_test=200)
+    assert found.gap > 0.2
+    lacking_one = demele.strong_downstream(mixed, pair, train_on="others", n_train=400, n_test=200)
+    assert lacking_one.gap > 0.2
+    assert {shift.shifted for shift in found.shifts if shift.target == "kind"} == {"place"}
+    frame = found.shifts_frame()
+    assert_close(found.strong[0], frame[frame["target"] == "kind"]["strong"].mean(), ROUNDING)
+
+
+def test_training_rows_have_one_value_and_test_rows_the_others() -> None:
+    pair = FACTORS[["kind", "place"]]
+    found = demele.strong_downstream(CODES[:, :2], pair, experiments=2, n_train=400, **CHEAP)
+    lacking = demele.strong_downstream(CODES[:, :2], pair, experiments=2, train_on="others", n_train=400, **CHEAP)
+    assert len(found.shifts) == 4
+    for shift in found.shifts:
+        assert shift.n_train < 200 < 2 * shift.n_test
+    for shift in lacking.shifts:
+        assert shift.n_test < 100 < shift.n_train
+
+
+# Fairness -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "mean", "largest"),
+    [
+        ([[3, 0], [1, 4]], 0.375, 0.375),
+        ([[1, 2], [1, 2]], 0.0, 0.0),
+        ([[2, 0, 0], [0, 6, 0]], (2 * 0.75 + 6 * 0.25) / 8, 0.75),  # a group without rows counts for nothing
+    ],
+)
+def test_total_variation_by_hand(counts: Any, mean: float, largest: float) -> None:
+    assert_close(total_variation(np.array(counts, dtype=float)), (mean, largest), ROUNDING)
+
+
+def test_a_code_of_its_own_is_fair_and_a_mixed_one_is_not() -> None:
+    pair = FACTORS[["kind", "place"]]
+    fair = demele.fairness(CODES[:, :2], pair, n_train=400, chance=5, **CHEAP)
+    assert fair.unfairness < 2 * np.nanmean(fair.chance) + 0.02
+    mixed = demele.fairness(CODES[:, :2].sum(axis=1, keepdims=True), pair, n_train=400, **CHEAP)
+    assert mixed.unfairness > fair.unfairness + 0.1
+    assert np.isnan(np.diag(mixed.mean)).all()
+    assert (mixed.largest >= mixed.mean)[~np.eye(2, dtype=bool)].all()
+    assert len(mixed.to_frame()) == 2
+
+
+def test_factors_that_go_together_make_true_values_unfair_as_well() -> None:
+    place = np.where(_RNG.random(600) < 0.8, FACTORS["kind"], FACTORS["place"])
+    factors = np.column_stack([FACTORS["kind"], place])
+    found = demele.fairness(factors + 0.01 * _RNG.normal(size=factors.shape), factors, n_train=400, **CHEAP)
+    assert_close(found.mean, found.of_labels, {"rtol": 0, "atol": 0.02})
+    assert found.unfairness > 0.3
+    assert "factors-go-together" in {note.code for note in found.notes}
+
+
+def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:
+    found = demele.fairness(CODES, FACTORS, bins=4, n_train=400, **CHEAP)
+    assert found.mean.shape == (3, 3)
+    assert found.unfairness < 0.15
+    leaking = np.column_stack([CODES[:, 0], CODES[:, 1], FACTORS["size"] + FACTORS["kind"]])
+    worse = demele.fairness(leaking[:, 2:], FACTORS, bins=4, n_train=400, **CHEAP)
+    assert worse.mean[2, 0] > found.mean[2, 0] + 0.1
+
+
+# What is refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("downstream", {"probe": "svm"}, "probe: expected 'boosting' or 'logistic', got 'svm'"),
+        ("downstream", {"sizes": ()}, "sizes: expected numbers of training rows"),
+        ("downstream", {"sizes": (1,)}, "sizes: expected at least 2, got 1"),
+        ("downstream", {"penalty": 0}, "penalty: expected a number above 0"),
+        ("downstream", {"repeats": 0}, "repeats: expected at least 1"),
+        ("reduced_downstream", {"remove": 3}, "fewer than the 3 codes"),
+        ("reduced_downstream", {"by": "chance"}, "by: expected 'importance' or 'information'"),
+        ("strong_downstream", {"train_on": "two"}, "train_on: expected 'one' or 'others'"),
+        ("fairness", {"chance": -1}, "chance: expected at least 0"),
+        ("fairness", {"seed": -1}, "seed: expected at least 0"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(demele.InputError, match=message):
+        getattr(demele, name)(CODES, FACTORS, **options)
+
+
+@pytest.mark.parametrize("name", ["strong_downstream", "fairness"])
+def test_one_factor_is_too_few(name: str) -> None:
+    with pytest.raises(demele.NotEnoughData, match="at least 2 factors that vary, got 1"):
+        getattr(demele, name)(CODES, FACTORS[["kind"]])
+
+
+def test_values_with_too_few_rows_make_no_experiment() -> None:
+    with pytest.raises(demele.NotEnoughData, match="no value of a factor has 20 rows"):
+        demele.strong_downstream(CODES[:40], FACTORS[:40], probe="logistic")
