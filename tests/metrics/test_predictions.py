@@ -16,7 +16,7 @@ _RNG = np.random.default_rng(0)
 #: Two classes and a quantity, independent of each other.
 FACTORS = pd.DataFrame({"kind": _RNG.integers(0, 3, 600), "place": _RNG.integers(0, 4, 600), "size": _RNG.random(600)})
 CODES = FACTORS.to_numpy(float) + 0.05 * _RNG.normal(size=(600, 3))
-CHEAP = {"probe": "logistic", "n_test": 200}
+CHEAP: dict[str, Any] = {"probe": "logistic", "n_test": 200}
 
 
 # Predictors ---------------------------------------------------------------------------------------------------------
