@@ -91,10 +91,11 @@ def predicted(
     by, both = codes.values[train if scale is None else scale], codes.values[np.concatenate([train, test])]
     seen, unseen = np.split(scaled_codes(by, both, scaling="standard")[1], [len(train)])
     if categorical:
-        n_classes = int(own.max()) + 1
-        coef, intercept = multinomial_logistic(seen, own, n_classes, C=penalty)
+        labels = own.astype(np.intp)
+        coef, intercept = multinomial_logistic(seen, labels, int(labels.max()) + 1, C=penalty)
         present = np.flatnonzero(~np.isnan(intercept))
-        return present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)]
+        likeliest: Ints = present[linear_scores(unseen, coef[present], intercept[present]).argmax(axis=0)]
+        return likeliest
     weights = np.linalg.solve(seen.T @ seen + np.eye(seen.shape[1]) / penalty, seen.T @ (own - own.mean()))
     found: Floats = own.mean() + unseen @ weights
     return found
