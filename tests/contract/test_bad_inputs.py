@@ -219,6 +219,8 @@ def test_good_data_is_accepted() -> None:
 #: Keyword: values that every function that takes it must refuse.
 BAD_KEYWORDS: dict[str, list[Any]] = {
     "ignore_index": [1, 0, "yes"],
+    "code_groups": [3, 0.5, "ab", {}, ["a"], {"a": []}, {"a": [99]}, {"a": ["no such"]}, {"a": [0], "b": [0]}],
+    "reduce_groups": ["pca1", "pca2", 1, True],
     "bins": [
         *(1, 0, -3, 2.5, True, "x", "equal-width:1", "adaptive:3", "²", {"a": 1}, 10**7),
         *([], [0.5], [0, 2, 1], [0, np.nan, 1], [0, np.inf], [[0, 1], [1, 2]], ["a", "b"]),

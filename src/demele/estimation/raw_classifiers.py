@@ -65,7 +65,7 @@ def raw_classifier_accuracy_matrix(
         require_two_classes(len(np.unique(train)), len(train))
         for j in range(len(accuracies)):
             machine = LinearSVC(C=C, class_weight=class_weight, dual=False)
-            _fitted(lambda: machine.fit(codes_train[:, [j]], train))  # noqa: B023 - called at once
+            fit_as_far(lambda: machine.fit(codes_train[:, [j]], train))  # noqa: B023 - called at once
             accuracies[j, i] = np.mean(machine.predict(codes_test[:, [j]]) == test)
     return accuracies
 
@@ -104,7 +104,7 @@ def joint_classifier_accuracies(
     for i, (train, test) in enumerate(zip(factors_train, factors_test, strict=True)):
         require_two_classes(len(np.unique(train)), len(train))
         machine = LinearSVC(C=C, class_weight=class_weight, dual=False)
-        _fitted(lambda: machine.fit(columns_train, train))  # noqa: B023 - called at once
+        fit_as_far(lambda: machine.fit(columns_train, train))  # noqa: B023 - called at once
         accuracies[i] = np.mean(machine.predict(columns_test) == test)
     return accuracies
 
@@ -137,11 +137,11 @@ def raw_logistic_accuracy(train: Floats, train_y: Ints, test: Floats, test_y: In
 
     require_two_classes(len(np.unique(train_y)), len(train_y))
     model = LogisticRegression()
-    _fitted(lambda: model.fit(train, train_y))
+    fit_as_far(lambda: model.fit(train, train_y))
     return float(np.mean(model.predict(test) == test_y))
 
 
-def _fitted(fit: Callable[[], object]) -> None:
+def fit_as_far(fit: Callable[[], object]) -> None:
     """Fit; where the solver stops early, say so in our words and keep what it has, as public code does."""
     from sklearn.exceptions import ConvergenceWarning
 

@@ -17,7 +17,7 @@ from demele.core.errors import InputError, NotEnoughData
 from demele.core.inputs import Codes
 from demele.core.results import Note, Severity
 from demele.core.seeds import rng_for
-from demele.core.sentences import setting
+from demele.core.sentences import give, setting
 from demele.estimation.counts import MAX_ENTRIES, BinnedRows, JointCounts, PackedRows, bin_rows, column_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.independence import Finding
@@ -53,6 +53,8 @@ def in_groups(source: InMemory, code_groups: object, reduce: object = None) -> I
     """
     if reduce not in (None, "pca1"):
         raise InputError("reduce_groups", f"expected None or 'pca1', got {reduce!r}")
+    if code_groups is None:
+        raise InputError("reduce_groups", f"reduces groups of columns; {give('code_groups', code_groups=...)}")
     groups = read_code_groups(code_groups, source.data.codes.names)
     said: dict[str, object] = {"code_groups": dict(zip(groups.names, groups.columns, strict=True))}
     if reduce is None and groups.joint:

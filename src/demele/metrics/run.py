@@ -100,10 +100,10 @@ def single(
     by_position = run.get("ignore_index", False)
     read = read_pair(codes, factors, kinds=kinds, missing=settings.missing, ignore_index=by_position)
     source = InMemory(Subject.of(*read), codes_std)
-    if run.get("code_groups") is not None:
+    if run.get("code_groups") is not None or run.get("reduce_groups") is not None:
         from demele.metrics.code_groups import in_groups
 
-        source = in_groups(source, run["code_groups"], run.get("reduce_groups"))
+        source = in_groups(source, run.get("code_groups"), run.get("reduce_groups"))
     found = computed(asked, source, settings, named=True)
     for reason in found.failed.values():
         raise NotEnoughData(reason)

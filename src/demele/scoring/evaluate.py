@@ -9,7 +9,6 @@ import numpy as np
 from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
-from demele.core.sentences import give
 from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
 from demele.metrics.code_groups import in_groups
 from demele.metrics.options import Run, as_binning
@@ -213,12 +212,14 @@ class Call:
         InputError, InputTypeError, NotEnoughData
         """
         if read_in_pieces(codes, factors):
-            if self.code_groups is not None:
+            if self.code_groups is not None or self.reduce_groups is not None:
                 raise InputError("code_groups", "data that are read a piece at a time are scored column by column")
             return Pieces(codes, factors, codes_std)
         read = read_pair(codes, factors, kinds=self.kinds, missing=self.run.missing, ignore_index=self.ignore_index)
         source = InMemory(Subject.of(*read), codes_std)
-        return source if self.code_groups is None else in_groups(source, self.code_groups, self.reduce_groups)
+        if self.code_groups is None and self.reduce_groups is None:
+            return source
+        return in_groups(source, self.code_groups, self.reduce_groups)
 
     def evaluation(
         self, data: InMemory | Pieces, name: str, progress: bool | Callable[[float, float, str], None] = False
@@ -270,8 +271,6 @@ def checked_call(
     ------
     InputError, InputTypeError, UnknownNameError
     """
-    if reduce_groups is not None and code_groups is None:
-        raise InputError("reduce_groups", f"reduces groups of columns; {give('code_groups', code_groups=...)}")
     settings = protocol_named(protocol)
     chosen = chosen_metrics(metrics)
     rule = None if bins is None else as_binning(bins)

@@ -1,0 +1,188 @@
+"""What probes of concepts read: sparse codes, the classes of factors as concepts, and rows that are balanced."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
+from demele.core.inputs import Factor, Factors, Missing, read_codes, read_factors
+from demele.core.seeds import rng_for
+from demele.core.signature import Signature
+from demele.core.sparse_inputs import SparseCodes, read_sparse_codes
+from demele.core.version import __version__
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+#: Share of the rows that probes are fitted on; the others are scored.
+TRAINING = 0.8
+#: Fewest rows of a class, and of the rest, to fit on and to score.
+FEWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """One class of a categorical factor, or a continuous factor as a whole (``level`` -1)."""
+
+    factor: int
+    level: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptRows:
+    """Sparse codes, factors and a split of the rows.
+
+    Attributes
+    ----------
+    codes : SparseCodes
+    factors : Factors
+    training : array of bool of shape (n_samples,)
+        Rows to fit on.
+    score_on : str
+        ``"unseen"``: the other rows are scored; ``"training"``: the same.
+    n_rows : int
+        Rows that a probe is fitted on at most, and scored on: half of them of the class.
+    seed : int
+    """
+
+    codes: SparseCodes
+    factors: Factors
+    training: NDArray[np.bool_]
+    score_on: str
+    n_rows: int
+    seed: int
+
+    @property
+    def concepts(self) -> list[Concept]:
+        """All classes of factors that vary, of two classes only the last; and continuous factors."""
+        found = []
+        for index, factor in enumerate(self.factors.columns):
+            if factor.constant:
+                continue
+            if not factor.categorical:
+                found.append(Concept(index, -1, factor.name))
+                continue
+            first = 1 if len(factor.levels) == 2 else 0
+            found += [Concept(index, level, factor.levels[level]) for level in range(first, len(factor.levels))]
+        return found
+
+    def column(self, concept: Concept) -> Factor:
+        """Return the factor of a concept."""
+        return self.factors.columns[concept.factor]
+
+    def rows(self, concept: Concept, *, train: bool) -> tuple[Rows, NDArray[np.bool_]] | None:
+        """Return rows, as many of the class as of the rest, and which are of the class; None where they are too few.
+
+        Rows of a continuous factor are all, at most ``n_rows`` of them; none of them is then of a class.
+        """
+        factor = self.column(concept)
+        part = self.training if train or self.score_on == "training" else ~self.training
+        usable = part & factor.annotated()
+        which = "train" if train or self.score_on == "training" else "test"
+        rng = rng_for(self.seed, "concept", concept.factor, concept.level, which)
+        if concept.level < 0:
+            kept = _drawn(np.flatnonzero(usable), self.n_rows, rng)
+            return (kept, np.zeros(len(kept), dtype=bool)) if len(kept) >= 2 * FEWEST else None
+        inside = usable & (factor.values == concept.level)
+        members, others = np.flatnonzero(inside), np.flatnonzero(usable & ~inside)
+        most = min(len(members), len(others), self.n_rows // 2)
+        if most < FEWEST:
+            return None
+        kept = np.sort(np.concatenate([_drawn(members, most, rng), _drawn(others, most, rng)]))
+        return kept, inside[kept]
+
+    def permuted(self, order: Rows) -> "ConceptRows":
+        """Return the same codes with the rows of all factors in another order."""
+        return replace(self, factors=self.factors.take(order))
+
+
+def _drawn(rows: Rows, most: int, rng: np.random.Generator) -> Rows:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
+def concept_rows(
+    codes: object,
+    factors: object,
+    *,
+    n_rows: int,
+    score_on: str,
+    seed: int,
+    missing: Missing,
+    kinds: object,
+    code_names: Sequence[str] | None,
+) -> ConceptRows:
+    """Read codes, sparse or dense, and factors, and split the rows.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+    """
+    if score_on not in ("unseen", "training"):
+        raise InputError("score_on", f"expected 'unseen' or 'training', got {score_on!r}")
+    read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)
+    if read.n != columns.n:
+        raise InputError(
+            ("codes", "factors"),
+            f"expected the same number of rows, got {read.n} rows of codes and {columns.n} rows of factors",
+        )
+    if all(factor.constant for factor in columns.columns):
+        raise NotEnoughData("factors", "every factor is constant: there is no class to tell from the rest")
+    training = np.ones(read.n, dtype=bool)
+    if score_on == "unseen":
+        order = rng_for(seed, "concept rows").permutation(read.n)
+        training[order[round(TRAINING * read.n) :]] = False
+    return ConceptRows(read, columns, training, score_on, n_rows, seed)
+
+
+def _read(codes: object, code_names: Sequence[str] | None) -> SparseCodes:
+    from scipy.sparse import csc_array, issparse
+
+    if issparse(codes):
+        return read_sparse_codes(codes, code_names)
+    dense = read_codes(codes)
+    return read_sparse_codes(
+        csc_array(np.asarray(dense.values)), list(dense.names) if code_names is None else code_names
+    )
+
+
+def whole_number(argument: str, value: object, least: int) -> int:
+    """Validate a whole number.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(argument, f"expected a whole number, got {value!r}")
+    if value < least:
+        raise InputError(argument, f"expected at least {least}, got {value}")
+    return int(value)
+
+
+def signed(metric: str, arguments: dict[str, Any], rows: ConceptRows, missing: Missing, kinds: object) -> Signature:
+    """Return the call that makes a number again, and what it met."""
+    if missing != "raise":
+        arguments["missing"] = missing
+    if kinds is not None:
+        arguments["kinds"] = {factor.name: factor.kind for factor in rows.factors.columns}
+    met = {
+        "rows": str(rows.codes.n),
+        "codes": str(rows.codes.d),
+        "nonzeros": str(len(rows.codes.values)),
+        "factors": str(rows.factors.m),
+        "demele": __version__,
+    }
+    return Signature(metric, arguments, met)
+
+
+def by_factor(concepts: Sequence[Concept], values: Array, m: int) -> Array:
+    """Return the mean over the classes of each factor that are defined, (n_factors,); NaN where none is."""
+    found = np.full(m, np.nan)
+    for index in range(m):
+        own = [value for concept, value in zip(concepts, values, strict=True) if concept.factor == index]
+        known = [value for value in own if value == value]
+        found[index] = float(np.mean(known)) if known else np.nan
+    return found

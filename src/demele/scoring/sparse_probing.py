@@ -1,0 +1,255 @@
+"""Sparse probing: how well one code, or a few, tell a class from the rest (as in SAEBench)."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from demele.core.errors import InputError, InputTypeError
+from demele.core.inputs import Missing
+from demele.core.results import Chance, Note, Score
+from demele.core.seeds import rng_for
+from demele.estimation.concept_probes import (
+    Ranking,
+    column_sums,
+    correlations,
+    differences,
+    explained,
+    largest,
+    logistic_scores,
+)
+from demele.estimation.information import mean_of_defined
+from demele.scoring.concept_rows import (
+    Array,
+    Concept,
+    ConceptRows,
+    Rows,
+    by_factor,
+    concept_rows,
+    signed,
+    whole_number,
+)
+
+#: Concepts whose sums are taken at a time: a column of numbers for each row and concept.
+AT_A_TIME = 64
+
+
+def sparse_probing(
+    codes: object,
+    factors: object,
+    *,
+    k: int | Sequence[int] = (1, 2, 5),
+    ranking: Ranking = "standardised",
+    score_on: str = "unseen",
+    n_rows: int = 20_000,
+    chance: int = 0,
+    seed: int = 0,
+    missing: Missing = "raise",
+    kinds: object = None,
+    code_names: Sequence[str] | None = None,
+) -> Score:
+    r"""Return how well the k codes that differ most in a class tell it from the rest: sparse probing.
+
+    .. math:: 2 \cdot \mathrm{accuracy} - 1
+
+    of a logistic regression on k codes, on as many rows of the class as of the rest, mean over classes and factors.
+    k = 1 asks for compactness, all codes for explicitness.
+
+    Parameters
+    ----------
+    codes : SciPy sparse matrix, or array-like, of shape (n_samples, n_codes), real, finite
+        Sparse ones, such as the activations of a sparse dictionary, are never made dense.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Every class of a categorical factor is a concept; of two classes only the last (True, 1). Of a continuous
+        factor, :math:`R^2` of least squares on the k codes of the largest correlation with it.
+    k : int or sequence of int, default (1, 2, 5)
+        Numbers of codes; the value is that of the first, the others stand in ``details``.
+    ranking : {"standardised", "raw"}
+        Codes are ranked by the difference of their mean in the class and in the rest, over the pooled standard
+        deviation; or by the difference itself, as published, which prefers codes of large noise.
+    score_on : {"unseen", "training"}
+        A fifth of the rows that neither the ranking nor the probe has seen, or the rows of both.
+    n_rows : int >= 20, default 20 000
+        Rows that a probe is fitted on at most, half of the class, and scored on: a seeded sample. Codes are ranked on
+        all training rows.
+    chance : int >= 0
+        Permutations of the factors' rows, each with a ranking of its own.
+    seed : int >= 0
+    missing : {"raise", "omit"}
+    kinds : None, str, mapping or sequence
+        "continuous" or "categorical", where the detected kind of a factor is wrong.
+    code_names : sequence of str, optional
+        Of sparse codes.
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1, 0 at random, NaN where no class has rows enough; ``per_factor``;
+        ``details["by_k"]``: value by k; ``details["classes"]``: a row for each class and k with accuracy (or
+        :math:`R^2`), score and codes.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    SAEBench (Karvonen et al. 2025, arXiv:2503.09532), whose settings are ``ranking="raw"``, 4000 training and 1000
+    test rows, and accuracy as it is. Fitted with C = 1 on standardised columns. What it does not see: whether the class
+    is also told by other codes (:func:`splitting`), and whether the k codes tell other classes as well. A code that is
+    picked by chance does not score on unseen rows; on training rows the best of 65 536 would.
+    O(non-zeros x classes) to rank; then k columns for each class.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> concept = rng.integers(0, 2, 2000)
+    >>> codes = np.column_stack([concept * rng.random(2000), rng.random((2000, 3)) < 0.1])
+    >>> score = demele.sparse_probing(codes, concept, k=1)
+    >>> round(score.value, 2), score.details["classes"][0]["codes"]
+    (0.9, ('z1',))
+    """
+    counts = _counts(k)
+    if ranking not in ("standardised", "raw"):
+        raise InputError("ranking", f"expected 'standardised' or 'raw', got {ranking!r}")
+    n_rows, chance = whole_number("n_rows", n_rows, 20), whole_number("chance", chance, 0)
+    rows = concept_rows(
+        codes,
+        factors,
+        n_rows=n_rows,
+        score_on=score_on,
+        seed=whole_number("seed", seed, 0),
+        missing=missing,
+        kinds=kinds,
+        code_names=code_names,
+    )
+    table, per_factor = _probed(rows, counts, ranking)
+    values = {count: float(mean_of_defined(per_factor[count])) for count in counts}
+    first = values[counts[0]]
+    drawn = []
+    for index in range(chance):
+        shuffled = rows.permuted(rng_for(seed, "chance", index).permutation(rows.codes.n))
+        drawn.append(float(mean_of_defined(_probed(shuffled, counts[:1], ranking)[1][counts[0]])))
+    arguments: dict[str, Any] = {"k": counts, "ranking": ranking, "score_on": score_on, "n_rows": n_rows}
+    arguments |= {"chance": chance} if chance else {}
+    return Score(
+        metric="sparse_probing",
+        value=first,
+        n=rows.codes.n,
+        signature=signed("sparse_probing", {**arguments, "seed": seed}, rows, missing, kinds),
+        code_names=rows.codes.names,
+        factor_names=rows.factors.names,
+        per_factor=per_factor[counts[0]],
+        chance=Chance(tuple(drawn), first, True) if drawn else None,
+        notes=_notes(table),
+        details={"by_k": values, "classes": tuple(table)},
+    )
+
+
+def _counts(k: object) -> tuple[int, ...]:
+    given = [k] if isinstance(k, int | np.integer) else k
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise InputTypeError("k", f"expected a number of codes, or several, got {k!r}")
+    return tuple(whole_number("k", count, 1) for count in given)
+
+
+def _notes(table: list[dict[str, Any]]) -> tuple[Note, ...]:
+    rare = tuple(dict.fromkeys(row["class"] for row in table if row["score"] != row["score"]))
+    if not rare:
+        return ()
+    listed = ", ".join(map(repr, rare[:5])) + (", ..." if len(rare) > 5 else "")
+    message = f"{len(rare)} classes ({listed}) have too few rows to be both learnt and scored; they are left out"
+    return (Note(code="rare-class", message=message, subject=rare, severity="warning"),)
+
+
+def ranked(rows: ConceptRows, concepts: Sequence[Concept], ranking: Ranking) -> list[tuple[Array, Array]]:
+    """Return of each concept how codes differ in it, ranked and raw, (n_codes,) each, on the training rows.
+
+    Of a class, its mean less that of the rest; of a quantity, the absolute correlation, twice.
+    """
+    found: list[tuple[Array, Array]] = []
+    totals: dict[bytes, tuple[Array, Array]] = {}
+    for start in range(0, len(concepts), AT_A_TIME):
+        block = concepts[start : start + AT_A_TIME]
+        weights = np.zeros((rows.codes.n, len(block)))
+        for place, concept in enumerate(block):
+            weights[:, place] = _weights(rows, concept)
+        sums = column_sums(rows.codes, weights)
+        for place, concept in enumerate(block):
+            known = rows.training & rows.column(concept).annotated()
+            key = known.tobytes()
+            if key not in totals:  # factors that are annotated on the same rows share these
+                every = known[:, None].astype(np.float64)
+                totals[key] = (
+                    column_sums(rows.codes, every)[:, 0],
+                    column_sums(rows.codes, every, squared=True)[:, 0],
+                )
+            every, squares = totals[key]
+            own, n = weights[:, place], float(known.sum())
+            if concept.level < 0:
+                told = correlations(every, squares, sums[:, place], n, (float(own.sum()), float(own @ own)))
+                found.append((told, told))
+            else:
+                found.append(differences(sums[:, place], float(own.sum()), every, squares, n, ranking))
+    return found
+
+
+def _weights(rows: ConceptRows, concept: Concept) -> Array:
+    """Return the indicator of a class, or the centred values of a quantity, 0 on rows that are not learnt from."""
+    factor = rows.column(concept)
+    known = rows.training & factor.annotated()
+    if concept.level >= 0:
+        return np.asarray(known & (factor.values == concept.level), dtype=np.float64)
+    values = np.where(known, factor.values, 0.0)
+    return np.where(known, values - values.sum() / max(int(known.sum()), 1), 0.0)
+
+
+def _probed(
+    rows: ConceptRows, counts: tuple[int, ...], ranking: Ranking
+) -> tuple[list[dict[str, Any]], dict[int, Array]]:
+    """Score every concept with every number of codes: a row for each, and values by factor."""
+    concepts, table = rows.concepts, []
+    scores = {count: np.full(len(concepts), np.nan) for count in counts}
+    for start in range(0, len(concepts), AT_A_TIME):
+        block = concepts[start : start + AT_A_TIME]
+        for place, (own, raw) in enumerate(ranked(rows, block, ranking), start):
+            chosen = largest(np.abs(own), np.abs(raw), max(counts))
+            found = _scores_of(rows, concepts[place], chosen, counts)
+            for count, (accuracy, score) in zip(counts, found, strict=True):
+                scores[count][place] = score
+                table.append(
+                    {
+                        "factor": rows.column(concepts[place]).name,
+                        "class": concepts[place].name,
+                        "k": count,
+                        "accuracy": accuracy,
+                        "score": score,
+                        "codes": tuple(rows.codes.names[code] for code in chosen[:count]),
+                    }
+                )
+    return table, {count: by_factor(concepts, own, rows.factors.m) for count, own in scores.items()}
+
+
+def _scores_of(rows: ConceptRows, concept: Concept, chosen: Rows, counts: tuple[int, ...]) -> list[tuple[float, float]]:
+    """Return accuracy (or R2) and score of a probe for each number of codes."""
+    train, test = rows.rows(concept, train=True), rows.rows(concept, train=False)
+    if train is None or test is None:
+        return [(float("nan"), float("nan"))] * len(counts)
+    columns, others = (rows.codes.dense(chosen, part[0]).values if len(chosen) else None for part in (train, test))
+    found = []
+    for count in counts:
+        if columns is None or others is None:  # no code differs at all
+            found.append((0.5, 0.0) if concept.level >= 0 else (0.0, 0.0))
+        elif concept.level >= 0:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # classes that one code parts have steep slopes
+                told = logistic_scores(columns[:, :count], train[1], others[:, :count]) > 0
+            accuracy = float(np.mean(told == test[1]))
+            found.append((accuracy, 2.0 * accuracy - 1.0))
+        else:
+            values = rows.column(concept).values
+            share = explained(columns[:, :count], values[train[0]], others[:, :count], values[test[0]])
+            found.append((share, share))
+    return found
