@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.alignment import Alignment
 from demele.core.chance import AboveChance, Chance, table_above_chance
 from demele.core.corrected import CorrectedScore
 from demele.core.errors import UnknownNameError
@@ -73,6 +74,8 @@ class Score(ForPapers, DrawnScore):
         of their errors; None where it was not asked for, or where a note ``"not-corrected"`` says why there is none.
     details : mapping
         Further quantities of the metric (settings chosen by validation, raw values).
+    alignment : Alignment or None
+        How the score changes when the codes are turned towards the factors, where that was asked for.
     """
 
     _kind = "score"
@@ -97,6 +100,7 @@ class Score(ForPapers, DrawnScore):
     protocol: str | None = None
     seconds: float = math.nan
     corrected: CorrectedScore | None = None
+    alignment: Alignment | None = None
 
     def __float__(self) -> float:
         return self.value
@@ -219,6 +223,7 @@ class Score(ForPapers, DrawnScore):
             "details": plain(dict(self.details)),
             "seconds": plain(self.seconds),
             "corrected": None if self.corrected is None else self.corrected.to_dict(),
+            "alignment": None if self.alignment is None else self.alignment.to_dict(),
         }
 
     def __repr__(self) -> str:

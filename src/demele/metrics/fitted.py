@@ -110,7 +110,7 @@ def _collected(
     first = next(result.natives for task, result in own if task.variant == "repeat")[name]
     native = first if repeats.n == 1 else repeats.mean(first)
     if not guards:
-        return Outcome(native=native, seconds=seconds)
+        return Outcome(native=native, resamples=draws("half"), resampling="half-sample", seconds=seconds)
     errors = {task.variant: result.error for task, result in own if result.error is not None}
     notes = request.notes + tuple(
         Note(

@@ -209,6 +209,8 @@ class Metric:
     in_groups : bool
         Whether its formula of rows knows codes of several columns: reads ``data.groups``, or all columns together.
         Those of tables need not: the cells of a group are counted for them.
+    aligns_with : (str, object) or None
+        The option, and its value, without which scores of turned codes would mean nothing.
     package : str
         Distribution and version of a metric that is not of demele.
     corrected_by : tuple of str
@@ -244,6 +246,7 @@ class Metric:
     order: int = 1_000
     by_default: bool = True
     in_groups: bool = False
+    aligns_with: tuple[str, Any] | None = None
     package: str = ""
     corrected_by: tuple[str, ...] = ()
 

@@ -34,6 +34,9 @@ from demele.metrics.metric import Metric, Reading
 #: Entries of a block of resampled tables held in memory at a time (float64).
 BLOCK_ENTRIES = 500_000
 
+#: Sums of products are rounded by less than this share of what they could be at most.
+ROUNDED = 1e-13
+
 Draw = Literal["resamples", "halves", "permutations", "clipped"]
 
 
@@ -237,6 +240,8 @@ class InMemory(Source):
     def transformed(self, matrix: Array, names: Sequence[str]) -> "InMemory":
         """Return the same rows with the codes multiplied by a matrix (n_codes, n_new_codes), such as a rotation.
 
+        New codes that vary by no more than products are rounded are 0: bins would find the factors in what is left.
+
         Raises
         ------
         InputError
@@ -246,7 +251,10 @@ class InMemory(Source):
             raise InputError(
                 "codes_std", "standard deviations of single codes say nothing of mixed ones; leave them out"
             )
-        values = self._subject.codes.dense() @ matrix
+        codes = self._subject.codes
+        values = codes.dense() @ matrix
+        rounding = ROUNDED * (np.maximum(np.abs(codes.low), np.abs(codes.high)) @ np.abs(matrix))
+        values[:, np.ptp(values, axis=0) <= rounding] = 0.0
         codes = Codes(values, tuple(names), values.min(axis=0), values.max(axis=0))
         kept = tuple(note for note in self._subject.notes if note.code != "constant-code")
         return type(self)(replace(self._subject, codes=codes, notes=kept))

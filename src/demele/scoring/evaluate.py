@@ -18,6 +18,7 @@ from demele.metrics.request import Asked
 from demele.metrics.run import evaluation
 from demele.metrics.source import InMemory, Subject
 from demele.outofcore.evaluation import SAMPLE, evaluation_in_pieces
+from demele.scoring.alignment import alignable, check_alignment, with_alignment
 from demele.scoring.noisy.correct import checked_noise, corrected, refuse_method
 from demele.scoring.pieces import read_in_pieces
 
@@ -48,6 +49,8 @@ def evaluate(
     ignore_index: bool = False,
     factor_noise: object = None,
     factor_noise_method: str | None = None,
+    aligned: bool = False,
+    whiten: bool = False,
 ) -> Evaluation:
     """Score a representation with every metric that applies, or with those named.
 
@@ -123,6 +126,13 @@ def evaluate(
         score, from true values of rows drawn at random, whatever the errors depend on; each score that is no function
         of counts is then computed some thirty times more. By default the method that assumes least, given what is
         known: ``"audited"`` where all noisy factors have an audit.
+    aligned : bool, default False
+        Score the codes once more after they were turned towards the factors: ``score.alignment`` has the raw score, the
+        aligned one and the gap, all on rows that were not used to turn them; ``score.value`` stays as it is. With
+        ``bootstrap`` gaps have an interval, with ``chance`` a chance level. Needs rows in memory.
+    whiten : bool, default False
+        With ``aligned``: codes may also be made uncorrelated, of equal variance, before they are turned, which undoes
+        oblique maps as well as rotations.
 
     Returns
     -------
@@ -169,13 +179,21 @@ def evaluate(
     if not isinstance(name, str):
         raise InputTypeError("name", f"expected a string, got {name!r}")
     _refuse_several(codes)
+    check_alignment(aligned, whiten)
     if factor_noise is None:
         refuse_method(factor_noise_method)
-        return call.evaluation(call.read(codes, factors, codes_std), name, progress)
     data = call.read(codes, factors, codes_std)
-    memory, noise = checked_noise(factor_noise, factor_noise_method, data)
-    scored = call.evaluation(data, name, progress)
-    return corrected(scored, call.asked, memory, call.run, noise, factor_noise_method)
+    rows = alignable(data) if aligned else None
+    if factor_noise is None:
+        scored = call.evaluation(data, name, progress)
+    else:
+        memory, noise = checked_noise(factor_noise, factor_noise_method, data)
+        scored = corrected(
+            call.evaluation(data, name, progress), call.asked, memory, call.run, noise, factor_noise_method
+        )
+    if rows is not None:
+        return with_alignment(scored, rows, call.asked, call.run, whiten=whiten, progress=progress)
+    return scored
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,5 +136,6 @@ METRIC = Metric(
     readings=(of_table(modularity_of),),
     undefined="they inform on no factor beyond chance",
     guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
+    aligns_with=("gate", True),
     order=40,
 )

@@ -1,0 +1,173 @@
+"""What an evaluation says of axes: scores of the codes as they are and of turned codes, on the same rows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from demele.core.chance import Chance
+from demele.core.uncertainty import Interval
+from demele.core.written import plain
+
+Reading = Literal["off the axes", "on the axes", "entangled", "absent", "partly", "unknown", "any axes"]
+#: A gap that is not above this is small, whatever the score: noise has gaps of up to half of it.
+NOTABLE = 0.02
+#: A gap that is at least this share of the aligned score is large.
+SHARE = 0.25
+#: An aligned score below this is low.
+LOW = 0.15
+#: A score of explicitness from the first on says that the factors can be read, one below the second that they cannot.
+READ, UNREAD = 0.5, 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignedHalf:
+    """One half of the rows, scored with axes that were found on the other half.
+
+    Attributes
+    ----------
+    candidate : str
+        How the codes were turned: "identity" (not at all), "readout", "class means" or "joint diagonalisation"; after
+        "whitened, ", of whitened codes.
+    raw, aligned : float
+        Scores of these rows, of the codes as they are and turned.
+    """
+
+    candidate: str
+    raw: float
+    aligned: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """How a score changes when the codes are turned towards the factors.
+
+    Attributes
+    ----------
+    raw, aligned : float
+        Means over two halves of the rows. Axes are found, and one way to turn is chosen, on the other half. ``raw`` is
+        of half as many rows as the score's own value, which stays as it is.
+    halves : tuple of AlignedHalf
+    interval : Interval or None
+        Of the gap, if resamples were asked for.
+    chance : Chance or None
+        Gaps of the whole procedure on permuted rows of the factors, if permutations were asked for.
+    whitened : bool
+        Whether codes might be made uncorrelated, of equal variance, before they were turned.
+    reading : str
+        ``"off the axes"``: the gap is large. ``"on the axes"``: it is small, the score is not low. Small and low:
+        ``"entangled"``, ``"absent"``, ``"partly"`` or ``"unknown"``, by the largest score of explicitness.
+        ``"any axes"``: a score of explicitness alone, for which axes do not matter.
+    explicitness : tuple of (str, float), or None
+        The score of explicitness that the reading rests on.
+    """
+
+    raw: float
+    aligned: float
+    halves: tuple[AlignedHalf, ...]
+    interval: Interval | None = None
+    chance: Chance | None = None
+    whitened: bool = False
+    reading: Reading = "unknown"
+    explicitness: tuple[str, float] | None = None
+
+    @property
+    def gap(self) -> float:
+        """What turning the codes changes: ``aligned - raw``, a low estimate that grows with the rows."""
+        return self.aligned - self.raw
+
+    @property
+    def sentence(self) -> str:
+        """What the gap says, in a sentence."""
+        return said(self.reading, self.explicitness, whitened=self.whitened)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN becomes None)."""
+        return {
+            "raw": plain(self.raw),
+            "aligned": plain(self.aligned),
+            "gap": plain(self.gap),
+            "interval": None if self.interval is None else plain(asdict(self.interval)),
+            "chance": None
+            if self.chance is None
+            else {name: plain(getattr(self.chance, name)) for name in ("mean", "std", "p_value", "values")},
+            "halves": [plain(asdict(half)) for half in self.halves],
+            "whitened": self.whitened,
+            "reading": self.reading,
+            "explicitness": None if self.explicitness is None else plain(list(self.explicitness)),
+            "sentence": self.sentence,
+        }
+
+    def __repr__(self) -> str:
+        interval = "" if self.interval is None else f" {self.interval}"
+        return f"Alignment(raw = {self.raw:.4f}, aligned = {self.aligned:.4f}, gap = {self.gap:.4f}{interval})"
+
+
+def reading_of(
+    raw: float,
+    aligned: float,
+    *,
+    interval: Interval | None = None,
+    chance: Chance | None = None,
+    explicitness: float | None = None,
+    floor: bool = False,
+) -> Reading:
+    """Return what raw and aligned scores say together.
+
+    Parameters
+    ----------
+    raw, aligned : float
+    interval, chance : optional
+        Of the gap, which counts only above 0 by the one, and above all that chance gives by the other.
+    explicitness : float, optional
+        The largest score of explicitness.
+    floor : bool
+        Whether the metric rates codes of noise far above 0, so that only explicitness tells that nothing is there.
+
+    Examples
+    --------
+    >>> reading_of(0.1, 0.9), reading_of(0.9, 0.91), reading_of(0.03, 0.04, explicitness=0.8)
+    ('off the axes', 'on the axes', 'entangled')
+    """
+    gap = aligned - raw
+    shown = interval is None or interval.low > 0
+    above_chance = chance is None or gap > max(chance.values)
+    if gap > NOTABLE and gap >= SHARE * aligned and shown and above_chance:
+        return "off the axes"
+    low = max(raw, aligned) < LOW
+    if explicitness is not None and explicitness < UNREAD and (low or floor):
+        return "absent"
+    if not low:
+        return "on the axes"
+    if explicitness is None:
+        return "unknown"
+    return "entangled" if explicitness >= READ else "partly"
+
+
+def said(reading: Reading, explicitness: tuple[str, float] | None = None, *, whitened: bool = False) -> str:
+    """Return a reading as a sentence."""
+    by = "" if explicitness is None else f" ({explicitness[0]} {explicitness[1]:z.2f})"
+    no_map = "Neither a rotation nor whitening" if whitened else "No rotation"
+    sentences: Mapping[Reading, str] = {
+        "off the axes": "The information is there, not on the axes.",
+        "on the axes": "What there is stands on these axes about as well as on any others.",
+        "entangled": f"{no_map} separates the factors: all codes together tell them{by}, single ones do not.",
+        "absent": f"It is not there: no axes help, and all codes together tell next to nothing{by}.",
+        "partly": f"{no_map} helps, and all codes together tell a part of it only{by}.",
+        "unknown": f"{no_map} helps. Whether the information is there at all, a score of explicitness would tell.",
+        "any axes": "This score reads all codes together, and does not ask on which axes the information stands.",
+    }
+    return sentences[reading]
+
+
+def readings_told(alignments: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:
+    """Return each sentence once, with the metrics that it is true of; what depends on the axes first.
+
+    Parameters
+    ----------
+    alignments : iterable of (metric, dict)
+        What :meth:`Alignment.to_dict` returns.
+    """
+    told: dict[str, list[str]] = {}
+    for metric, alignment in sorted(alignments, key=lambda item: item[1]["reading"] == "any axes"):
+        told.setdefault(alignment["sentence"], []).append(metric)
+    return told
