@@ -13,6 +13,7 @@ from demele.core.version import __version__
 
 if TYPE_CHECKING:
     from demele import bench, data, evaluation, labels, metrics, models, studies
+    from demele.core.alignment import Alignment
     from demele.core.corrected import CorrectedScore
     from demele.core.errors import (
         AmbiguousKindWarning,
@@ -100,6 +101,7 @@ _HOMES = {
         "NotConvergedWarning NotEnoughData OutOfDomainWarning OutputError RepackedFileWarning "
         "UndefinedFactorWarning UnknownNameError WorkerError"
     ),
+    "demele.core.alignment": "Alignment",
     "demele.core.corrected": "CorrectedScore",
     "demele.core.representation_comparison": "RepresentationComparison",
     "demele.core.results": "DCI Evaluation Score",
@@ -173,6 +175,7 @@ __all__ = [
     "UDR",
     "Accumulator",
     "Adaptive",
+    "Alignment",
     "AmbiguousKindWarning",
     "Binning",
     "Breakdown",

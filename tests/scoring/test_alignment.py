@@ -15,7 +15,7 @@ from demele.core.seeds import rng_for
 
 
 def _rotation(d: int, seed: int) -> np.ndarray:
-    return special_ortho_group.rvs(d, random_state=np.random.default_rng(seed))
+    return np.asarray(special_ortho_group.rvs(d, random_state=np.random.default_rng(seed)))
 
 
 def _noisy(n: int, d: int = 5, m: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +90,9 @@ def test_what_every_metric_chooses_by_itself_and_what_goes_by_the_gaps() -> None
     for score in found:
         assert score.alignment is not None
         assert score.alignment.aligned > score.alignment.raw + 0.1, score.metric
-    assert found["sap"].alignment.aligned == pytest.approx(demele.sap(factors, factors).value, rel=0.05)
+    sap = found["sap"].alignment
+    assert sap is not None
+    assert sap.aligned == pytest.approx(demele.sap(factors, factors).value, rel=0.05)
 
 
 def test_noise_has_no_gap() -> None:

@@ -1,8 +1,7 @@
 """Turning codes towards factors: covariances between the values of a factor, and orthogonal matrices made of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -307,7 +306,7 @@ def _turns(scatter: Scatter, factors: NDArray[np.intp], directions: Floats | Non
     return found
 
 
-def _embedded(matrix: Floats, places: Sequence[int] | NDArray[Any], d: int) -> Floats:
+def _embedded(matrix: Floats, places: NDArray[np.intp], d: int) -> Floats:
     """Return a matrix of some codes as one of all, which leaves the others as they are."""
     whole = np.eye(d)
     whole[np.ix_(places, places)] = matrix
