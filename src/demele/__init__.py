@@ -45,10 +45,14 @@ if TYPE_CHECKING:
     from demele.metrics.information.infoc import infoc
     from demele.metrics.information.infom import infom
     from demele.metrics.information.jemmig import jemmig
+    from demele.metrics.information.med_compactness import med_compactness
+    from demele.metrics.information.med_modularity import med_modularity
     from demele.metrics.information.mig import mig
     from demele.metrics.information.mig_sup import mig_sup
+    from demele.metrics.information.minimality import minimality
     from demele.metrics.information.modularity import modularity
     from demele.metrics.information.rmig import rmig
+    from demele.metrics.information.sufficiency import sufficiency
     from demele.metrics.information.unique_information import unique_information
     from demele.metrics.information.xmig import xmig
     from demele.metrics.intervention.irs import irs
@@ -120,10 +124,14 @@ _HOMES = {
     "demele.metrics.information.infoc": "infoc",
     "demele.metrics.information.infom": "infom",
     "demele.metrics.information.jemmig": "jemmig",
+    "demele.metrics.information.med_compactness": "med_compactness",
+    "demele.metrics.information.med_modularity": "med_modularity",
     "demele.metrics.information.mig": "mig",
     "demele.metrics.information.mig_sup": "mig_sup",
+    "demele.metrics.information.minimality": "minimality",
     "demele.metrics.information.modularity": "modularity",
     "demele.metrics.information.rmig": "rmig",
+    "demele.metrics.information.sufficiency": "sufficiency",
     "demele.metrics.information.unique_information": "unique_information",
     "demele.metrics.information.xmig": "xmig",
     "demele.metrics.intervention.irs": "irs",
@@ -247,10 +255,13 @@ __all__ = [
     "mcc",
     "mcc_rank",
     "mcc_weak",
+    "med_compactness",
+    "med_modularity",
     "metric_names",
     "metrics",
     "mig",
     "mig_sup",
+    "minimality",
     "models",
     "modularity",
     "omes",
@@ -266,6 +277,7 @@ __all__ = [
     "splitting",
     "strong_downstream",
     "studies",
+    "sufficiency",
     "udr",
     "unique_information",
     "unsupervised_scores",

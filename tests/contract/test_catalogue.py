@@ -98,7 +98,7 @@ def test_specification_is_complete(name: str) -> None:
 
 
 #: Metrics that leave out what tells nothing: noise has no score.
-GATED = ("infom", "infoc")
+GATED = ("infom", "infoc", "med_modularity", "med_compactness")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -318,7 +318,7 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "average": [],  # matters where codes are fewer than factors: tests/metrics/test_mcc.py
     "cross_fit": [(3, {})],
     "gate": [(True, {})],
-    "active": [],  # these three: tests/metrics/test_infomec.py
+    "active": [],  # these three: tests/metrics/test_infomec.py and test_med.py
     "active_share": [],
     "normalise": [("none", {})],
     "encoding": [("one-hot", {})],
@@ -327,6 +327,8 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "pooling": [("max", {})],
     "overlap_weight": [(0.9, {})],
     "joint": [("adjusted", {"bins": 2})],
+    "top_k": [(1, {})],
+    "relative_to": [("channel", {})],
 }
 
 

@@ -61,6 +61,10 @@ def test_counted_metrics_are_those_of_histograms_over_whole_rows() -> None:
         "dlig",
         "infom",
         "infoc",
+        "med_modularity",
+        "med_compactness",
+        "minimality",
+        "sufficiency",
     }
 
 

@@ -285,22 +285,11 @@ def soft_joint_counts(
     Each row's mass within the outermost edges counts as in its bins, the tails as in the first and the last bin, so
     that every row weighs 1. A standard deviation of 0 puts the row into its bin.
     """
-    from scipy.special import ndtr
-
     most = max(bins.n_bins for bins in of_codes)
     rows = bin_rows(codes, factors, of_codes, of_factors)
     tables = [np.zeros((codes.d, most, bins)) for bins in rows.factor_bins]
     for code, bins in enumerate(of_codes):
-        inner = bins.edges[1:-1] if bins.n_bins > 1 else np.empty(0)
-        mean = np.asarray(codes.values[:, code], dtype=np.float64)
-        std = codes_std[:, code]
-        below = np.ones((codes.n, bins.n_bins + 1))
-        below[:, 0] = 0.0
-        sure = std == 0
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            below[:, 1:-1] = ndtr((inner[None, :] - mean[:, None]) / std[:, None])
-        below[sure, 1:-1] = rows.codes[code][sure, None] < np.arange(1, bins.n_bins)[None, :]
-        mass = np.diff(below, axis=1)
+        mass = bin_masses(np.asarray(codes.values[:, code], dtype=np.float64), codes_std[:, code], bins)
         for factor, table in enumerate(tables):
             # one cell for each bin of the code and level of the factor; a last level takes what is not annotated
             levels = table.shape[2] + 1
@@ -308,3 +297,21 @@ def soft_joint_counts(
             count = np.bincount(cell.ravel(), mass.ravel(), minlength=bins.n_bins * levels)
             table[code, : bins.n_bins] = count.reshape(bins.n_bins, levels)[:, :-1]
     return JointCounts(tuple(tables), {}, rows.code_bins)
+
+
+def bin_masses(mean: NDArray[np.float64], std: NDArray[np.float64], bins: ColumnBins) -> NDArray[np.float64]:
+    """Return the mass of N(mean, std) of each row in each bin, (n, n_bins): each row's add up to 1.
+
+    The tails beyond the outermost edges count as in the first and the last bin. A standard deviation of 0 puts the row
+    into its bin.
+    """
+    from scipy.special import ndtr
+
+    inner = bins.edges[1:-1] if bins.n_bins > 1 else np.empty(0)
+    below = np.ones((len(mean), bins.n_bins + 1))
+    below[:, 0] = 0.0
+    sure = std == 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        below[:, 1:-1] = ndtr((inner[None, :] - mean[:, None]) / std[:, None])
+    below[sure, 1:-1] = cut(mean[sure], bins)[:, None] < np.arange(1, bins.n_bins)[None, :]
+    return np.diff(below, axis=1)

@@ -25,6 +25,8 @@ PROBE = 2000
 TIED = 0.05
 #: Fewer rows than this for each code, and the level of chance is looked at.
 FEW_ROWS_PER_CODE = 20
+#: Times the bins, and the entropy of a continuous code is that of finer ones.
+FINER = 4
 ASK_INTERVAL = f"{setting('demele.evaluate(..., bootstrap=1000)', bootstrap=1000)} gives an interval"
 ASK = f"{setting('demele.evaluate(..., chance=20)', chance=20)} gives the level of chance"
 
@@ -92,6 +94,35 @@ def table_notes(
             silent = {name: value for name, value in values.items() if name not in notes}
             notes |= _clipped_notes(source, settings, silent, pairs=pairs)
     return notes
+
+
+def finer_bins_notes(
+    source: Source,
+    settings: TableSettings,
+    table: InformationTable,
+    values: Mapping[str, tuple[float, Callable[[InformationTable], float]]],
+    notes: Mapping[str, tuple[Note, ...]],
+) -> dict[str, tuple[Note, ...]]:
+    """Return the notes with those of scores that finer bins would move, of codes that have more values than bins.
+
+    ``values`` are scores that the entropy of the codes' bins enters, and how they are read off a table.
+    """
+    found, rule = dict(notes), settings.binning
+    if not values or table.code_bins is None or not isinstance(rule, EqualWidth | EqualFrequency):
+        return found
+    distinct = 1 + (np.diff(_sample(source.rows().codes.values), axis=0) != 0).sum(axis=0)
+    if not (distinct > table.code_bins).any():
+        return found
+    finer = source.table(replace(settings, binning=replace(rule, bins=FINER * rule.bins)))
+    for name, (before, read) in values.items():
+        after = read(finer)
+        if abs(after - before) > FRAGILE:
+            message = (
+                f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins in place of "
+                f"{rule.bins} it would be {after:.3f} instead of {before:.3f}"
+            )
+            found[name] = (*found.get(name, ()), Note(code="finer-bins", message=message, severity="fragile"))
+    return found
 
 
 def _clipped_notes(

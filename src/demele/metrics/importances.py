@@ -7,10 +7,10 @@ from demele.core.errors import InputError
 from demele.metrics.data import Array
 
 
-def _concentration(shares: Array, axis: int) -> Array:
-    """1 - entropy of the shares along an axis, in units of its largest; a single entry is concentrated."""
+def concentration(shares: Array, axis: int) -> Array:
+    """Return 1 - entropy of the shares along an axis, in units of its largest; a single entry is concentrated."""
     size = shares.shape[axis]
-    if size == 1:
+    if size <= 1:
         return np.ones(shares.sum(axis=axis).shape)
     terms = shares * np.log(np.where(shares > 0, shares, 1.0))
     result: Array = 1.0 + terms.sum(axis=axis) / np.log(size)
@@ -22,7 +22,7 @@ def modularity_of_codes(importance: Array) -> tuple[Array, Array]:
     totals = importance.sum(axis=1)
     used = totals > 0
     shares = importance / np.where(used, totals, 1.0)[:, None]
-    per_code = np.where(used, _concentration(shares, axis=1), np.nan)
+    per_code = np.where(used, concentration(shares, axis=1), np.nan)
     grand = totals.sum()
     return per_code, totals / grand if grand > 0 else totals
 
@@ -31,7 +31,7 @@ def compactness_of_factors(importance: Array) -> Array:
     """Return C_i = 1 + sum_j p_ij log_d p_ij of each factor; 0 for a factor that no code predicts."""
     totals = importance.sum(axis=0)
     shares = importance / np.where(totals > 0, totals, 1.0)[None, :]
-    return np.where(totals > 0, _concentration(shares, axis=0), 0.0)
+    return np.where(totals > 0, concentration(shares, axis=0), 0.0)
 
 
 def mean_compactness(importance: Array, factor_weights: str) -> float:

@@ -87,14 +87,22 @@ class Reading:
 
 
 def of_table(
-    formula: Callable[..., Any], *, pairs: bool = False, soft: bool = False, one_by_one: bool = False
+    formula: Callable[..., Any],
+    *,
+    pairs: bool = False,
+    soft: bool = False,
+    one_by_one: bool = False,
+    when: Callable[[Any, Mapping[str, Any]], bool] | None = None,
 ) -> Reading:
     """Read a metric off the table of mutual informations."""
-    return Reading("table", formula, pairs=pairs, soft=soft, one_by_one=one_by_one)
+    return Reading("table", formula, when=when, pairs=pairs, soft=soft, one_by_one=one_by_one)
 
 
 def of_rows(
-    formula: Callable[..., Any], *, after: Callable[..., Any] | None = None, loads: str = "scipy.linalg"
+    formula: Callable[..., Any],
+    *,
+    after: Callable[..., Any] | None = None,
+    loads: str = "scipy.linalg",
 ) -> Reading:
     """Compute a metric of checked rows; with ``after``, of what that function made of them."""
     return Reading("rows", formula, fit=after, loads=loads)
@@ -141,12 +149,15 @@ class Guards:
         Rows below which codes of noise may score as codes that know.
     rows_per_value : int
         The same for each value of a factor, where the metric needs rows of every value.
+    code_entropy : bool
+        Whether the entropy of the codes' bins enters, so that finer bins of continuous codes can move it.
     """
 
     outliers: Literal["move it", "of factors move it", "leave it", "undecided"]
     bins: bool
     fewest_rows: int
     rows_per_value: int = 0
+    code_entropy: bool = False
 
 
 _UNDECIDED = Guards(outliers="undecided", bins=False, fewest_rows=0)

@@ -157,6 +157,13 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                     },
                 },
             ),
+            _protocol(
+                "med2022",
+                "MED as published: 20 equal-width bins, and every code counts",
+                "Cao et al. 2022",
+                "cao2022empirical",
+                {name: {"bins": 20, "active": "all"} for name in ("med_modularity", "med_compactness")},
+            ),
         )
     }
 )
@@ -169,7 +176,7 @@ def protocol_names() -> list[str]:
     --------
     >>> import demele
     >>> demele.protocol_names()
-    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020', 'infomec2023']
+    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020', 'infomec2023', 'med2022']
     """
     return list(PROTOCOLS)
 

@@ -23,6 +23,7 @@ from demele.metrics.guards import (
     beside_chance,
     counted_noise_notes,
     few_rows_notes,
+    finer_bins_notes,
     many_codes,
     noise_notes,
     table_notes,
@@ -327,6 +328,8 @@ def _read_off_table(
             if item.metric.guards.bins
         }
         notes = table_notes(source, settings, table, examined, pairs=pairs)
+        of_entropy = [item.name for item in requests if item.metric.guards.code_entropy]
+        notes = finer_bins_notes(source, settings, table, {name: examined[name] for name in of_entropy}, notes)
     seconds = time.perf_counter() - started
     resamples = halves = permutations = None
     if run.bootstrap:

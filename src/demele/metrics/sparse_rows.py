@@ -83,7 +83,8 @@ class SparseRows(Source):
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the way to a metric that is read off such a table."""
-        return next((reading for reading in metric.readings if self.reads(reading)), None)
+        ways = (one for one in metric.readings if self.reads(one) and (one.when is None or one.when(self, options)))
+        return next(ways, None)
 
     def subject(self, state: str, options: Mapping[str, Any] | None = None) -> Subject:
         """Return the columns."""

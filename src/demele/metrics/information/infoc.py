@@ -5,8 +5,8 @@ from typing import Unpack
 import numpy as np
 
 from demele.core.results import Score
-from demele.estimation.information import Correction, InformationTable, beyond_chance, mean_of_defined
-from demele.metrics.information.infom import Active, Normalise, active_codes, even_to_one, normalised
+from demele.estimation.information import Correction, InformationTable, mean_of_defined
+from demele.metrics.information.infom import Active, Normalise, active_codes, even_to_one, informed_factors, normalised
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, of_table
 from demele.metrics.options import Bins, Count, Estimator, Fraction, RunOptions
 from demele.metrics.run import score
@@ -14,12 +14,13 @@ from demele.metrics.run import score
 
 def compact_share(table: InformationTable, active: str, active_share: float, normalise: str) -> Native:
     """InfoC_i = [max_j n_ij / sum_j n_ij - 1/L] / (1 - 1/L) over the L active codes, mean over factors."""
-    chosen = active_codes(table, active, active_share)[..., None]
+    active_ones = active_codes(table, active, active_share)
+    chosen = active_ones[..., None]
     shares = np.where(chosen, normalised(table, normalise), 0.0)
     number = chosen.sum(axis=-2)
     per_factor = even_to_one(shares.max(axis=-2), shares.sum(axis=-2), number)
     if active == "informative":
-        per_factor = np.where((beyond_chance(table) & chosen).any(axis=-2), per_factor, np.nan)
+        per_factor = np.where(informed_factors(table, active_ones), per_factor, np.nan)
     return Native(value=mean_of_defined(per_factor), per_factor=per_factor, matrix=table.information, matrix_of=MATRIX)
 
 

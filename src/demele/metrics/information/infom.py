@@ -33,6 +33,11 @@ def active_codes(table: InformationTable, active: str, active_share: float) -> N
     return np.asarray(beyond_chance(table).any(axis=-1))
 
 
+def informed_factors(table: InformationTable, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return on which factors, (..., n_factors), the chosen codes (..., n_codes) together inform beyond chance."""
+    return np.asarray((beyond_chance(table) & chosen[..., None]).any(axis=-2))
+
+
 def normalised(table: InformationTable, normalise: str) -> Array:
     """Return informations, (..., n_codes, n_factors), relative to the entropies of the factors, or as they are."""
     if normalise == "none":

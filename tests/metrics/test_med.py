@@ -1,0 +1,264 @@
+"""MED, minimality and sufficiency: known numbers, an independent definition, traps, noise."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from demele.metrics.information.med_modularity import best_codes, split_tables
+from demele.metrics.information.minimality import share_of_channel
+from tests.oracles import information as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+NAMES = ("med_modularity", "med_compactness", "minimality", "sufficiency")
+#: Two factors of four values, every pair 25 times.
+GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+FIRST, SECOND = GRID.T
+CODES = {
+    "factors": GRID,
+    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
+    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
+    "one": np.column_stack([FIRST, 0 * FIRST]),
+    "coarse": np.column_stack([FIRST // 2, SECOND]),
+    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
+    "constant": 0 * GRID,
+}
+ON_GRID = {
+    "med_modularity": (1, 1, 0, 1, 1, 0.753114, math.nan),
+    "med_compactness": (1, 0.5, 0, 1, 1, 0.491278, math.nan),
+    "minimality": (1, 1, 0.246886, 1, 1, 0.748962, math.nan),
+    "sufficiency": (1, 1, 0.327820, 0.5, 0.75, 1, 0),
+}
+
+
+def value(name: str, codes: Any, factors: Any, *, options: dict[str, Any] | None = None, **keywords: Any) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = {} if options is None else {name: options}
+        return demele.evaluate(codes, factors, [name], options=own, **keywords)[name].value
+
+
+@pytest.mark.worked("med_modularity", "med_compactness", "minimality", "sufficiency")
+@pytest.mark.parametrize("name", ON_GRID)
+def test_codes_on_a_grid(name: str) -> None:
+    found = [round(value(name, codes, GRID, kinds="categorical"), 6) for codes in CODES.values()]
+    assert_close(found, ON_GRID[name], ROUNDING)
+
+
+def test_a_circle_of_exact_numbers() -> None:
+    theta, other = np.array([(a, b) for a in range(8) for b in range(4)] * 10, dtype=float).T
+    circle = np.array([(2, 0), (1, 1), (0, 2), (-1, 1), (-2, 0), (-1, -1), (0, -2), (1, -1)], dtype=float)
+    codes, factors = np.column_stack([circle[theta.astype(int)], other]), np.column_stack([theta, other])
+    assert round(value("med_compactness", codes, factors, kinds="categorical"), 6) == 0.684535
+    assert_close(value("sufficiency", codes, factors, kinds="categorical"), (0.75 + 1) / 2, ROUNDING)
+
+
+def entropic(shares: list[float], n: int) -> float:
+    total = sum(shares)
+    return 1 + sum(one / total * math.log(one / total) for one in shares if one > 0) / math.log(n)
+
+
+@pytest.mark.oracle("med_modularity", "med_compactness", "minimality", "sufficiency")
+def test_slow_definition() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, (300, 3)).astype(float)
+    codes = np.column_stack([factors[:, 0] + factors[:, 1], factors[:, 1] // 2, factors[:, 2], factors[:, 2] % 2])
+    labels, values = ([column.astype(int).tolist() for column in table.T] for table in (codes, factors))
+    information = oracle.information_matrix(labels, values)  # a row for each code
+    sums = [sum(column) for column in zip(*information, strict=True)]
+    shares = [[one / whole for one, whole in zip(row, sums, strict=True)] for row in information]
+    weights = [sum(row) / sum(map(sum, shares)) for row in shares]
+    expected = {
+        "med_modularity": sum(weight * entropic(row, 3) for weight, row in zip(weights, shares, strict=True)),
+        "med_compactness": sum(entropic(list(column), 4) for column in zip(*shares, strict=True)) / 3,
+        "minimality": np.mean(
+            [max(row) / high for row, high in zip(information, oracle.entropies(labels), strict=True)]
+        ),
+        "sufficiency": np.mean(
+            [max(c) / h for c, h in zip(zip(*information, strict=True), oracle.entropies(values), strict=True)]
+        ),
+    }
+    for name, wanted in expected.items():
+        options = {"active": "all"} if name.startswith("med") else None
+        assert_close(value(name, codes, factors, options=options, kinds="categorical"), wanted, ROUNDING)
+
+
+# Traps ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_factor_that_no_code_tells_is_left_out_and_named() -> None:
+    """Its shares are of noise, and add up to 1 as those of the others do."""
+    other = np.random.default_rng(0).integers(0, 4, 400)
+    codes = np.column_stack([GRID, GRID[:, 0] // 2])
+    factors = np.column_stack([FIRST, other, SECOND])
+    for name in ("med_modularity", "med_compactness"):
+        with_it, without = (value(name, codes, one, kinds="categorical") for one in (factors, factors[:, [0, 2]]))
+        assert_close(with_it, without, ROUNDING)
+    score = demele.med_compactness(codes, factors, kinds="categorical")
+    assert score.per_factor is not None
+    assert_exact(np.isnan(score.per_factor), [False, True, False])
+    assert any(note.code == "undefined-value" and len(note.subject) == 1 for note in score.notes)
+    assert value("med_modularity", codes, factors, options={"active": "all"}, kinds="categorical") < 0.95
+
+
+def test_noise_has_no_shares_unless_all_codes_count() -> None:
+    rng = np.random.default_rng(1)
+    codes, factors = rng.random((300, 4)), rng.integers(0, 2, (300, 3)).astype(float)
+    for name in ("med_modularity", "med_compactness"):
+        assert math.isnan(value(name, codes, factors, kinds="categorical"))
+        assert value(name, codes, factors, options={"active": "all"}, kinds="categorical") > 0.01
+
+
+def test_codes_of_noise_beside_perfect_ones_do_not_weigh() -> None:
+    codes = np.column_stack([GRID, np.random.default_rng(2).random((400, 20))])
+    assert_close(value("med_modularity", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
+    assert_close(value("med_compactness", codes, GRID, kinds="categorical"), 1.0, ROUNDING)
+    assert value("med_compactness", codes, GRID, options={"active": "all"}, kinds="categorical") < 0.8
+
+
+def test_copies_of_every_code() -> None:
+    tripled = np.tile(GRID, 3)
+    assert_close(value("med_modularity", tripled, GRID, kinds="categorical"), 1.0, ROUNDING)
+    expected = 1 - math.log(3) / math.log(6)
+    assert_close(value("med_compactness", tripled, GRID, kinds="categorical"), expected, ROUNDING)
+
+
+def noisy(share: float, column: Array, rng: np.random.Generator) -> Array:
+    """A code of one factor, some of its values drawn anew."""
+    return np.where(rng.random(len(column)) < share, rng.integers(0, 4, len(column)), column)
+
+
+def test_the_best_codes_are_chosen_on_other_rows_than_those_that_are_scored() -> None:
+    """Among 400 codes that tell of both factors alike, the most modular ones by luck are not modular."""
+    rng = np.random.default_rng(3)
+    mixed = np.column_stack([noisy(0.5, FIRST + SECOND, rng) for _ in range(300)])
+    split = value("med_modularity", mixed, GRID, options={"top_k": 1}, kinds="categorical")
+    table = split_tables(rows_of(mixed, GRID), demele.EqualWidth(10))[0]
+    best = best_codes(table, 1, "informative")
+    same_rows = value("med_modularity", mixed[:, best], GRID, kinds="categorical")
+    assert len(best) == 2
+    assert split < 0.6 * same_rows
+
+
+def rows_of(codes: Array, factors: Array, std: Array | None = None) -> Any:
+    from demele.core.inputs import read_pair
+    from demele.metrics.source import InMemory, Subject
+
+    return InMemory(Subject.of(*read_pair(codes, factors, kinds="categorical")), std).rows()
+
+
+def test_the_best_codes_of_many() -> None:
+    rng = np.random.default_rng(4)
+    codes = np.column_stack([rng.random((400, 30)), GRID, GRID.sum(axis=1), noisy(0.4, FIRST, rng)])
+    for name in ("med_modularity", "med_compactness"):
+        score = demele.evaluate(codes, GRID, [name], kinds="categorical", options={name: {"top_k": 1}})[name]
+        assert score.details["kept"] == [[30, 31], [30, 31]]
+        assert score.value > 0.9
+        assert score.value > value(name, codes, GRID, kinds="categorical") + 0.02
+    assert math.isnan(value("med_compactness", CODES["one"], GRID, options={"top_k": 1}, kinds="categorical"))
+
+
+def test_choosing_codes_wants_counts() -> None:
+    with pytest.raises(demele.InputError, match="counts"):
+        demele.med_modularity(GRID, GRID, top_k=1, estimator="knn")
+
+
+def test_the_bins_of_a_continuous_code_are_its_entropy_and_that_is_said() -> None:
+    rng = np.random.default_rng(5)
+    factor = rng.integers(0, 4, 4000)
+    code = factor + rng.random(4000)
+    scores = [demele.minimality(code[:, None], factor, bins=bins, kinds="categorical") for bins in (5, 15)]
+    for score, wanted in zip(scores, (0.639, 0.470), strict=True):
+        assert abs(score.value - wanted) < 0.01
+        assert any(note.code == "finer-bins" and note.severity == "fragile" for note in score.notes)
+    quantised = demele.minimality(GRID, GRID, kinds="categorical")
+    assert not any(note.code == "finer-bins" for note in quantised.notes)
+
+
+def test_a_constant_code_is_left_out_of_minimality() -> None:
+    score = demele.minimality(CODES["one"], GRID, kinds="categorical")
+    assert score.per_code is not None
+    assert_exact(np.isnan(score.per_code), [False, True])
+
+
+def test_dependent_factors_do_not_make_a_code_less_minimal() -> None:
+    equal = np.column_stack([FIRST, FIRST])
+    assert_close(value("minimality", equal, equal, kinds="categorical"), 1.0, ROUNDING)
+    assert_close(value("infom", equal, equal, kinds="categorical"), 0.0, ROUNDING)
+
+
+def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() -> None:
+    """Means N(0, 1 - s^2), deviation s: I(x; z) = -log s, whatever the bins; a sure code tells its entropy."""
+    rng = np.random.default_rng(6)
+    means, factor = rng.standard_normal((6000, 1)) * math.sqrt(0.75), rng.integers(0, 4, 6000)
+    factor = np.where(rng.random(6000) < 0.5, np.digitize(means[:, 0], [-0.5, 0, 0.5]), factor)
+    std = np.full_like(means, 0.5)
+    for bins, tolerance in ((20, 0.05), (60, 0.02)):
+        score = demele.minimality(means, factor, std, bins=bins, relative_to="channel", kinds="categorical")
+        held = float(score.matrix.to_numpy()[0, 0] / score.value)  # type: ignore[union-attr]
+        assert abs(held + math.log(0.5)) < tolerance
+    sure = share_of_channel(rows_of(GRID, GRID, 0 * GRID), demele.EqualWidth(10), "none")
+    assert_close(float(sure.value), value("minimality", GRID, GRID, kinds="categorical"), ROUNDING)
+    with pytest.raises(demele.NotEnoughData, match="codes_std"):
+        demele.minimality(GRID, GRID, relative_to="channel", kinds="categorical")
+
+
+def test_each_factor_on_its_own_rows() -> None:
+    holes = GRID.copy()
+    holes[::3, 0] = np.nan
+    rows = np.arange(300) % 3 != 0
+    score = demele.minimality(GRID[:, [1]], holes, missing="omit", kinds="categorical")
+    alone = demele.minimality(GRID[rows][:, [1]], GRID[rows][:, [0]], kinds="categorical")
+    assert_close(float(score.matrix.to_numpy()[0, 0]), float(alone.matrix.to_numpy()[0, 0]), ROUNDING)  # type: ignore[union-attr]
+    assert_close(score.value, 1.0, ROUNDING)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("n", "d"), [(100, 64), (1000, 4), (5000, 4)])
+def test_noise_is_undefined_or_low_or_says_so(name: str, n: int, d: int) -> None:
+    rng = np.random.default_rng(n + d)
+    codes, factors = rng.random((n, d)), rng.integers(0, 4, (n, 4)).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        score = demele.evaluate(codes, factors, [name], kinds="categorical")[name]
+    assert math.isnan(score.value) or score.value < 0.12 or score.fragile
+
+
+def test_batches_and_sparse_codes_give_what_all_rows_give() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(7)
+    factors = rng.integers(0, 3, (300, 2)).astype(float)
+    codes = np.column_stack([factors[:, 0], factors.sum(axis=1), rng.integers(0, 3, 300)]).astype(float)
+    frame = demele.Frame.of(codes, factors, kinds="categorical")
+    part = [demele.Accumulator(NAMES, frame=frame, stream=stream) for stream in (0, 1)]
+    merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
+    dense = demele.evaluate(codes, factors, NAMES, kinds="categorical")
+    thin = demele.evaluate_sparse(sparse.csr_array(codes), factors, NAMES, kinds="categorical")
+    for name in NAMES:
+        assert_exact(merged[name].value, dense[name].value)
+        assert_close(thin[name].value, dense[name].value, ROUNDING)
+    top = demele.Accumulator(["med_modularity"], frame=frame, options={"med_modularity": {"top_k": 1}})
+    of_sample = top.update(codes, factors).compute()["med_modularity"].value
+    assert_exact(of_sample, value("med_modularity", codes, factors, options={"top_k": 1}, kinds="categorical"))
+
+
+def test_units_and_order_change_nothing() -> None:
+    rng = np.random.default_rng(8)
+    codes = np.column_stack([FIRST, SECOND, FIRST + SECOND]) + 0.2 * rng.random((400, 3))
+    changed = (codes * [1e6, -1.0, 1.0])[:, [2, 0, 1]]
+    for name in NAMES:
+        assert_close(value(name, changed, GRID[:, ::-1]), value(name, codes, GRID), ROUNDING)
+
+
+def test_published_settings_are_a_protocol() -> None:
+    rng = np.random.default_rng(9)
+    codes = GRID + 0.5 * rng.standard_normal((400, 2))
+    for name in ("med_modularity", "med_compactness"):
+        named = value(name, codes, GRID, protocol="med2022", kinds="categorical")
+        assert_exact(named, value(name, codes, GRID, options={"bins": 20, "active": "all"}, kinds="categorical"))
