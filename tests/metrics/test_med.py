@@ -212,7 +212,7 @@ def test_a_stochastic_code_tells_of_its_input_what_its_channel_lets_through() ->
 def test_each_factor_on_its_own_rows() -> None:
     holes = GRID.copy()
     holes[::3, 0] = np.nan
-    rows = np.arange(300) % 3 != 0
+    rows = np.arange(400) % 3 != 0
     score = demele.minimality(GRID[:, [1]], holes, missing="omit", kinds="categorical")
     alone = demele.minimality(GRID[rows][:, [1]], GRID[rows][:, [0]], kinds="categorical")
     assert_close(float(score.matrix.to_numpy()[0, 0]), float(alone.matrix.to_numpy()[0, 0]), ROUNDING)  # type: ignore[union-attr]
