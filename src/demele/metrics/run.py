@@ -328,8 +328,9 @@ def _read_off_table(
             if item.metric.guards.bins
         }
         notes = table_notes(source, settings, table, examined, pairs=pairs)
-        of_entropy = [item.name for item in requests if item.metric.guards.code_entropy]
-        notes = finer_bins_notes(source, settings, table, {name: examined[name] for name in of_entropy}, notes)
+        of_entropy = {item.name: examined[item.name] for item in requests if item.metric.guards.code_entropy}
+        if of_entropy:
+            notes = finer_bins_notes(source, settings, table, of_entropy, notes)
     seconds = time.perf_counter() - started
     resamples = halves = permutations = None
     if run.bootstrap:
