@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from demele.noise.audit import Audit, CodedAudit
     from demele.noise.audit_drawing import AuditPlan, doubt, draw_audit
     from demele.noise.budget import NoiseBudget, noise_budget
-    from demele.noise.factor_noise import FactorAudit, Reliability, matrix_of_annotators, transition_from_agreement
+    from demele.noise.factor_noise import (
+        FactorAudit,
+        Reliability,
+        SecondAnnotation,
+        matrix_of_annotators,
+        transition_from_agreement,
+    )
     from demele.noise.transition import TransitionCounts, TransitionMatrix, estimate_transition
 
 # Resolved at first use, so that the room opens as fast as NumPy.
@@ -42,7 +48,9 @@ _HOMES = {
     "demele.noise.audit": "Audit CodedAudit",
     "demele.noise.audit_drawing": "AuditPlan doubt draw_audit",
     "demele.noise.budget": "NoiseBudget noise_budget",
-    "demele.noise.factor_noise": "FactorAudit Reliability matrix_of_annotators transition_from_agreement",
+    "demele.noise.factor_noise": (
+        "FactorAudit Reliability SecondAnnotation matrix_of_annotators transition_from_agreement"
+    ),
     "demele.labels.made.class_noise": "add_class_noise add_uniform_noise asymmetric_transition symmetric_transition",
     "demele.labels.cleaned.cleaning": "Cleaning simulated_cleaning",
     "demele.labels.joined.blend": "consensus",
@@ -71,6 +79,7 @@ __all__ = [
     "NoiseBudget",
     "NoisyLabels",
     "Reliability",
+    "SecondAnnotation",
     "TransitionCounts",
     "TransitionMatrix",
     "add_class_noise",

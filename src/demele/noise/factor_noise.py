@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.checked_numbers import checked_count, checked_number, checked_share
-from demele.core.errors import InputError, NotEnoughData
+from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.table_columns import as_column
 from demele.noise.audit import Audit, count
 from demele.noise.square_tables import digest
@@ -47,6 +47,46 @@ class Reliability:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", checked_share(self.value, "reliability", 0, 1))
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class SecondAnnotation:
+    """A second annotation of a continuous factor, of the same rows, whose errors are independent of the first's.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_samples,)
+        Numbers in any unit; NaN for rows that were annotated once.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If they are no numbers.
+
+    Examples
+    --------
+    >>> SecondAnnotation([0.1, 0.4, float("nan")]).n
+    2
+    """
+
+    values: Floats
+
+    def __init__(self, values: object) -> None:
+        try:
+            held = np.array(as_column(values, "values"), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError("values", "expected numbers, one per row, NaN where there is none") from error
+        if np.isinf(held).any():
+            raise InputError("values", f"row {int(np.flatnonzero(np.isinf(held))[0])} is infinite")
+        object.__setattr__(self, "values", held)
+
+    @property
+    def n(self) -> int:
+        """Number of rows with a second annotation."""
+        return int((~np.isnan(self.values)).sum())
+
+    def __repr__(self) -> str:
+        return f"SecondAnnotation(n={self.n}, digest={digest(self.values)!r})"
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)

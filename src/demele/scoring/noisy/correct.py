@@ -11,7 +11,7 @@ from demele.core.sentences import arg
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, request_for
 from demele.metrics.source import InMemory
-from demele.scoring.noisy import audited, bounds, transition
+from demele.scoring.noisy import audited, bounds, linear, transition
 from demele.scoring.noisy.case import Case, Method, NotCorrected, Work
 from demele.scoring.noisy.knowledge import FactorNoise
 
@@ -22,6 +22,8 @@ METHODS = {
         Method("transition", transition.correct),
         Method("audited", audited.correct),
         Method("bounds", bounds.correct),
+        Method("reliability", linear.by_reliability),
+        Method("moments", linear.by_moments),
     )
 }
 
@@ -78,7 +80,7 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
 def default_method(noise: FactorNoise) -> str:
     """Return the method for what is known: the one that assumes least."""
     kinds = noise.kinds
-    for kind, method in (("rate", "bounds"), ("reliability", "reliability")):
+    for kind, method in (("rate", "bounds"), ("reliability", "reliability"), ("annotation", "reliability")):
         if kind in kinds and method in METHODS:
             return method
     return "audited" if kinds == {"audit"} and "audited" in METHODS else "transition"

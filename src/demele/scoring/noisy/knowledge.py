@@ -12,17 +12,19 @@ from demele.core.errors import InputError, InputTypeError, NotEnoughData, quoted
 from demele.core.inputs import Factor, Factors, read_factor
 from demele.core.labelled import shown
 from demele.noise.audit import Audit
-from demele.noise.factor_noise import FactorAudit, Reliability, matrix_of_annotators
+from demele.noise.factor_noise import FactorAudit, Reliability, SecondAnnotation, matrix_of_annotators
 from demele.noise.transition import TransitionCounts, TransitionMatrix
 
 Floats = NDArray[np.float64]
-Kind = Literal["transition", "counts", "audit", "reliability", "rate"]
+Kind = Literal["transition", "counts", "audit", "reliability", "annotation", "rate"]
 
 #: Smallest singular value of a transition below which errors cannot be undone.
 SINGULAR = 0.1
+#: Rows with two annotations below which no reliability is estimated.
+FEWEST_TWICE = 30
 _EXPECTED = (
     "a TransitionMatrix, TransitionCounts, confusion matrices of three or more annotators, an audit (Audit or "
-    "FactorAudit), a Reliability, or the share of wrong annotations, a number in [0, 1)"
+    "FactorAudit), a Reliability, a SecondAnnotation, or the share of wrong annotations, a number in [0, 1)"
 )
 
 
@@ -34,7 +36,7 @@ class NoiseOfFactor:
     ----------
     name : str
         Of the factor.
-    kind : {"transition", "counts", "audit", "reliability", "rate"}
+    kind : {"transition", "counts", "audit", "reliability", "annotation", "rate"}
         Which of the following is there.
     classes : tuple of str
         All classes, true or given; empty for a continuous factor, whose classes are the bins of a metric.
@@ -43,7 +45,8 @@ class NoiseOfFactor:
     matrix : array (K, K) or None
         Rows true, columns given; probabilities for ``"transition"``, counts for ``"counts"``.
     rows, values : arrays of shape (k,) or None
-        Audited rows and their true values: class numbers, or numbers in the unit of the factor.
+        Audited rows and their true values: class numbers, or numbers in the unit of the factor. Of a second annotation
+        the values alone, of shape (n,), NaN where there is none.
     unclear : int
         Rows that were drawn for the audit and could not be told.
     share : float
@@ -118,6 +121,8 @@ def noise_of_factor(given: object, factor: Factor) -> NoiseOfFactor:
     argument = f"factor_noise[{quoted(factor.name)}]"
     if isinstance(given, Reliability):
         return _reliability(given, factor, argument)
+    if isinstance(given, SecondAnnotation):
+        return _second(given, factor, argument)
     if isinstance(given, Audit | FactorAudit):
         return _audit(FactorAudit.of(given), factor, argument)
     if isinstance(given, TransitionMatrix | TransitionCounts):
@@ -163,6 +168,27 @@ def _reliability(given: Reliability, factor: Factor, argument: str) -> NoiseOfFa
             "give a TransitionMatrix, TransitionCounts or an audit",
         )
     return NoiseOfFactor(factor.name, "reliability", share=given.value, source=given)
+
+
+def _second(given: SecondAnnotation, factor: Factor, argument: str) -> NoiseOfFactor:
+    if factor.categorical:
+        raise InputError(
+            argument,
+            "a second annotation corrects a continuous factor, and this one holds classes",
+            "two annotations of classes do not tell how their annotators err; a third one, or an audit, does",
+        )
+    if given.values.shape != factor.values.shape:
+        raise InputError(
+            argument, f"expected a second annotation of {len(factor.values)} rows, got {len(given.values)}"
+        )
+    both = given.values[factor.annotated() & ~np.isnan(given.values)]
+    if both.size < FEWEST_TWICE:
+        raise NotEnoughData(
+            argument, f"{both.size} rows were annotated twice; expected at least {FEWEST_TWICE} of them"
+        )
+    if both.min() == both.max():
+        raise InputError(argument, "the second annotation is the same for all rows that have both")
+    return NoiseOfFactor(factor.name, "annotation", values=given.values, source=given)
 
 
 def _transition(given: TransitionMatrix | TransitionCounts, factor: Factor, argument: str) -> NoiseOfFactor:
