@@ -50,6 +50,16 @@ def test_what_is_no_metric_names_its_function() -> None:
         demele.describe("unsupervised_metrics")
 
 
+def test_commands_that_are_named_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in other_names._COMMANDS.values():
+        words = command.split()
+        assert main([words[1], "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert all(word in shown for word in words[2:])
+    assert main(["score", "--demo", "--metrics", "strong_downstream_task"]) == 2
+    assert "demele downstream --new-values" in capsys.readouterr().err
+
+
 def test_names_of_nobody_have_the_nearest_as_before() -> None:
     assert other_names.elsewhere("migg") == ""
     with pytest.raises(demele.UnknownNameError, match="did you mean 'mig'"):

@@ -78,11 +78,24 @@ def test_codes_of_noise_score_chance() -> None:
     assert found.chance[1] == 0
 
 
-def test_too_few_rows_are_scaled_down_and_said() -> None:
-    found = demele.downstream(CODES, FACTORS, probe="logistic")
-    assert found.sizes == (10, 100, 400)
-    assert found.n_test == 200
-    assert {"scaled-split", "mixed-measures"} <= {note.code for note in found.notes}
+@pytest.mark.parametrize(
+    ("options", "sizes", "n_test", "scaled"),
+    [
+        ({}, (10, 100, 400), 200, False),
+        ({"n_test": 100}, (10, 100, 500), 100, False),
+        ({"sizes": (50, 450)}, (50, 450), 150, False),
+        ({"sizes": (50, 5000)}, (50, 400), 200, True),
+        ({"sizes": (50, 800), "n_test": 400}, (50, 400), 200, True),
+        ({"n_test": 5000}, (10, 100, 400), 200, True),
+    ],
+)
+def test_rows_that_were_not_asked_for_are_what_is_left(
+    options: dict[str, Any], sizes: tuple[int, ...], n_test: int, scaled: bool
+) -> None:
+    found = demele.downstream(CODES, FACTORS, probe="logistic", **options)
+    assert (found.sizes, found.n_test) == (sizes, n_test)
+    assert ("scaled-split" in {note.code for note in found.notes}) == scaled
+    assert "mixed-measures" in {note.code for note in found.notes}
 
 
 def test_rows_without_annotation_are_left_out_of_that_factor() -> None:

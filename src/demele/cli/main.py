@@ -12,13 +12,16 @@ from demele.cli import (
     bench,
     catalogue,
     cite,
+    codes_alone,
     compare,
     completion,
     data,
+    downstream,
     fabric,
     noise,
     score,
     study,
+    udr,
     vae,
 )
 from demele.cli.options import Parser, add_reading, check_shared, reading, told_by
@@ -91,6 +94,9 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"demele {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     score.add_command(commands)
+    codes_alone.add_command(commands)
+    downstream.add_command(commands)
+    udr.add_command(commands)
     catalogue.add_command(commands)
     cite.add_command(commands)
     assess.add_command(commands)

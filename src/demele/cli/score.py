@@ -158,7 +158,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(
         reading,
         "--kinds",
-        type=_kinds,
+        type=kinds_in,
         metavar="NAME=KIND,...",
         help="continuous or categorical, where the kind that was detected is wrong; one word for all",
     )
@@ -419,7 +419,13 @@ def _in_groups(groups: Sequence[tuple[str, list[int | str]]] | None) -> dict[str
     return {"code_groups": dict(groups)} if groups else {}
 
 
-def _kinds(text: str) -> str | dict[str, str]:
+def kinds_in(text: str) -> str | dict[str, str]:
+    """Return kinds of factors, one word for all or by name, such as "age=continuous,site=categorical".
+
+    Raises
+    ------
+    ArgumentTypeError
+    """
     if "=" not in text:
         return text.strip()
     pairs = [pair.rpartition("=") for pair in items_in(text) if pair]

@@ -76,6 +76,17 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "liad_interpolatability_bundle": "interpolatability(codes, attributes)",
     }
 )
+#: The same on the command line, by the name of the function; what takes traversals is in Python alone.
+_COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "unsupervised_scores": "demele unsupervised",
+        "udr": "demele udr",
+        "downstream": "demele downstream",
+        "reduced_downstream": "demele downstream --without-best K",
+        "strong_downstream": "demele downstream --new-values",
+        "fairness": "demele downstream --fairness",
+    }
+)
 _PREFIXES = ("compute_", "metric_")
 _SUFFIXES = ("_sklearn", "_validation", "_train", "_test", "_score", "_metric")
 
@@ -95,7 +106,10 @@ def elsewhere(name: str) -> str:
     """
     plain = _plain(name)
     if plain in _FUNCTIONS:
-        return f"; it is a function of its own in Python, demele.{_FUNCTIONS[plain]}"
+        call = _FUNCTIONS[plain]
+        command = _COMMANDS.get(call.partition("(")[0])
+        beside = f", and a command, {command}" if command else ""
+        return f"; it is a function of its own in Python, demele.{call}{beside}"
     return f"; did you mean {_MEANT[plain]}?" if plain in _MEANT else ""
 
 

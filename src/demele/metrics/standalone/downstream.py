@@ -18,7 +18,7 @@ from demele.core.written import Written, plain
 from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
-from demele.metrics.standalone.predicting import Prober, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["DownstreamScores", "downstream"]
 
 Floats = NDArray[np.float64]
-#: Rows to learn from, and to be scored on, in the study of 2019.
-SIZES, TEST_ROWS = (10, 100, 1_000, 10_000), 5_000
+#: Rows to learn from in the study of 2019.
+SIZES = 10, 100, 1_000, 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,8 +124,8 @@ def downstream(
     factors: object,
     *,
     probe: Probe = "boosting",
-    sizes: Sequence[int] = SIZES,
-    n_test: int = TEST_ROWS,
+    sizes: Sequence[int] | None = None,
+    n_test: int | None = None,
     repeats: int = 1,
     penalty: float = 1.0,
     seed: int = 0,
@@ -143,10 +143,11 @@ def downstream(
     factors : array-like of shape (n_samples, n_factors)
     probe : {"boosting", "logistic"}
         100 boosted trees of depth 3; or a logistic regression (least squares for numbers), linear in the codes.
-    sizes : sequence of int, default (10, 100, 1000, 10000)
-        Numbers of training rows; smaller ones are among the larger. Where there are too few rows, they are scaled down
-        with the test rows, in proportion of the largest: a note says so.
-    n_test : int, default 5000
+    sizes : sequence of int, default 10, 100, 1000 and 10000, as far as rows reach
+        Numbers of training rows; smaller ones are among the larger. More than there are become all that there are; if
+        ``n_test`` is given too, and both are more, they are scaled down in proportion, with a note.
+    n_test : int, optional
+        5000 by default; a third of the rows, or what is left, where there are fewer.
     repeats : int, default 1
         Splits, each drawn anew, whose scores are averaged: ten rows differ much.
     penalty : float above 0, default 1
@@ -181,13 +182,14 @@ def downstream(
     >>> found.means[1000] > 0.95, 0.5 < found.efficiency[10] < 1
     (True, True)
     """
-    asked = _sizes(sizes)
-    n_test, repeats = at_least(2).check("n_test", n_test), at_least(1).check("repeats", repeats)
+    asked = SIZES if sizes is None else _sizes(sizes)
+    largest = None if sizes is None else asked[-1]
+    n_test, repeats = checked_rows("n_test", n_test), at_least(1).check("repeats", repeats)
     read = prober("downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds)
     found, chances = [], []
     kept: tuple[int, ...] = asked
     for repeat in range(repeats):
-        train, test = read.split(asked[-1], n_test, repeat)
+        train, test = read.split(largest, n_test, repeat)
         kept = tuple(sorted({min(size, len(train)) for size in asked}))
         found.append(_scores(read, kept, train, test, repeat))
         chances.append([read.chance(factor, train, test) for factor in read.factors.columns])
@@ -200,7 +202,7 @@ def downstream(
         measures=read.measures,
         factor_names=read.factors.names,
         n_test=len(test),
-        notes=tuple(read.notes(asked[-1], n_test)),
+        notes=tuple(read.notes(largest, n_test)),
         signature=read.signature(sizes=asked, n_test=n_test, repeats=repeats),
     )
 

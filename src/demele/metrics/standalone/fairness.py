@@ -19,7 +19,7 @@ from demele.estimation.discretise import cut
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
-from demele.metrics.standalone.predicting import Prober, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,8 +132,8 @@ def fairness(
     factors: object,
     *,
     probe: Probe = "boosting",
-    n_train: int = 10_000,
-    n_test: int = 5_000,
+    n_train: int | None = None,
+    n_test: int | None = None,
     chance: int = 0,
     bins: object = 10,
     penalty: float = 1.0,
@@ -154,8 +154,9 @@ def fairness(
         At least two that vary: each is the target, and sensitive, in turn.
     probe, penalty, seed, missing, kinds
         As in :func:`demele.downstream`.
-    n_train, n_test : int
-        Rows; scaled down in proportion where there are fewer.
+    n_train, n_test : int, optional
+        10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
+        fewer. More than there are is scaled down in proportion.
     chance : int, default 0
         Shuffles of the test rows' groups: small groups differ from all rows by themselves.
     bins : int, str, Binning or edges, default 10
@@ -188,7 +189,7 @@ def fairness(
     >>> apart.unfairness < 0.05 < 0.2 < mixed.unfairness
     True
     """
-    n_train, n_test = at_least(2).check("n_train", n_train), at_least(2).check("n_test", n_test)
+    n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     shuffles, binning = at_least(0).check("chance", chance), as_binning(bins)
     read = prober(
         "fairness",

@@ -21,6 +21,8 @@ from demele.metrics.splits import fewer_than_asked, sizes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+#: Rows to learn from, and to be scored on, in the study of 2019.
+STUDY_ROWS = 10_000, 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +101,17 @@ class Prober:
 
     def split(self, n_train: int | None, n_test: int | None, repeat: int = 0) -> tuple[Ints, Ints]:
         """Return training rows, in random order, and test rows."""
-        train, test = sizes(self.codes.n, n_train, n_test)
+        n = self.codes.n
+        if (n_train is None or n_test is None) and max(n_train or 0, n_test or 0) > n:
+            n_train, n_test = n - n // 3, n // 3
+        if n_train is None:
+            n_train = min(STUDY_ROWS[0], n - (min(STUDY_ROWS[1], n // 3) if n_test is None else n_test))
+        if n_test is None:
+            n_test = min(STUDY_ROWS[1], n - n_train)
+        train, test = sizes(n, n_train, n_test)
         if min(train, test) < 2:
-            raise NotEnoughData("codes", f"expected rows to train on and rows to test on, got {self.codes.n} in all")
-        order = rng_for(self.seed, self.name, "rows", repeat).permutation(self.codes.n)
+            raise NotEnoughData("codes", f"expected rows to train on and rows to test on, got {n} in all")
+        order = rng_for(self.seed, self.name, "rows", repeat).permutation(n)
         return order[:train], order[train : train + test]
 
     def notes(self, n_train: int | None, n_test: int | None) -> list[Note]:
@@ -115,7 +124,8 @@ class Prober:
 
     def signature(self, **arguments: Any) -> Signature:
         """Return the call."""
-        given = {"probe": self.probe, **arguments, "seed": self.seed}
+        asked = {name: value for name, value in arguments.items() if value is not None}
+        given = {"probe": self.probe, **asked, "seed": self.seed}
         if self.probe == "logistic":
             given["penalty"] = self.penalty
         context = {"rows": str(self.codes.n), "codes": str(self.codes.d), "factors": str(self.factors.m)}
@@ -151,6 +161,11 @@ def prober(
         raise NotEnoughData("factors", f"expected at least {fewest_factors} factors that vary, got {subject.varying.m}")
     seed = at_least(0).check("seed", seed)
     return Prober(read_codes, subject.varying, probe, float(penalty), seed, name, subject.notes)
+
+
+def checked_rows(name: str, rows: int | None) -> int | None:
+    """Validate a number of rows, if one was given."""
+    return None if rows is None else at_least(2).check(name, rows)
 
 
 def noted(notes: tuple[Note, ...]) -> list[dict[str, Any]]:

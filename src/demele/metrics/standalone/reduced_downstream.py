@@ -21,7 +21,7 @@ from demele.estimation.discretise import EqualFrequency
 from demele.estimation.information import information_table, mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.options import at_least
-from demele.metrics.standalone.predicting import Prober, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,8 +118,8 @@ def reduced_downstream(
     remove: int = 1,
     by: By = "importance",
     probe: Probe = "boosting",
-    n_train: int = 10_000,
-    n_test: int = 5_000,
+    n_train: int | None = None,
+    n_test: int | None = None,
     penalty: float = 1.0,
     seed: int = 0,
     missing: Missing = "raise",
@@ -141,8 +141,9 @@ def reduced_downstream(
         the largest mutual information, in 20 bins of equally many rows. Of the training rows in either case.
     probe, penalty, seed, missing, kinds
         As in :func:`demele.downstream`.
-    n_train, n_test : int
-        Rows; scaled down in proportion where there are fewer.
+    n_train, n_test : int, optional
+        10000 and 5000 by default; two thirds and one third of the rows, or what is left by the other, where there are
+        fewer. More than there are is scaled down in proportion.
 
     Returns
     -------
@@ -169,7 +170,7 @@ def reduced_downstream(
     remove = at_least(1).check("remove", remove)
     if by not in ("importance", "information"):
         raise InputError("by", f"expected 'importance' or 'information', got {quoted(by)}")
-    n_train, n_test = at_least(2).check("n_train", n_train), at_least(2).check("n_test", n_test)
+    n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     read = prober(
         "reduced_downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds
     )

@@ -19,7 +19,7 @@ from demele.estimation.information import mean_of_defined
 from demele.estimation.probes import Probe, ProbedCodes
 from demele.metrics.data import Data
 from demele.metrics.options import as_binning, at_least
-from demele.metrics.standalone.predicting import Prober, noted, prober
+from demele.metrics.standalone.predicting import Prober, checked_rows, noted, prober
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,8 +125,8 @@ def strong_downstream(
     train_on: TrainOn = "one",
     experiments: int = 10,
     probe: Probe = "boosting",
-    n_train: int = 10_000,
-    n_test: int = 5_000,
+    n_train: int | None = None,
+    n_test: int | None = None,
     bins: object = 10,
     penalty: float = 1.0,
     seed: int = 0,
@@ -151,8 +151,8 @@ def strong_downstream(
         on either side; all, where there are not more.
     probe, penalty, seed, missing, kinds
         As in :func:`demele.downstream`.
-    n_train, n_test : int
-        Rows; scaled down in proportion where there are fewer. Experiments use those that have their values.
+    n_train, n_test : int, optional
+        Rows, by default as in :func:`demele.downstream`. Experiments use those that have their values.
     bins : int, str, Binning or edges, default 10
         Of numbers whose values are held back.
 
@@ -185,7 +185,7 @@ def strong_downstream(
     if train_on not in ("one", "others"):
         raise InputError("train_on", f"expected 'one' or 'others', got {quoted(train_on)}")
     experiments = at_least(1).check("experiments", experiments)
-    n_train, n_test = at_least(2).check("n_train", n_train), at_least(2).check("n_test", n_test)
+    n_train, n_test = checked_rows("n_train", n_train), checked_rows("n_test", n_test)
     binning = as_binning(bins)
     read = prober(
         "strong_downstream",

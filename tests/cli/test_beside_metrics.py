@@ -1,0 +1,100 @@
+"""``demele unsupervised``, ``udr`` and ``downstream``: the numbers of Python, in every format, and what is refused."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import demele as library
+from tests.cli.conftest import Program
+
+QUICK = ("downstream", "codes.npy", "factors.csv", "--probe", "logistic", "--test-rows", "60", "--quiet")
+
+
+@pytest.fixture
+def models(folder: Path, table: pd.DataFrame) -> list[str]:
+    codes = np.load(folder / "codes.npy")
+    np.save(folder / "turned.npy", codes @ np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0])
+    np.save(folder / "again.npy", -codes[:, [2, 0, 1]])
+    np.save(folder / "stds.npy", np.full(codes.shape, 0.1))
+    return ["codes.npy", "again.npy", "turned.npy"]
+
+
+def test_codes_alone(demele: Program, folder: Path) -> None:
+    run = demele("unsupervised", "codes.npy", "--chance", "3", "--format", "json")
+    found = library.unsupervised_scores(np.load("codes.npy"), chance=3)
+    assert (run.status, run.err) == (0, "")
+    assert json.loads(run.out) == found.to_dict()
+    assert "gaussian_total_correlation = " in demele("unsupervised", "data.csv::z1,z2", "--format", "table").out
+    table = pd.read_csv(io.StringIO(demele("unsupervised", "codes.npy", "--bins", "5", "--format", "csv").out))
+    assert table.columns.tolist() == ["score", "value", "chance"]
+    assert table["value"][3] == library.unsupervised_scores(np.load("codes.npy"), bins=5).mutual_info_score
+
+
+def test_models_are_ranked(demele: Program, models: list[str]) -> None:
+    run = demele("udr", *models, "--similarity", "spearman", "--format", "json", "--quiet")
+    found = json.loads(run.out)
+    assert found["model_names"] == models
+    assert found["scores"][0] > found["scores"][2]
+    stds = ("--codes-std", "stds.npy", "stds.npy", "stds.npy")
+    assert "no-gate" not in demele("udr", *models, *stds, "--format", "json").out
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "function", "arguments"),
+    [
+        (("--sizes", "10,100"), "downstream scores", "downstream", {"sizes": (10, 100)}),
+        (("--without-best", "1"), "reduced downstream scores", "reduced_downstream", {"remove": 1}),
+        (("--new-values",), "strong downstream scores", "strong_downstream", {}),
+        (("--fairness", "--chance", "2"), "fairness", "fairness", {"chance": 2}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::demele.DemeleWarning")
+def test_predictions(
+    demele: Program, folder: Path, options: tuple[str, ...], kind: str, function: str, arguments: dict[str, object]
+) -> None:
+    run = demele(*QUICK, *options, "--format", "json")
+    assert run.status == 0, run.err
+    found = getattr(library, function)(
+        np.load("codes.npy"), pd.read_csv("factors.csv"), probe="logistic", n_test=60, **arguments
+    )
+    assert json.loads(run.out) == json.loads(found.to_json())
+    assert json.loads(run.out)["kind"] == kind
+    table = pd.read_csv(io.StringIO(demele(*QUICK, *options, "--format", "csv").out))
+    assert table.columns[0] == ("target" if kind == "fairness" else "factor")
+
+
+def test_results_are_written_to_a_file(demele: Program, folder: Path) -> None:
+    run = demele("unsupervised", "codes.npy", "--output", "found.json")
+    assert run.err == "demele: results in found.json\n"
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["kind"] == "unsupervised scores"
+    assert "exists already; --force replaces it" in demele("unsupervised", "codes.npy", "--output", "found.json").err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("unsupervised", "data.csv::z1"), "at least 2 codes that vary, got 1"),
+        (("unsupervised", "codes.npy", "--chance", "-1"), "--chance: expected at least 0"),
+        (("udr", "codes.npy"), "at least 2 models, got 1"),
+        (("udr", "codes.npy", "codes.npy"), "codes.npy is given twice"),
+        (("udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"), "a file for each of the 2 models, got 1"),
+        ((*QUICK, "--sizes", "ten"), "expected whole numbers, such as 10,100,1000"),
+        ((*QUICK, "--sizes", "1"), "--sizes: expected at least 2, got 1"),
+        ((*QUICK, "--without-best", "3"), "--without-best: expected fewer than the 3 codes"),
+        ((*QUICK, "--chance", "3"), "--chance: is for --fairness"),
+        ((*QUICK, "--fairness", "--sizes", "10"), "--sizes: has no part in --fairness"),
+        ((*QUICK, "--new-values", "--repeats", "2"), "--repeats: has no part in"),
+        ((*QUICK, "--fairness", "--new-values"), "not allowed with argument"),
+        ((*QUICK, "--test-rows", "1"), "--test-rows: expected at least 2, got 1"),
+    ],
+)
+def test_mistakes_are_one_line(demele: Program, folder: Path, words: tuple[str, ...], message: str) -> None:
+    run = demele(*words)
+    assert run.status == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert run.out == ""
