@@ -19,7 +19,7 @@ from demele.cli.output import (
 from demele.cli.several_files import add_joining, is_joined, joined
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError
-from demele.files.label_files import column, in_one_vocabulary, name_of, suggesting_classes
+from demele.files.label_files import column, in_one_vocabulary, label_column, name_of, suggesting_classes
 
 _DESCRIPTION = """\
 Measure a classifier on labels that may be wrong: accuracy, precision, recall and F as the labels show them,
@@ -85,10 +85,17 @@ def _run(arguments: argparse.Namespace) -> None:
         columns = in_one_vocabulary(columns)
         classes: dict[str, Any] = {} if found.classes is None else {"classes": found.classes}
     elif arguments.labels is None:
+        if arguments.true_labels is not None:
+            raise InputError(
+                "--true-labels: stands beside the given LABELS; without them, give the true labels as LABELS: "
+                "demele assess PREDICTIONS TRUE_LABELS"
+            )
         raise InputError("the following arguments are required: LABELS; only logs bring their labels")
     else:
         read, classes = given(arguments, "predictions", "labels", "true_labels"), {}
-        columns = in_one_vocabulary({name: column(text, warn) for name, text in read.items()})
+        columns = in_one_vocabulary(
+            {name: (column if name == "predictions" else label_column)(text, warn) for name, text in read.items()}
+        )
     known = classes | read_knowledge(arguments, read_labels(columns["labels"], "labels"), warn)
     with warnings_in_one_line(quiet=arguments.quiet, words=words), suggesting_classes(columns.values()):
         assessment = evaluation.assess(**columns, **known)

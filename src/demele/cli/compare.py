@@ -28,6 +28,7 @@ from demele.files.label_files import (
     classes_named,
     column,
     in_one_vocabulary,
+    label_column,
     models,
     name_of,
     read_cleaning,
@@ -313,7 +314,8 @@ def _pair(arguments: argparse.Namespace, warn: Warn) -> tuple[dict[str, Any], An
             warn(f"{files[2]} is given as {what} and as LABELS: judged against itself")
     if files[0] == files[1]:
         warn(f"{files[0]} is given as ESTABLISHED and as CANDIDATE: compared with itself")
-    established, candidate, labels = (column(text, warn) for text in files)
+    established, candidate = (column(text, warn) for text in files[:2])
+    labels = label_column(files[2], warn)
     refuse_other_order(files)
     return _columns(arguments, {"established": established, "candidate": candidate}, labels, warn)
 
@@ -377,11 +379,16 @@ def _ranked(arguments: argparse.Namespace) -> "Ranking":
     read = models(arguments.files[0], warn, labels=arguments.files[1])
     refuse_other_order(arguments.files)
     if len(read) < 2:
+        if arguments.true_labels is not None:
+            raise InputError(
+                "--true-labels: stands beside the given LABELS; without them, give the true labels as LABELS: "
+                "demele compare ESTABLISHED CANDIDATE TRUE_LABELS"
+            )
         raise InputError(
             f"{arguments.files[0]}: expected the predictions of at least 2 models, one column each, got {len(read)}; "
             "to compare two files, give ESTABLISHED CANDIDATE LABELS"
         )
-    read, labels, known = _columns(arguments, read, column(arguments.files[1], warn), warn)
+    read, labels, known = _columns(arguments, read, label_column(arguments.files[1], warn), warn)
     try:
         with suggesting_classes([*read.values(), labels]):
             return evaluation.rank(read, labels, **known)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -70,12 +71,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except DemeleError as error:
-        return _mistake(told_by(arguments)(error))
+        return _mistake(_counted(told_by(arguments)(error)))
     except MemoryError:
         return _mistake("not enough memory for this; fewer rows or columns, or data read a piece at a time, need less")
     except OSError as error:
         return _mistake(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
     return DONE
+
+
+def _counted(message: str) -> str:
+    """Say where the number of a row begins: files are read by people, whose first row is 1, or 2 under a header."""
+    return re.sub(r"\bat row \d+(?:, column \d+)?", r"\g<0> (counted from 0)", message, count=1)
 
 
 def _mistake(message: str) -> int:

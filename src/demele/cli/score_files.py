@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from demele.outofcore.tables import ParquetTable
 
 
+#: Fewer rows may well hold 0, 1, 2, ... by themselves.
+_ROWS_THAT_COUNT = 20
+
+
 def reader(*, quiet: bool) -> Callable[[str], Any]:
     """Return what reads files and says each warning once, also where several arguments name columns of one file."""
     warned: set[tuple[Path, str]] = set()
@@ -62,7 +66,29 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
         table = scan_parquet(path, names or None)
         if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:
             return table
-    return read_table(text, warn=warn)
+    table = read_table(text, warn=warn)
+    return table if names or not hasattr(table, "columns") else without_row_numbers(table, path, warn)
+
+
+def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.DataFrame":
+    """Leave out columns that count the rows, unless they are asked for or all there is: they are no code or factor."""
+    counting = [name for name in frame if _counts_rows(frame[name].to_numpy())]
+    if len(counting) == frame.shape[1]:
+        return frame
+    for name in counting:
+        first, second = frame[name].iloc[:2]
+        warn(
+            f"{path}: column {name} numbers the rows ({first}, {second}, ...); it was left out, rows are paired by "
+            f"position; if it is a code or a factor, name the columns, such as {path}::{name},..."
+        )
+    return frame.drop(columns=counting)
+
+
+def _counts_rows(values: "NDArray[Any]") -> bool:
+    """Whether values of many rows are whole numbers, one more in each row."""
+    import numpy as np
+
+    return values.dtype.kind in "iu" and len(values) >= _ROWS_THAT_COUNT and bool((np.diff(values) == 1).all())
 
 
 def warn_of_shared_columns(codes: str, factors: str) -> None:

@@ -220,9 +220,9 @@ def _series(series: Any) -> Any:
 
 def _from_list(data: object, argument: str) -> NDArray[Any]:
     if not isinstance(data, list | tuple) and not hasattr(data, "__array__"):
-        raise InputTypeError(
-            argument, f"expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
-        )
+        remedy = "; of columns by name, pass pandas.DataFrame(columns)" if isinstance(data, Mapping) else ""
+        what = f"expected an array, data frame or tensor (n_samples, n_columns), got {type(data).__name__}"
+        raise InputTypeError(argument, what + remedy)
     if isinstance(data, list | tuple) and any(isinstance(row, list | tuple) for row in data):
         lengths = [len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in data]
         odd = next((index for index, length in enumerate(lengths) if length != lengths[0]), None)

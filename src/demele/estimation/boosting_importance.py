@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from demele.core.errors import NotEnoughData
 from demele.estimation.binned_trees import MAX_BINS, Bins, boosted_stage
-from demele.estimation.importance import SCORED_FOLDS, Fit, FittedImportance, Split, cross_fit, shares, splits
+from demele.estimation.importance import (
+    SCORED_FOLDS,
+    Fit,
+    FittedImportance,
+    Split,
+    cross_fit,
+    in_part,
+    shares,
+    splits,
+)
 from demele.estimation.presorted_codes import Presorted, presort
 from demele.estimation.trees import Places
 
@@ -36,6 +45,7 @@ def boosting_importance(
     n_train: int | None = None,
     n_test: int | None = None,
     presorted: Presorted | None = None,
+    drawn_from: int = 0,
 ) -> FittedImportance:
     r"""Impurity importances of gradient-boosted trees, as in the large study of Locatello et al. (2019).
 
@@ -55,6 +65,9 @@ def boosting_importance(
         10000 and 5000, or two thirds and one third of fewer rows; five folds below 4000 rows.
     presorted : Presorted, optional
         ``presort(codes)``, to sort once for several factors.
+    drawn_from : int
+        Of how many rows these are a random part: rows to fit and to score, folds and bins are then those of the whole,
+        in proportion.
 
     Returns
     -------
@@ -100,6 +113,8 @@ def boosting_importance(
     (array([0., 1., 0.]), True)
     """
     sorted_codes = presort(codes) if presorted is None else presorted
+    if max_bins is not None:
+        max_bins = in_part(max_bins, len(values), drawn_from)
 
     def fit(train: Ints, test: Ints) -> Fit:
         return boosted_fit(
@@ -115,8 +130,8 @@ def boosting_importance(
             max_bins=max_bins,
         )
 
-    splits = _boosting_splits(values, categorical, n_train, n_test, rng)
-    return cross_fit(values, categorical, splits, fit, as_shares=True)
+    parted = _boosting_splits(values, categorical, n_train, n_test, rng, drawn_from)
+    return cross_fit(values, categorical, parted, fit, as_shares=True)
 
 
 def boosted_log_loss(
@@ -190,14 +205,19 @@ def boosted_fit(
 
 
 def _boosting_splits(
-    values: Floats | Ints, categorical: bool, n_train: int | None, n_test: int | None, rng: np.random.Generator
+    values: Floats | Ints,
+    categorical: bool,
+    n_train: int | None,
+    n_test: int | None,
+    rng: np.random.Generator,
+    drawn_from: int,
 ) -> list[Split]:
     n_rows = len(values)
     if n_train is None and n_test is None:
-        if n_rows < HOLD_OUT_FROM:
-            return splits(values, categorical, rng)
-        n_train = min(STUDY_ROWS[0], n_rows - n_rows // 3)
-        n_test = min(STUDY_ROWS[1], n_rows // 3)
+        if max(n_rows, drawn_from) < HOLD_OUT_FROM:
+            return splits(values, categorical, rng, drawn_from=drawn_from)
+        n_train = min(in_part(STUDY_ROWS[0], n_rows, drawn_from), n_rows - n_rows // 3)
+        n_test = min(in_part(STUDY_ROWS[1], n_rows, drawn_from), n_rows // 3)
     elif n_train is None:
         n_train = n_rows - (n_test or 0)
     elif n_test is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.importance import TUNING_ROWS, Fit, FittedImportance, cross_fit, shares, splits
+from demele.estimation.importance import TUNING_ROWS, Fit, FittedImportance, cross_fit, in_part, shares, splits
 from demele.estimation.presorted_codes import Presorted, presort
 from demele.estimation.trees import Trees, descend, grow_trees, importances_by_depth
 
@@ -39,6 +39,7 @@ def forest_importance(
     depths: Sequence[int] = DEPTHS,
     feature_shares: Sequence[float] = FEATURE_SHARES,
     presorted: Presorted | None = None,
+    drawn_from: int = 0,
 ) -> FittedImportance:
     r"""Impurity importances of a random forest.
 
@@ -54,6 +55,10 @@ def forest_importance(
         Shares of the codes tried at each split, to choose from (rounded down, at least one code).
     presorted : Presorted, optional
         ``presort(codes)``, to sort once for several factors.
+    drawn_from : int
+        Of how many rows these are a random part, such as a half-sample: folds, and rows that choices are made on, are
+        then those of the whole, in proportion, and the number of codes per split is chosen by forests of half as many
+        trees, of which the chosen one gets the rest. The spread over parts is the same, in half the time.
 
     Returns
     -------
@@ -99,23 +104,30 @@ def forest_importance(
     n_classes = int(values.max()) + 1 if categorical else None
     options = sorted({max(1, int(share * sorted_codes.n_codes)) for share in feature_shares})
 
-    def grown(rows: Ints, features_per_split: int) -> _Forest:
-        return _grown_forest(
-            sorted_codes.subset(rows), values[rows], n_classes, n_trees, features_per_split, tuple(depths), rng
-        )
+    in_trial = n_trees if drawn_from <= len(values) else max(1, n_trees // 2)
 
     def fit(train: Ints, test: Ints) -> Fit:
-        tuning = rng.permutation(train)[:TUNING_ROWS]
-        trials = [grown(tuning, option) for option in options]
+        def grown(rows: Ints, option: int, n_grown: int, begun: _Forest | None = None) -> _Forest:
+            part = sorted_codes.subset(rows)
+            return _grown_forest(part, values[rows], n_classes, n_grown, option, tuple(depths), rng, begun)
+
+        tuning = rng.permutation(train)[: in_part(TUNING_ROWS, len(values), drawn_from)]
+        trials = [grown(tuning, option, in_trial) for option in options]
         best = int(np.argmin([trial.errors.min() for trial in trials]))
-        forest = trials[best] if len(tuning) == len(train) else grown(train, options[best])
+        if len(tuning) < len(train):
+            forest = grown(train, options[best], n_trees)
+        elif in_trial < n_trees:
+            forest = grown(tuning, options[best], n_trees - in_trial, trials[best])
+        else:
+            forest = trials[best]
         which = int(forest.errors.argmin())
         outputs = forest.predictions(sorted_codes.rank, test, depths[which])
         predicted = outputs.argmax(axis=1) if categorical else outputs[:, 0]
         settings = {"max_depth": depths[which], "features_per_split": options[best]}
         return Fit(forest.importances[which], predicted, settings)
 
-    return cross_fit(values, categorical, splits(values, categorical, rng), fit, as_shares=True)
+    parted = splits(values, categorical, rng, drawn_from=drawn_from)
+    return cross_fit(values, categorical, parted, fit, as_shares=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +137,23 @@ class _Forest:
     Attributes
     ----------
     batches : list of Trees
-    importances : (n_depths, n_codes) float64
+    by_tree : (n_depths, n_trees, n_codes) float64
+        Importances.
+    unseen : list of (Trees, (n_unseen,) intp, (n_depths, n_unseen) intp)
+        For each tree, the rows that it has not seen, and the nodes that they reach.
     errors : (n_depths,) float64
         Squared error on rows that no tree has seen, as estimated from out-of-bag rows.
     """
 
     batches: list[Trees]
-    importances: Floats
+    by_tree: Floats
+    unseen: list[tuple[Trees, Ints, Ints]]
     errors: Floats
+
+    @property
+    def importances(self) -> Floats:
+        """Mean over trees, as shares: (n_depths, n_codes)."""
+        return np.stack([shares(line) for line in self.by_tree.mean(axis=1)])
 
     def predictions(self, rank: Ints, rows: Ints, depth: int) -> Floats:
         """Mean of the trees cut at a depth: (n_rows, n_outputs)."""
@@ -154,12 +175,16 @@ def _grown_forest(
     features_per_split: int,
     depths: tuple[int, ...],
     rng: np.random.Generator,
+    begun: _Forest | None = None,
 ) -> _Forest:
+    """Grow trees, after those of a forest of the same rows if one is ``begun``."""
     n_rows = presorted.n_rows
     size = round(ROW_SHARE * n_rows)
     draws = rng.random((n_trees, n_rows))
     members = draws < np.partition(draws, size, axis=1)[:, size, None]
-    batches, importances, unseen = [], [], []
+    batches = list(begun.batches) if begun else []
+    importances = [begun.by_tree] if begun else []
+    unseen = list(begun.unseen) if begun else []
     together = max(1, ROWS_AT_ONCE // size)
     for first in range(0, n_trees, together):
         batch = members[first : first + together]
@@ -177,13 +202,13 @@ def _grown_forest(
         unseen += [(trees, row, nodes[:, tree]) for tree, row in enumerate(rows.reshape(len(batch), -1))]
         importances.append(importances_by_depth(trees, presorted.n_codes, len(batch), depths))
         batches.append(trees)
-    mean = np.concatenate(importances, axis=1).mean(axis=1)
+    by_tree = np.concatenate(importances, axis=1)
     truth = values[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[values.astype(np.intp)]
     errors = [
-        _forest_error(truth, n_trees, [(row, trees.value[node[which]]) for trees, row, node in unseen])
+        _forest_error(truth, by_tree.shape[1], [(row, trees.value[node[which]]) for trees, row, node in unseen])
         for which in range(len(depths))
     ]
-    return _Forest(batches, np.stack([shares(line) for line in mean]), np.array(errors))
+    return _Forest(batches, by_tree, unseen, np.array(errors))
 
 
 def _forest_error(truth: Floats, n_trees: int, predictions: Iterable[tuple[Ints, Floats]]) -> float:

@@ -78,8 +78,12 @@ class Fit:
 Split = tuple[Ints, Ints]
 
 
-def splits(values: Floats | Ints, categorical: bool, rng: np.random.Generator) -> list[Split]:
-    """Rows to fit and rows to score, once or for every fold."""
+def splits(values: Floats | Ints, categorical: bool, rng: np.random.Generator, *, drawn_from: int = 0) -> list[Split]:
+    """Rows to fit and rows to score, once or for every fold.
+
+    ``drawn_from``: of how many rows these are a random part, whose folds are then those of the whole: scored otherwise,
+    a part would vary otherwise than the whole does.
+    """
     n_rows = len(values)
     if n_rows < MIN_ROWS:
         raise NotEnoughData(
@@ -88,8 +92,13 @@ def splits(values: Floats | Ints, categorical: bool, rng: np.random.Generator) -
             "others; add rows",
         )
     fold = folds(values, categorical, N_FOLDS, rng)
-    n_scored = next(folds for rows, folds in SCORED_FOLDS.items() if n_rows >= rows)
+    n_scored = next(folds for rows, folds in SCORED_FOLDS.items() if max(n_rows, drawn_from) >= rows)
     return [(np.flatnonzero(fold != which), np.flatnonzero(fold == which)) for which in range(n_scored)]
+
+
+def in_part(rows: int, n_rows: int, drawn_from: int) -> int:
+    """Return how many rows, or bins, a part of a whole takes where the whole takes ``rows``: in proportion."""
+    return max(2, round(rows * n_rows / drawn_from)) if drawn_from > n_rows else rows
 
 
 def folds(values: Floats | Ints, categorical: bool, n_folds: int, rng: np.random.Generator) -> Ints:

@@ -3,7 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from demele.estimation.importance import N_FOLDS, TUNING_ROWS, Fit, FittedImportance, cross_fit, folds, shares, splits
+from demele.estimation.importance import (
+    N_FOLDS,
+    TUNING_ROWS,
+    Fit,
+    FittedImportance,
+    cross_fit,
+    folds,
+    in_part,
+    shares,
+    splits,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -20,7 +30,7 @@ LOGISTIC_FOLDS = 3
 
 
 def lasso_importance(
-    codes: Floats, values: Floats | Ints, *, categorical: bool, rng: np.random.Generator
+    codes: Floats, values: Floats | Ints, *, categorical: bool, rng: np.random.Generator, drawn_from: int = 0
 ) -> FittedImportance:
     r"""Absolute coefficients of a linear predictor with an L1 penalty.
 
@@ -30,6 +40,9 @@ def lasso_importance(
     values : (n_samples,) float64, or intp levels from 0 if categorical
     rng : numpy.random.Generator
         Draws the rows that are not seen, and the folds of the cross-validation.
+    drawn_from : int
+        Of how many rows these are a random part: folds, and rows that the penalty is chosen on, are then those of the
+        whole, in proportion.
 
     Returns
     -------
@@ -70,12 +83,15 @@ def lasso_importance(
     >>> fitted.importance.round(2), round(fitted.score, 4)
     (array([0., 1., 0.]), 1.0)
     """
-    fit_rows = _fit_logistic if categorical else _fit_lasso
+    tuning = in_part(TUNING_ROWS, len(values), drawn_from)
 
     def fit(train: Ints, test: Ints) -> Fit:
-        return fit_rows(codes[train], values[train], codes[test], rng)
+        if categorical:
+            return _fit_logistic(codes[train], values[train], codes[test], tuning, rng)
+        return _fit_lasso(codes[train], values[train], codes[test], rng)
 
-    return cross_fit(values, categorical, splits(values, categorical, rng), fit, as_shares=categorical)
+    parted = splits(values, categorical, rng, drawn_from=drawn_from)
+    return cross_fit(values, categorical, parted, fit, as_shares=categorical)
 
 
 def _standardised(seen: Floats, unseen: Floats) -> tuple[Floats, Floats]:
@@ -108,13 +124,13 @@ def _fit_lasso(seen: Floats, values: Floats | Ints, unseen: Floats, rng: np.rand
     return Fit(np.abs(model.coef_), predicted, settings)
 
 
-def _fit_logistic(seen: Floats, values: Floats | Ints, unseen: Floats, rng: np.random.Generator) -> Fit:
+def _fit_logistic(seen: Floats, values: Floats | Ints, unseen: Floats, tuning: int, rng: np.random.Generator) -> Fit:
     x, x_unseen = _standardised(seen, unseen)
     levels, level = np.unique(values, return_inverse=True)
     if len(levels) == 1:
         constant = np.full(len(unseen), levels[0])
         return Fit(np.zeros(seen.shape[1]), constant, {"penalty": 1.0, "converged": True})
-    rows = rng.permutation(len(x))[:TUNING_ROWS]
+    rows = rng.permutation(len(x))[:tuning]
     fold = folds(level[rows], True, LOGISTIC_FOLDS, rng)
     deviance = np.zeros(len(LOGISTIC_PENALTIES))
     for which in range(LOGISTIC_FOLDS):

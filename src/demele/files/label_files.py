@@ -30,6 +30,9 @@ _MOST_SUGGESTED = 12
 
 # Columns of classes ----------------------------------------------------------------------------------------------
 
+#: Fewer rows may well be a class each.
+_ROWS_OF_TEXT = 20
+
 
 def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
     """Read one column of classes, or of numbers."""
@@ -45,6 +48,24 @@ def column(text: str, warn: Warn, *, numbers: bool = False) -> Any:
     if not numbers:
         _refuse_missing_words(text, table.iloc[:, 0])
     return table.iloc[:, 0]
+
+
+def label_column(text: str, warn: Warn) -> Any:
+    """Read one column of labels.
+
+    Raises
+    ------
+    InputError
+        If it holds another text in every row, which is what was labelled and not how.
+    """
+    read = column(text, warn)
+    values = np.asarray(read)
+    if values.dtype.kind in "OU" and len(values) >= _ROWS_OF_TEXT and len(set(values.tolist())) == len(values):
+        raise InputError(
+            f"{text}: each of its {len(values)} rows holds another text, first {shortened(str(values[0]), 40)!r}; "
+            "labels are classes, which rows share: name the column that holds them"
+        )
+    return read
 
 
 def models(text: str, warn: Warn, *, labels: str | None = None) -> dict[str, Any]:

@@ -108,12 +108,14 @@ class Data:
     """Codes and (not constant) factors, row by row; optionally the standard deviations of stochastic codes.
 
     ``groups``: which columns are one code together; None where each column is a code.
+    ``drawn_from``: of how many rows these are a random part, whose spread is to tell the one of the whole; 0: of none.
     """
 
     codes: Codes
     factors: Factors
     codes_std: Array | None = None
     groups: CodeGroups | None = None
+    drawn_from: int = 0
 
     @property
     def n(self) -> int:

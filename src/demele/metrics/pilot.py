@@ -106,7 +106,7 @@ def runs_ahead(asked: Sequence[Asked], source: Source, run: Run, *, times: int =
     if "rows" not in source.states or not source.subject("rows").active:
         return []
     data = source.rows()
-    fits = [own for members, own in _planned(asked, source, run) if not members[0].metric.is_plain]
+    fits = planned_fits(asked, source, run)
     tables = _slow_tables(asked, source, run)
     wide = data.codes.d * sum(max(1.0, len(factor.levels) / 4) for factor in data.factors.columns)
     wholes = sum(_in_wholes(own) for own in fits) + len(tables) * (1 + run.chance + OF_HALF * run.bootstrap)
@@ -133,9 +133,11 @@ def runs_of_several(asked: Sequence[Asked], sources: Collection[object], run: Ru
     return [together(own) for own in by_name.values()]
 
 
-def _planned(asked: Iterable[Asked], source: Source, run: Run) -> list[tuple[list[Request], list[Task]]]:
+def planned_fits(asked: Iterable[Asked], source: Source, run: Run) -> list[list[Task]]:
+    """Return the tasks of each fit of metrics that need rows; without functions of the user."""
     requests = [item for item in _requests(asked, source, run) if item.reading.state in ("rows", "arrays")]
-    return planned(requests, source, run, shuffle=False, guards=True)[0] if requests else []
+    groups = planned(requests, source, run, shuffle=False, guards=True)[0] if requests else []
+    return [own for members, own in groups if not members[0].metric.is_plain]
 
 
 def _requests(asked: Iterable[Asked], source: Source, run: Run) -> list[Request]:

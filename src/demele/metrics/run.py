@@ -36,7 +36,7 @@ from demele.metrics.pilot import announced
 from demele.metrics.present import Outcome, score_of, warn_of_fragile
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.request import Asked, Request, bound, checked, request_for
-from demele.metrics.side import assumed_codes
+from demele.metrics.side import assumed_codes, below_zero
 from demele.metrics.source import InMemory, Source, Subject
 from demele.metrics.tasks import Draws
 from demele.metrics.verdict import headline, verdict_of
@@ -353,6 +353,8 @@ def _read_off_table(
         told = notes.get(name, ())
         if request.notes:
             told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
+        elif guards:
+            told += below_zero(float(natives[name].value), request.side.get("reg_dim"), table)
         if guards and shuffled is not None:
             told += beside_chance(natives[name], shuffled[name].value, source.rows())
         if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):

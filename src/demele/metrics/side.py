@@ -103,5 +103,16 @@ def assumed_codes(
     return tuple(replace(note, message=text, severity="warning") for note in notes)
 
 
+def below_zero(value: float, reg_dim: NDArray[np.intp] | None, table: InformationTable) -> tuple[Note, ...]:
+    """Say why a gap is below 0, where codes were named for factors and others inform more."""
+    if reg_dim is None or not value < 0:
+        return ()
+    other = int((table.information.argmax(axis=0) != reg_dim).sum())
+    if not other:
+        return ()
+    text = f"below 0: for {other} of {len(reg_dim)} factors another code informs more than the one that is meant for it"
+    return (Note(code="below-zero", message=text, severity="warning"),)
+
+
 #: By name: reads what was given, from a metric's option of this name or for all metrics, for one representation.
 SIDE: Mapping[str, Callable[[object, Subject], SideInput]] = {"reg_dim": _read_reg_dim}

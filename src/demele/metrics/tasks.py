@@ -4,7 +4,7 @@ import importlib
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -204,7 +204,7 @@ def _drawn(task: Task, data: Data) -> Data:
         return data.winsorised(data.outlying())
     if task.variant in ("permutation", "shuffled"):
         return data.permuted(rng_for(task.seed, "chance", task.index).permutation(data.n))
-    half = data.take(half_of_rows(data.n, task.seed, task.index))
+    half = replace(data.take(half_of_rows(data.n, task.seed, task.index)), drawn_from=data.n)
     constant = [factor.name for factor in half.factors.columns if factor.constant]
     if constant:
         raise NotEnoughData("factors", f"column {constant[0]!r} is constant in half of the rows")

@@ -21,7 +21,7 @@ from demele.evaluation.comparison.sequential_plan import signs
 from demele.evaluation.comparison.table_difference import own_ends, table_notes
 from demele.evaluation.expert_errors import allowed_rows, largest_allowance
 from demele.evaluation.measures.audit_plausibility import audit_notes
-from demele.evaluation.measures.largest_class import largest_class_notes
+from demele.evaluation.measures.largest_class import largest_class_notes, unpredicted_notes
 from demele.evaluation.question import Outcomes, Question, as_value, sides
 from demele.evaluation.results import Breakdown, Decision, Estimate, ExpertBreakdown, Verdict
 from demele.evaluation.row_groups import effective_rows, group_notes, row_counts, score_ends
@@ -177,7 +177,8 @@ def remarks(spec: MethodSpec, question: Question) -> tuple[Note, ...]:
         for name, methods in uses.items()
         if getattr(question, name) is not None and spec.name not in methods
     )
-    return (*found, *_group_notes(question), *weak, *unused)
+    unpredicted = unpredicted_notes(alone) if spec.name != "label-free" else ()
+    return (*found, *_group_notes(question), *weak, *unpredicted, *unused)
 
 
 def _group_notes(question: Question) -> tuple[Note, ...]:

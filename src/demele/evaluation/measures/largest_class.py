@@ -40,3 +40,19 @@ def largest_class_notes(data: Labelled, *, level: float, groups: Groups | None =
         "check that predictions and labels have the same rows in the same order, and classes of the same meaning"
     )
     return (Note(code="largest-class", message=told, subject=weak, severity="warning"),)
+
+
+def unpredicted_notes(data: Labelled) -> tuple[Note, ...]:
+    """Say which classes the labels hold that no classifier predicts: a misspelt class, or another set of labels."""
+    held = np.bincount(data.labels, minlength=len(data.vocabulary))
+    places = np.setdiff1d(np.flatnonzero(held), np.unique(data.predictions))
+    if not places.size:
+        return ()
+    named = shown([data.vocabulary.classes[place] for place in places])
+    rows = int(held[places].sum())
+    what = "class" if places.size == 1 else "classes"
+    text = (
+        f"labels hold {places.size} {what} that no classifier predicts, {named}: {rows} of "
+        f"{data.n} rows, which count as errors of all of them"
+    )
+    return (Note(code="class-not-predicted", message=text, severity="warning"),)

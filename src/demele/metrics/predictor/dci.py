@@ -86,7 +86,9 @@ def _importances(
             values = (np.asarray(values, dtype=np.float64) - factor.low) / (factor.high - factor.low)
         if n_train or n_test:
             predictor["n_train"], predictor["n_test"] = sizes(len(rows), n_train, n_test)
-        fitted = fit(rows, values, categorical=factor.categorical, rng=streams("factor", index), **predictor)
+        drawn_from = round(data.drawn_from * len(rows) / data.n)
+        rng = streams("factor", index)
+        fitted = fit(rows, values, categorical=factor.categorical, rng=rng, drawn_from=drawn_from, **predictor)
         importance[:, index] = fitted.importance
         unclipped[index] = _informativeness(fitted, factor, informativeness, report)
         explicitness[index] = max(unclipped[index], 0.0)
