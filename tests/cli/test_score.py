@@ -234,7 +234,7 @@ def test_missing_annotations_are_told_in_options(demele: Program, folder: Path, 
     assert "pass --missing omit to score" in refused.err
     replayed = demele("score", "--replay", signature, "codes.npy", "gaps.csv")
     assert replayed.status == 2
-    assert replayed.err.endswith("first at row 7; the data differ from those of the signature\n")
+    assert replayed.err.endswith("first at row 7 (counted from 0); the data differ from those of the signature\n")
     assert "missing='" not in refused.err + replayed.err
     assert "--missing" not in replayed.err
 

@@ -12,7 +12,7 @@ from demele.estimation.boosting_importance import boosting_importance
 from demele.estimation.forest_importance import forest_importance
 from demele.estimation.importance import FittedImportance, in_part, splits
 from demele.estimation.lasso_importance import lasso_importance
-from demele.estimation.trees import Trees
+from demele.estimation.trees import Trees, grow_trees
 
 Predictor = Callable[..., FittedImportance]
 RNG = np.random.default_rng(0)
@@ -59,11 +59,10 @@ def test_boosting_of_a_part_has_its_share_of_the_rows_and_bins() -> None:
 
 def test_forests_of_a_part_choose_with_half_of_the_trees_and_grow_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     grown: list[tuple[int, int]] = []
-    grow = forest_module.grow_trees
 
     def counted(presorted: Any, target: Any, members: NDArray[np.bool_], **options: Any) -> Trees:
         grown.append((options["features_per_split"], len(members)))
-        return grow(presorted, target, members, **options)
+        return grow_trees(presorted, target, members, **options)
 
     monkeypatch.setattr(forest_module, "grow_trees", counted)
     found = forest_importance(

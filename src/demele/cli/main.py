@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _counted(message: str) -> str:
     """Say where the number of a row begins: files are read by people, whose first row is 1, or 2 under a header."""
-    return re.sub(r"\bat row \d+(?:, column \d+)?", r"\g<0> (counted from 0)", message, count=1)
+    return re.sub(r"\bat row \d+(?:, column \d+)?(?! \()", r"\g<0> (counted from 0)", message, count=1)
 
 
 def _mistake(message: str) -> int:

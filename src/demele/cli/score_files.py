@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from demele.cli.output import log
 from demele.core.reading import real_path
@@ -63,11 +63,13 @@ def read_or_scan(text: str, *, warn: Warn) -> "NDArray[Any] | pd.DataFrame | Par
         from demele.outofcore.tables import scan_parquet
         from demele.scoring.pieces import LARGEST_MAPPED
 
-        table = scan_parquet(path, names or None)
-        if path.is_dir() or table.n * len(table.names) * 8 > LARGEST_MAPPED:
-            return table
+        scanned = scan_parquet(path, names or None)
+        if path.is_dir() or scanned.n * len(scanned.names) * 8 > LARGEST_MAPPED:
+            return scanned
     table = read_table(text, warn=warn)
-    return table if names or not hasattr(table, "columns") else without_row_numbers(table, path, warn)
+    if names or not hasattr(table, "columns"):
+        return table
+    return without_row_numbers(cast("pd.DataFrame", table), path, warn)
 
 
 def without_row_numbers(frame: "pd.DataFrame", path: Path, warn: Warn) -> "pd.DataFrame":

@@ -210,7 +210,7 @@ def _boosting_splits(
     n_train: int | None,
     n_test: int | None,
     rng: np.random.Generator,
-    drawn_from: int,
+    drawn_from: int = 0,
 ) -> list[Split]:
     n_rows = len(values)
     if n_train is None and n_test is None:
