@@ -353,8 +353,8 @@ def _read_off_table(
         told = notes.get(name, ())
         if request.notes:
             told += assumed_codes(request.notes, request.side.get("reg_dim"), table)
-        elif guards:
-            told += below_zero(float(natives[name].value), request.side.get("reg_dim"), table)
+        elif guards and request.side.get("reg_dim") is not None:
+            told += below_zero(float(natives[name].value), request.side["reg_dim"], table)
         if guards and shuffled is not None:
             told += beside_chance(natives[name], shuffled[name].value, source.rows())
         if guards and (unprobed or any(one.n_annotated < request.metric.guards.fewest_rows for one in columns)):

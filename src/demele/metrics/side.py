@@ -103,9 +103,9 @@ def assumed_codes(
     return tuple(replace(note, message=text, severity="warning") for note in notes)
 
 
-def below_zero(value: float, reg_dim: NDArray[np.intp] | None, table: InformationTable) -> tuple[Note, ...]:
+def below_zero(value: float, reg_dim: NDArray[np.intp], table: InformationTable) -> tuple[Note, ...]:
     """Say why a gap is below 0, where codes were named for factors and others inform more."""
-    if reg_dim is None or not value < 0:
+    if not value < 0:
         return ()
     other = int((table.information.argmax(axis=0) != reg_dim).sum())
     if not other:
