@@ -155,6 +155,12 @@ def test_methods_are_known_by_name() -> None:
         demele.evaluate(codes, given, ["mig"], factor_noise_method="transition")
 
 
+def test_codes_in_groups_are_not_corrected() -> None:
+    codes, _, given = rows(200)
+    with pytest.raises(InputError, match="in groups"):
+        demele.evaluate(codes, given, ["mig"], factor_noise={"v1": 0.1}, code_groups=["a", "a", "b"])
+
+
 def test_transposed_transitions_are_refused() -> None:
     with pytest.raises(InputError, match="transposed"):
         labels.TransitionMatrix([[0.9, 0.2], [0.1, 0.8]])

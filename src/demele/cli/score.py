@@ -18,11 +18,13 @@ from demele.cli.output import (
     emit,
     format_of,
     say_written,
+    warned,
     warnings_in_one_line,
     write_methods,
 )
 from demele.cli.progress import reporting
 from demele.cli.score_files import reader, warn_of_shared_columns
+from demele.cli.score_noise import add_noise, check_noise, read_noise
 from demele.cli.score_several import add_several, place_files, run_several
 from demele.cli.targets import check_targets
 from demele.core.errors import InputError, UnknownNameError
@@ -54,6 +56,7 @@ examples:
   demele score old.npy new.npy --factors factors.csv --bootstrap 50 --report both.html
   demele score --group beta1 b1/*.npy --group beta4 b4/*.npy --factors factors.csv
   demele score codes.csv factors.csv --code-groups circle=z1,z2 tilt=z3,z4
+  demele score codes.npy factors.csv --factor-audit audited.csv --level 0.9
   demele score --demo --report demo.html
   demele score --replay "mig(bins=EqualWidth(bins=10), seed=0)" codes.npy factors.csv
 
@@ -148,6 +151,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(trust, "--level")
     option(trust, "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)")
 
+    add_noise(parser)
     reading = parser.add_argument_group("how the factors are read")
     option(
         reading,
@@ -266,6 +270,7 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
     if arguments.replay is not None:
         refuse(arguments, ("report",), "needs whole evaluations; leave it out with --replay")
         refuse(arguments, _IN_SIGNATURE, "with --replay, the signature decides; leave it out")
+    check_noise(arguments)
     check_targets(arguments, ("report", "output", "methods"), files, files=tables)
     if arguments.protocol is not None:
         from demele.metrics.protocols import protocol
@@ -288,6 +293,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
         for index, (name, codes, factors, codes_std) in enumerate(tables):
             prefix = f"{name}: " if len(tables) > 1 else ""
             with warnings_in_one_line(quiet=arguments.quiet, words=told_by(arguments), prefix=prefix):
+                noise = read_noise(arguments, factors, warned(arguments.quiet))
                 evaluation = demele.evaluate(
                     codes,
                     factors,
@@ -297,6 +303,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
                     n_jobs=arguments.jobs,
                     progress=part_of(report, index, len(tables), prefix),
                     **options,
+                    **noise,
                 )
             done.append(evaluation)
     return done

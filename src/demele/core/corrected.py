@@ -22,6 +22,8 @@ class CorrectedScore:
     assumptions : tuple of str
         Whole sentences: what must be true for the value to be right.
     notes : tuple of Note
+    audited_alone : float or None
+        What the audited rows alone score by their true values, where rows were audited.
     signature : str
         The method with every option that can change the numbers.
 
@@ -36,6 +38,7 @@ class CorrectedScore:
     assumptions: tuple[str, ...]
     interval: Interval | None = None
     notes: tuple[Note, ...] = ()
+    audited_alone: float | None = None
     signature: str = ""
 
     def __float__(self) -> float:
@@ -59,5 +62,6 @@ class CorrectedScore:
                 {name: plain(getattr(note, name)) for name in ("code", "message", "subject", "severity")}
                 for note in self.notes
             ],
+            "audited_alone": plain(self.audited_alone),
             "signature": self.signature,
         }

@@ -41,7 +41,7 @@ class Answers:
             has = "no names of columns" if isinstance(table, np.ndarray) else listed([str(name) for name in table])
             raise FormatError(f"{text}: expected columns {ROW} (counted from 0) and {TRUE}, got {has}")
         if DRAW in table:
-            order = _whole_numbers(text, table, DRAW)
+            order = whole_numbers(text, table, DRAW)
             if np.unique(order).size < order.size:
                 raise FormatError(f"{text}: column {DRAW}: expected each number once")
             if order.min() < 1:
@@ -55,7 +55,7 @@ class Answers:
                 )
             table = table.iloc[np.argsort(order)]
         self.text, self.table = text, table
-        self.rows = _whole_numbers(text, table, ROW)
+        self.rows = whole_numbers(text, table, ROW)
         said = table[TRUE].to_list()
         self.unclear: NDArray[np.bool_] = np.array([is_unclear(value, given) for value in said], dtype=bool)
         self.labels = _answered(text, table, given, self.unclear)
@@ -169,7 +169,14 @@ def _usable(answers: Answers, design: str, warn: Warn) -> int:
     return last + 1
 
 
-def _whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int64]:
+def whole_numbers(text: str, table: "pd.DataFrame", name: str) -> NDArray[np.int64]:
+    """Return a column of whole numbers, such as rows.
+
+    Raises
+    ------
+    FormatError
+        If a line has none, or another value.
+    """
     values = table[name]
     missing = np.flatnonzero(values.isna())
     if missing.size:

@@ -280,22 +280,34 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> "pd.DataFrame":
 # JSON ------------------------------------------------------------------------------------------------------------
 
 
-def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
-    """Read a table of JSON; see :func:`demele.files.named.read_table`."""
-    import pandas as pd
+def json_of(path: Path) -> tuple[Any, int]:
+    """Return what a file of JSON holds, and its size in bytes.
 
+    Raises
+    ------
+    FormatError
+        If it is no JSON, or names something twice.
+    """
     content = read_whole(path)
     check_nesting(path, content)
     with parsing(f"{path}: not JSON"):
         data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=lambda pairs: _object(pairs, path))
         if _HALF.search(content):
             json.dumps(data, ensure_ascii=False).encode()
+    return data, len(content)
+
+
+def read_json(path: Path, names: tuple[str, ...]) -> "NDArray[Any] | pd.DataFrame":
+    """Read a table of JSON; see :func:`demele.files.named.read_table`."""
+    import pandas as pd
+
+    data, size = json_of(path)
     records = isinstance(data, list) and bool(data) and all(isinstance(row, dict) for row in data)
     columns = isinstance(data, dict) and bool(data) and all(isinstance(column, list) for column in data.values())
     if records or columns:
         width = len({name for row in data for name in row}) if records else len(data)
         height = len(data) if records else max(map(len, data.values()))
-        check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=len(content))
+        check_unpacked(path, width * (BYTES_PER_COLUMN + 8 * height), stored=size)
         with parsing(f"{path}: columns of different lengths"):
             return _picked(pd.DataFrame(data), names, path)
     if not isinstance(data, list) or not data:

@@ -7,6 +7,7 @@ from typing import Any
 from demele.core.errors import InputError
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.page import Html, Page, controls, data_element, embedded, h, paragraph, tool
+from demele.report.scores_corrected import corrected
 from demele.report.scores_differences import by_model, differences, shown_first
 from demele.report.scores_figures import matrix_figures, native_figures, shortened, value_range
 from demele.report.scores_lookup import anchor, fragile_sign, inputs, legend, made, missing_and_notes
@@ -75,6 +76,7 @@ def write_report(
             ("verdict", "Verdict", h("", shown_first(comparison), verdict(view, by_model(view, comparison)))),
             ("differences", "Differences", differences(view, comparison)),
             ("scores", "All scores", overview(view)),
+            ("corrected", "Corrected for noisy factors", corrected(view)),
             ("matrices", "Codes against factors", _matrices(view)),
             ("pair", "One code, one factor", pair_place(view, rows)),
             ("natives", "Per factor, per code", _natives(view)),

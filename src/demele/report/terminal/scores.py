@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.report.said import heading
+from demele.report.terminal.scores_corrected import write_corrected
 from demele.report.terminal.sheet import Sheet, Styled, Words, clipped
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def scores_table(
         _single(sheet, evaluations[0], families)
     else:
         _several(sheet, evaluations, families)
+    for evaluation in evaluations:
+        write_corrected(sheet, evaluation, words, named=len(evaluations) > 1)
     _footnotes(sheet, evaluations, words)
     if details:
         for evaluation in evaluations:

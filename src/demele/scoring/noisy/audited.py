@@ -42,6 +42,7 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
             "The audited rows were drawn at random, and their true values are right.",
             *case.right_factors(),
         ),
+        audited_alone=parts.audit_true,
         notes=_notes(case, work, parts, counted=counted),
         signature=case.signature(NAME, splits=len(parts.halves), extrapolated=parts.extrapolates),
     )
@@ -94,8 +95,7 @@ def _notes(case: Case, work: Work, parts: Parts, *, counted: bool) -> tuple[Note
     """Return what is to be known of a corrected score."""
     noisy = list(case.noise.factors.values())
     k = _rows(noisy[0]).size
-    alone = f"the {k} audited rows alone score {parts.audit_true:.4f}"
-    notes = [Note(code="audited-alone", message=alone)]
+    notes: list[Note] = []
     if k < MEASURED:
         few = f"{k} audited rows are few: how often such intervals hold the truth was measured from {MEASURED} rows on"
         notes.append(Note(code="few-audited", message=few, severity="warning"))

@@ -8,6 +8,7 @@ from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.names import suggestion
 from demele.core.results import Evaluation, Note, Score
 from demele.core.sentences import arg
+from demele.metrics.code_groups import Grouped
 from demele.metrics.options import Run
 from demele.metrics.request import Asked, request_for
 from demele.metrics.source import InMemory
@@ -60,6 +61,11 @@ def checked_noise(given: object, method: object, data: object) -> tuple[InMemory
             "factor_noise",
             "scores are corrected for noisy factors from rows in memory, and these are read a piece at a time",
             "score a sample of the rows that fits into memory",
+        )
+    if isinstance(data, Grouped):
+        raise InputError(
+            "factor_noise",
+            f"scores of codes in groups are not corrected; leave out {arg('code_groups')} or the noise",
         )
     if method is not None and method not in METHODS:
         known = ", ".join(METHODS)

@@ -22,8 +22,8 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
     settings = work.request.settings
     if NAME not in work.asked.metric.corrected_by or settings is None:
         return NotCorrected(
-            f"{work.title} is not made of tables of a code and a factor alone, in which a transition undoes errors; "
-            "with the true values of rows that are drawn at random, method 'audited' corrects it"
+            "the score is not made of tables of a code and a factor alone, in which a transition undoes errors; with "
+            "true values of rows that are drawn at random, method 'audited' corrects it"
         )
     if settings.estimator != "histogram":
         return NotCorrected("a transition undoes errors in counts, not among nearest neighbours; take histograms")
