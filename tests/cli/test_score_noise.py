@@ -31,9 +31,9 @@ def noisy(folder: Path) -> Path:
     unclear = audit.astype(object).assign(design="uniform")
     unclear.loc[5, "size"] = "unclear"
     unclear.to_csv(folder / "unclear.csv", index=False)
-    audit.assign(design="uniform", size=np.where(rows == rows[3], None, audit["size"])).to_csv(
-        folder / "gap.csv", index=False
-    )
+    gap = audit.astype(object).assign(design="uniform")
+    gap.loc[3, "size"] = None
+    gap.to_csv(folder / "gap.csv", index=False)
     labels.TransitionMatrix([[0.9, 0.1, 0], [0, 0.9, 0.1], [0.1, 0, 0.9]], [0, 1, 2]).to_frame().to_csv(
         folder / "t.csv"
     )

@@ -1,7 +1,7 @@
 """Files of true values of factors: a column of row numbers, and one for each factor that was audited."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def read_factor_audits(text: str, factors: Sequence[str], design: str | None, wa
     from demele.noise.factor_noise import FactorAudit
 
     table = read_table(text, warn=warn)
-    held = [] if isinstance(table, np.ndarray) else [name for name in table if name in factors]
+    held = [] if isinstance(table, np.ndarray) else [str(name) for name in table if name in factors]
     if isinstance(table, np.ndarray) or ROW not in table or not held:
         has = "no names of columns" if isinstance(table, np.ndarray) else listed([str(name) for name in table])
         raise FormatError(
@@ -73,7 +73,7 @@ def _refuse_gaps(text: str, table: "pd.DataFrame", held: Sequence[str]) -> None:
             )
 
 
-def _values(column: "pd.Series[object]") -> object:
+def _values(column: "pd.Series[Any]") -> object:
     """Return values as numbers, where all that is left of a column after unclear ones are numbers."""
     import pandas as pd
 
