@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from demele.metrics.information.minimality import minimality
     from demele.metrics.information.modularity import modularity
     from demele.metrics.information.rmig import rmig
+    from demele.metrics.information.snc import snc
     from demele.metrics.information.sufficiency import sufficiency
     from demele.metrics.information.unique_information import unique_information
     from demele.metrics.information.xmig import xmig
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.mcc import mcc
     from demele.metrics.predictor.mcc_rank import mcc_rank
     from demele.metrics.predictor.mcc_weak import mcc_weak
+    from demele.metrics.predictor.nk import nk
     from demele.metrics.predictor.r2_affine import r2_affine
     from demele.metrics.predictor.sap import sap
     from demele.metrics.protocols import protocol_names
@@ -131,6 +133,7 @@ _HOMES = {
     "demele.metrics.information.minimality": "minimality",
     "demele.metrics.information.modularity": "modularity",
     "demele.metrics.information.rmig": "rmig",
+    "demele.metrics.information.snc": "snc",
     "demele.metrics.information.sufficiency": "sufficiency",
     "demele.metrics.information.unique_information": "unique_information",
     "demele.metrics.information.xmig": "xmig",
@@ -145,6 +148,7 @@ _HOMES = {
     "demele.metrics.predictor.mcc": "mcc",
     "demele.metrics.predictor.mcc_rank": "mcc_rank",
     "demele.metrics.predictor.mcc_weak": "mcc_weak",
+    "demele.metrics.predictor.nk": "nk",
     "demele.metrics.predictor.r2_affine": "r2_affine",
     "demele.metrics.predictor.sap": "sap",
     "demele.metrics.intervention.irs_general": (
@@ -264,6 +268,7 @@ __all__ = [
     "minimality",
     "models",
     "modularity",
+    "nk",
     "omes",
     "protocol_names",
     "r2_affine",
@@ -273,6 +278,7 @@ __all__ = [
     "rmig",
     "sap",
     "scan_parquet",
+    "snc",
     "sparse_probing",
     "splitting",
     "strong_downstream",

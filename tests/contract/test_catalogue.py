@@ -329,6 +329,8 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "joint": [("adjusted", {"bins": 2})],
     "top_k": [(1, {})],
     "relative_to": [("channel", {})],
+    "mapping": [("one-to-one", {})],
+    "share": [],  # matters where codes are fewer than factors: tests/metrics/test_snc.py
 }
 
 

@@ -65,6 +65,7 @@ def test_counted_metrics_are_those_of_histograms_over_whole_rows() -> None:
         "med_compactness",
         "minimality",
         "sufficiency",
+        "snc",
     }
 
 

@@ -329,6 +329,9 @@ def _evaluated(
         source = SparseRows(codes, subject, counting, correlations=each, report=report)
         table = source.counted
         counts = computed([one for one in wanted if not one.metric.screened], source, run, guards=False)
+        if named and counts.left_out:
+            raise NotEnoughData(counts.left_out[0].reason)
+        left_out |= {item.metric: item for item in counts.left_out}
         found = scores_of(counts, source, run, DEFAULT_PROTOCOL, settings.kinds, warn=False)
         scores = {score.metric: _counted(score, codes, subject) for score in found}
         fitted = [one for one in wanted if one.metric.screened]

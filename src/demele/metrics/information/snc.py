@@ -1,0 +1,277 @@
+"""Single-code classification: how well one code, of its own, tells each factor (Mahon et al. 2024)."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+from demele.core.results import Note, Score
+from demele.core.seeds import rng_for
+from demele.estimation.correlations import matched
+from demele.estimation.discretise import Binning
+from demele.estimation.information import InformationTable, mutual_information
+from demele.metrics.data import Array, Data
+from demele.metrics.metric import Guards, Metric, Native, of_rows, of_table
+from demele.metrics.options import Bins, RunOptions
+from demele.metrics.run import score
+from demele.metrics.splits import folds
+
+Report = Literal["above-chance", "unscaled"]
+#: Times that the rows are dealt to two halves.
+DEALS = 2
+MATRIX_OF = "share of rows told by a code"
+#: Counts of rows to learn from and to score: each (n_codes, code bins, values of the factor).
+Halves = list[tuple[Array, Array]]
+
+
+# Halves ---------------------------------------------------------------------------------------------------------------
+
+
+def dealt(table: Array, score_on: str) -> Halves:
+    """Return counts (n_codes, bins, values) of rows dealt to two halves by coins: one to learn from, one to score.
+
+    Coins thrown for counts are as good as for rows, and need none; each code has its own, named by its counts, so that
+    the order of the codes does not matter. Each deal is used both ways.
+    """
+    if score_on == "training":
+        return [(table, table)]
+    first = np.zeros((DEALS, *table.shape))
+    for index, one in enumerate(table):
+        rows, columns = np.nonzero(one)
+        cells = np.rint(one[rows, columns]).astype(np.int64)
+        name = hashlib.blake2b(cells.tobytes(), digest_size=16).hexdigest()
+        first[:, index, rows, columns] = rng_for(0, "halves of counts", name).binomial(cells, 0.5, (DEALS, len(cells)))
+    second = table - first
+    return [one for pair in zip(first, second, strict=True) for one in (pair, pair[::-1])]
+
+
+def told_by_majority(train: Array, test: Array) -> Array:
+    """Return the share of test rows whose value is that of most training rows in their bin, by code.
+
+    A bin without training rows has the value of most training rows of all.
+    """
+    most = np.broadcast_to(train.sum(axis=-2).argmax(axis=-1)[:, None], train.shape[:-1])
+    chosen = np.where(train.any(axis=-1), train.argmax(axis=-1), most)
+    right = np.take_along_axis(test, chosen[..., None], axis=-1).sum(axis=(-2, -1))
+    return np.asarray(right / np.maximum(test.sum(axis=(-2, -1)), 1.0))
+
+
+def told_one_to_one(train: Array, test: Array) -> Array:
+    """Return the share of test rows told by the best one-to-one map of bins to values in training, by code."""
+    found = []
+    for learnt, scored in zip(train, test, strict=True):
+        bins = matched(learnt)
+        right = sum(scored[one, value] for value, one in enumerate(bins) if one >= 0)
+        found.append(right / max(scored.sum(), 1.0))
+    return np.array(found)
+
+
+def own_codes(information: Array, share: bool) -> NDArray[np.intp]:
+    """Return the code of each factor in the one-to-one pairs of the most information, -1 for a factor without one.
+
+    With ``share`` codes are used as often as it takes for every factor to have one.
+    """
+    d, m = information.shape
+    if not share or d >= m:
+        return matched(information)
+    return np.asarray(matched(np.tile(information, (-(-m // d), 1))) % d)
+
+
+# The score ------------------------------------------------------------------------------------------------------------
+
+
+def _of_halves(
+    halves: list[Halves], majority: Array, names: tuple[str, ...] | None, mapping: str, share: bool, report: str
+) -> Native:
+    """Return SNC of halves of the rows, a list for each factor; ``majority``: share of the most frequent value."""
+    told = told_by_majority if mapping == "majority" else told_one_to_one
+    n, m, d = len(halves[0]), len(halves), len(halves[0][0][0])
+    accuracy, own, pairs = np.empty((n, d, m)), np.empty((n, m)), []
+    for part in range(n):
+        information = np.stack([mutual_information(of_factor[part][0]) for of_factor in halves], axis=-1)
+        for index, of_factor in enumerate(halves):
+            accuracy[part, :, index] = told(*of_factor[part])
+        code = own_codes(information, share)
+        own[part] = np.where(code >= 0, accuracy[part, np.maximum(code, 0), np.arange(m)], majority)
+        pairs.append([int(one) if one >= 0 else None for one in code])
+    raw = own.mean(axis=0)
+    above = (raw - majority) / (1.0 - majority)
+    value = raw if report == "unscaled" else above
+    details = {
+        "accuracy": float(raw.mean()),
+        "accuracy_per_factor": raw,
+        "above_chance": float(above.mean()),
+        "majority": majority,
+        "assignment": pairs[0] if n == 1 else pairs,
+    }
+    return Native(
+        value=value.mean(),
+        per_factor=value,
+        matrix=accuracy.mean(axis=0),
+        matrix_of=MATRIX_OF,
+        details=details,
+        notes=without_code(pairs, names),
+    )
+
+
+def without_code(pairs: Sequence[Sequence[int | None]], names: tuple[str, ...] | None) -> tuple[Note, ...]:
+    """Say which factors have no code of their own; a code that is None or negative is none."""
+    lacking = sorted({index for one in pairs for index, code in enumerate(one) if code is None or code < 0})
+    if not lacking:
+        return ()
+    subject = () if names is None else tuple(names[index] for index in lacking)
+    listed = f": {', '.join(map(repr, subject))}" if subject else ""
+    message = f"there are fewer codes than factors: {len(lacking)} of these have none of their own and count as chance"
+    return (Note(code="no-code", message=message + listed, subject=subject, severity="warning"),)
+
+
+def single_codes_of_table(table: InformationTable, share: bool, report: str, score_on: str) -> Native:
+    """SNC from joint counts: each bin of a code stands for the value that most of its training rows have.
+
+    Raises
+    ------
+    NotEnoughData
+        If counts are not kept.
+    """
+    if table.counts is None:
+        raise NotEnoughData("codes", "one code's bins are scored from joint counts, which are not kept of these codes")
+    tables = table.counts.tables
+    if tables[0].ndim > 3:
+        draws = [_of_counts([one[k] for one in tables], share, report, score_on) for k in range(len(tables[0]))]
+        value, own, matrix = (
+            np.stack([getattr(one, name) for one in draws]) for name in ("value", "per_factor", "matrix")
+        )
+        return Native(value=value, per_factor=own, matrix=matrix, matrix_of=MATRIX_OF)
+    return _of_counts(list(tables), share, report, score_on)
+
+
+def _of_counts(tables: list[Array], share: bool, report: str, score_on: str) -> Native:
+    values = [one[0].sum(axis=0) for one in tables]
+    majority = np.array([one.max() / one.sum() for one in values])
+    return _of_halves([dealt(one, score_on) for one in tables], majority, None, "majority", share, report)
+
+
+def single_codes_of_rows(data: Data, bins: Binning, share: bool, report: str, score_on: str) -> Native:
+    """SNC as published: as many equal-frequency bins of each code as the factor has values, mapped one to one."""
+    labels, n_values = data.factor_labels(bins)
+    codes = data.codes.dense()
+    halves: list[Halves] = []
+    majority = np.empty(data.factors.m)
+    for index in range(data.factors.m):
+        rows = np.flatnonzero(labels[:, index] >= 0)
+        own, values = codes[rows], labels[rows, index]
+        k, everything = n_values[index], np.arange(len(rows))
+        splits = [(everything, everything)] if score_on == "training" else list(folds(len(rows), 2))
+        halves.append([_equal_counts(own, values, k, train, test) for train, test in splits])
+        majority[index] = np.bincount(values).max() / len(values)
+    return _of_halves(halves, majority, data.factors.names, "one-to-one", share, report)
+
+
+def _equal_counts(
+    codes: Array, values: NDArray[np.intp], k: int, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[Array, Array]:
+    """Count training and test rows of k bins of each code, cut where equally many training rows lie between."""
+    found = np.zeros((2, codes.shape[1], k, k))
+    places = (np.arange(1, k) * len(train)) // k
+    for index, column in enumerate(codes.T):
+        cuts = np.sort(column[train])[places]
+        for part, rows in enumerate((train, test)):
+            cell = np.searchsorted(cuts, column[rows], side="right") * k + values[rows]
+            found[part, index] = np.bincount(cell, minlength=k * k).reshape(k, k)
+    return found[0], found[1]
+
+
+def _of_bins(_: object, options: Mapping[str, Any]) -> bool:
+    return bool(options["mapping"] == "majority")
+
+
+def snc(
+    codes: object,
+    factors: object,
+    *,
+    bins: Bins = 10,
+    mapping: Literal["majority", "one-to-one"] = "majority",
+    share: bool = False,
+    report: Report = "above-chance",
+    score_on: Literal["unseen", "training"] = "unseen",
+    **run: Unpack[RunOptions],
+) -> Score:
+    r"""Single-code classification: how well a code of its own tells each factor: compactness with explicitness.
+
+    Each factor is paired with a code of its own, so that the pairs hold most information together; the bins of the code
+    stand for values of the factor.
+
+    .. math:: \mathrm{SNC}_i = (\mathrm{accuracy}_i - p_i) / (1 - p_i)
+
+    p being the share of the most frequent value; the mean over factors.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Continuous ones are cut into bins, which are their values.
+    bins : int, str, Binning or edges, default 10
+        As in :func:`mig`.
+    mapping : {"majority", "one-to-one"}
+        Each bin of a code stands for the value that most training rows in it have; or, as published, each code is cut
+        into as many equal-frequency bins as the factor has values, mapped one to one. Cuts then depend on the sign of a
+        code with ties: of a factor of two values, nine to one, itself scores 0.9 and itself negated 1 (accuracies).
+    share : bool, default False
+        With fewer codes than factors: whether factors share codes, as published, or those without one count as chance.
+    report : {"above-chance", "unscaled"}
+        ``"unscaled"``: the accuracy itself.
+    score_on : {"unseen", "training"}
+        Rows are dealt to two halves by coins; pairs and maps are found on one, and scored on the other. Coins are
+        thrown for counts, once for all seeds. ``"training"``: found and scored on all rows, which flatters noise.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value at most 1, best 1, 0 for codes that tell no more than the most frequent value, and below it where they
+        mislead; ``per_factor``; ``matrix``: accuracy of each code for each factor (n_codes, n_factors);
+        ``details["accuracy"]`` and ``["accuracy_per_factor"]``, ``["above_chance"]``, ``["majority"]``, and
+        ``["assignment"]``: the code of each factor that varies, by its place, for each half, or None.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Mahon et al. 2024 (SNC). Their bins are K equal-frequency ones, at times K + 1 through rounding. It sees neither
+    copies nor further codes that mix the factors: read it beside :func:`nk`, which sees nothing else. O(n d M).
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+    >>> rotated = np.column_stack([factors.sum(axis=1), factors[:, 0] - factors[:, 1]])
+    >>> score = demele.snc(rotated, factors, kinds="categorical", score_on="training")
+    >>> score.value, score.details["accuracy"]
+    (0.25, 0.4375)
+    """
+    return score(METRIC, locals())
+
+
+METRIC = Metric(
+    "snc",
+    snc,
+    title="SNC",
+    family="information",
+    properties=("compactness", "explicitness"),
+    native="per factor",
+    range=(float("-inf"), 1.0),
+    source="Mahon et al. 2024 (SNC)",
+    references=("mahon2024correcting",),
+    definition="accuracy of one code's bins for the factor that is its own, above chance",
+    aliases=("SNC",),
+    readings=(of_table(single_codes_of_table, when=_of_bins), of_rows(single_codes_of_rows)),
+    guards=Guards(outliers="leave it", bins=True, fewest_rows=50),
+    order=320,
+    by_default=False,
+)

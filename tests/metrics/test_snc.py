@@ -1,0 +1,204 @@
+"""SNC and NK: known numbers, an independent definition, traps, noise."""
+
+import itertools
+import math
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from tests.oracles import information as oracle
+from tests.tolerances import ROUNDING, assert_close, assert_exact
+
+Array = NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+#: Two factors of four values, every pair 25 times.
+GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+FIRST, SECOND = GRID.T
+CODES = {
+    "factors": GRID,
+    "copies": np.column_stack([FIRST, FIRST, SECOND, SECOND]),
+    "rotated": np.column_stack([FIRST + SECOND, FIRST - SECOND]),
+    "one": np.column_stack([FIRST, 0 * FIRST]),
+    "coarse": np.column_stack([FIRST // 2, SECOND]),
+    "sum beside": np.column_stack([FIRST, SECOND, FIRST + SECOND]),
+    "constant": 0 * GRID,
+}
+ACCURACY = (1, 1, 0.4375, 0.625, 0.75, 1, 0.25)
+LOST = (0.75, 0, 0.5625, 0.375, 0.5, 0, 0)
+ALL_ROWS: dict[str, Any] = {"score_on": "training"}
+
+
+def scored(name: str, codes: Any, factors: Any, *, kinds: Any = "categorical", **options: Any) -> demele.Score:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return demele.evaluate(codes, factors, [name], options={name: options}, kinds=kinds)[name]
+
+
+# SNC ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.worked("snc")
+@pytest.mark.parametrize("mapping", ["majority", "one-to-one"])
+def test_codes_on_a_grid(mapping: str) -> None:
+    found = [scored("snc", codes, GRID, report="unscaled", mapping=mapping, **ALL_ROWS) for codes in CODES.values()]
+    assert_close([one.value for one in found], ACCURACY, ROUNDING)
+    above = [scored("snc", codes, GRID, mapping=mapping, **ALL_ROWS).value for codes in CODES.values()]
+    assert_close(above, [(one - 0.25) / 0.75 for one in ACCURACY], ROUNDING)
+    assert_close([one.details["above_chance"] for one in found], above, ROUNDING)
+
+
+def by_definition(codes: Array, factors: Array) -> float:
+    """Mean accuracy of the best one-to-one pairs, bins standing for their most frequent value."""
+    labels = [column.astype(int).tolist() for column in codes.T]
+    values = [column.astype(int).tolist() for column in factors.T]
+    information = oracle.information_matrix(labels, values)
+    m = len(values)
+    pairs = max(
+        itertools.permutations(range(len(labels)), m), key=lambda own: sum(information[own[i]][i] for i in range(m))
+    )
+    total = 0.0
+    for code, value in zip(pairs, values, strict=True):
+        by_bin: dict[int, Counter[int]] = {}
+        for one, other in zip(labels[code], value, strict=True):
+            by_bin.setdefault(one, Counter())[other] += 1
+        total += sum(max(found.values()) for found in by_bin.values()) / len(value)
+    return total / m
+
+
+@pytest.mark.oracle("snc")
+def test_slow_definition() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, (300, 3)).astype(float)
+    codes = np.column_stack(
+        [factors[:, 0] + factors[:, 1], factors[:, 1] // 2, factors[:, 2] % 3, rng.integers(0, 4, 300)]
+    )
+    found = scored("snc", codes, factors, report="unscaled", **ALL_ROWS).value
+    assert_close(found, by_definition(codes, factors), ROUNDING)
+
+
+def test_published_bins_hang_on_the_sign_of_a_code_and_the_default_does_not() -> None:
+    two, three = np.repeat([0.0, 1.0], [900, 100]), np.repeat([0.0, 1.0, 2.0], [100, 200, 700])
+    for factor, plain, negated in ((two, 0.9, 1.0), (three, 0.9, 0.7)):
+        for sign, published in ((1, plain), (-1, negated)):
+            code = sign * factor[:, None]
+            given: dict[str, Any] = {"report": "unscaled", **ALL_ROWS}
+            assert_close(scored("snc", code, factor, mapping="one-to-one", **given).value, published, ROUNDING)
+            assert_close(scored("snc", code, factor, **given).value, 1.0, ROUNDING)
+
+
+def test_codes_of_noise_are_flattered_on_the_training_rows_alone() -> None:
+    rng = np.random.default_rng(1)
+    trained, published, unseen = [], [], []
+    for _ in range(6):
+        codes, factors = rng.random((1000, 4)), rng.random((1000, 4))
+        given: dict[str, Any] = {"kinds": "continuous", "report": "unscaled", "bins": demele.EqualFrequency(10)}
+        trained.append(scored("snc", codes, factors, **given, **ALL_ROWS).value)
+        published.append(scored("snc", codes, factors, mapping="one-to-one", **given, **ALL_ROWS).value)
+        unseen.append(scored("snc", codes, factors, **given).value)
+    assert abs(np.mean(trained) - 0.153) < 0.006
+    assert abs(np.mean(published) - 0.146) < 0.006
+    assert abs(np.mean(unseen) - 0.1) < 0.008
+
+
+def test_a_factor_without_a_code_counts_as_chance_and_is_named() -> None:
+    alone = scored("snc", FIRST[:, None], GRID, **ALL_ROWS)
+    assert_close(list(alone.native.values()), [1, 0], ROUNDING)
+    assert [note.subject for note in alone.notes if note.code == "no-code"] == [()]
+    assert alone.details["assignment"] == [0, None]
+    shared = scored("snc", FIRST[:, None] + 0.5 * (SECOND > 1)[:, None], GRID, share=True, **ALL_ROWS)
+    assert_close(list(shared.native.values()), [1, (0.5 - 0.25) / 0.75], ROUNDING)
+    assert shared.details["assignment"] == [0, 0]
+
+
+def test_order_units_and_further_columns_change_no_bit() -> None:
+    rng = np.random.default_rng(2)
+    codes = GRID + 0.8 * rng.standard_normal((400, 2))
+    expected = scored("snc", codes, GRID).value
+    assert 0.1 < expected < 0.9
+    assert_close(scored("snc", (codes * [1e6, 1.0])[:, ::-1], GRID[:, ::-1]).value, expected, ROUNDING)
+    assert_close(scored("snc", np.column_stack([codes, codes, 0 * FIRST]), GRID).value, expected, ROUNDING)
+    assert_close(scored("snc", np.column_stack([codes, rng.random(400)]), GRID).value, expected, ROUNDING)
+
+
+def test_each_factor_on_its_own_rows() -> None:
+    holes = GRID.copy()
+    holes[::3, 0] = np.nan
+    found = demele.snc(GRID, holes, missing="omit", kinds="categorical", score_on="training")
+    assert_close(found.value, 1.0, ROUNDING)
+    half = np.where(np.arange(400) < 200, np.nan, SECOND)
+    assert_close(scored("snc", GRID[200:, [1]], half[200:], **ALL_ROWS).value, 1.0, ROUNDING)
+
+
+def test_batches_give_what_all_rows_give_and_sparse_codes_are_refused() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(3)
+    factors = rng.integers(0, 3, (300, 2)).astype(float)
+    codes = np.column_stack([factors[:, 0], factors.sum(axis=1) + rng.integers(0, 2, 300), rng.integers(0, 3, 300)])
+    frame = demele.Frame.of(codes, factors, kinds="categorical")
+    part = [demele.Accumulator(["snc"], frame=frame, stream=stream) for stream in (0, 1)]
+    merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
+    whole = scored("snc", codes, factors)
+    assert_exact(merged["snc"].value, whole.value)
+    assert_exact(merged["snc"].per_factor, whole.per_factor)
+    with pytest.raises(demele.NotEnoughData, match="joint counts"):
+        demele.evaluate_sparse(sparse.csr_array(codes.astype(float)), factors, ["snc"], kinds="categorical")
+
+
+# NK -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.worked("nk")
+def test_what_is_lost_on_a_grid() -> None:
+    twice = np.tile(GRID, (2, 1))
+    scores = {name: scored("nk", np.tile(codes, (2, 1)), twice) for name, codes in CODES.items()}
+    for score, wanted in zip(scores.values(), LOST, strict=True):
+        assert abs(score.value - wanted) < 0.05, wanted
+    assert (np.abs(scores["rotated"].details["knockout"] - 0.5625) < 0.1).all()
+    perfect = scores["factors"]
+    assert_close(perfect.details["knockout"][[0, 1], [1, 0]], [0, 0], ROUNDING)
+    assert abs(perfect.details["scaled"] - 1) < 0.06
+
+
+@pytest.mark.oracle("nk")
+def test_trees_of_another_library_lose_as_much() -> None:
+    forest = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
+    rng = np.random.default_rng(4)
+    factors = rng.integers(0, 3, (1200, 2)).astype(float)
+    mixed = [factors[:, 0] + 0.4 * factors[:, 1], factors[:, 1], factors[:, 0] + rng.integers(0, 2, 1200)]
+    codes = np.column_stack(mixed) + 0.1 * rng.standard_normal((1200, 3))
+    found = scored("nk", codes, factors)
+    assert found.per_factor is not None
+    for index, code in enumerate(found.details["assignment"]):
+        accuracies = [
+            forest(min_samples_leaf=10).fit(kept[:600], factors[:600, index]).score(kept[600:], factors[600:, index])
+            for kept in (codes, np.delete(codes, code, axis=1))
+        ]
+        assert abs(accuracies[0] - accuracies[1] - found.per_factor[index]) < 0.07
+    assert found.value > 0.1
+
+
+def test_codes_that_know_nothing_lose_nothing_and_have_no_scaled_loss() -> None:
+    rng = np.random.default_rng(5)
+    score = scored("nk", rng.random((600, 3)), rng.integers(0, 3, (600, 2)), n_trees=5)
+    assert abs(score.value) < 0.1
+    assert math.isnan(score.details["scaled"])
+
+
+def test_one_code_alone_is_all_that_there_is() -> None:
+    score = scored("nk", FIRST[:, None], FIRST, n_trees=5)
+    assert_close(score.value, score.details["accuracy_per_factor"][0] - score.details["majority"][0], ROUNDING)
+    lacking = scored("nk", FIRST[:, None], GRID, n_trees=5)
+    assert lacking.native["v2"] == 0
+    assert any(note.code == "no-code" and note.subject == ("v2",) for note in lacking.notes)
+
+
+def test_both_sides_of_a_further_mixed_code_and_of_copies() -> None:
+    """SNC sees neither, NK sees nothing else."""
+    for name in ("copies", "sum beside"):
+        assert scored("snc", CODES[name], GRID).value > 0.99
+        assert scored("nk", CODES[name], GRID).value < 0.02
