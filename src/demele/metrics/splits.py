@@ -52,7 +52,7 @@ def split(
     return np.sort(order[:train]), np.sort(order[train : train + test])
 
 
-def above(share: float | Array, chance: float, report: str) -> Array:
+def above(share: float | Array, chance: float | Array, report: str) -> Array:
     """Accuracies or areas above chance, or as they are."""
     if report == "unscaled":
         return np.asarray(share)

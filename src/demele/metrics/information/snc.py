@@ -12,17 +12,16 @@ from demele.core.results import Note, Score
 from demele.core.seeds import rng_for
 from demele.estimation.correlations import matched
 from demele.estimation.discretise import Binning
-from demele.estimation.information import InformationTable, mutual_information
+from demele.estimation.information import InformationTable, mean_of_defined, mutual_information
 from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, of_rows, of_table
 from demele.metrics.options import Bins, RunOptions
 from demele.metrics.run import score
-from demele.metrics.splits import folds
+from demele.metrics.splits import above, folds
 
 Report = Literal["above-chance", "unscaled"]
 #: Times that the rows are dealt to two halves.
 DEALS = 2
-MATRIX_OF = "share of rows told by a code"
 #: Counts of rows to learn from and to score: each (n_codes, code bins, values of the factor).
 Halves = list[tuple[Array, Array]]
 
@@ -59,6 +58,13 @@ def told_by_majority(train: Array, test: Array) -> Array:
     return np.asarray(right / np.maximum(test.sum(axis=(-2, -1)), 1.0))
 
 
+def guessed(train: Array, test: Array) -> Array:
+    """Return the share of test rows with the value that most training rows have, by code: what is told by none."""
+    most = train.sum(axis=-2).argmax(axis=-1)
+    right = np.take_along_axis(test.sum(axis=-2), most[:, None], axis=-1)[:, 0]
+    return np.asarray(right / np.maximum(test.sum(axis=(-2, -1)), 1.0))
+
+
 def told_one_to_one(train: Array, test: Array) -> Array:
     """Return the share of test rows told by the best one-to-one map of bins to values in training, by code."""
     found = []
@@ -83,36 +89,36 @@ def own_codes(information: Array, share: bool) -> NDArray[np.intp]:
 # The score ------------------------------------------------------------------------------------------------------------
 
 
-def _of_halves(
-    halves: list[Halves], majority: Array, names: tuple[str, ...] | None, mapping: str, share: bool, report: str
-) -> Native:
-    """Return SNC of halves of the rows, a list for each factor; ``majority``: share of the most frequent value."""
+def _of_halves(halves: list[Halves], names: tuple[str, ...] | None, mapping: str, share: bool, report: str) -> Native:
+    """Return SNC of halves of the rows, a list for each factor."""
     told = told_by_majority if mapping == "majority" else told_one_to_one
     n, m, d = len(halves[0]), len(halves), len(halves[0][0][0])
-    accuracy, own, pairs = np.empty((n, d, m)), np.empty((n, m)), []
+    accuracy, guess, own, pairs = np.empty((n, d, m)), np.empty((n, d, m)), np.empty((2, n, m)), []
     for part in range(n):
-        information = np.stack([mutual_information(of_factor[part][0]) for of_factor in halves], axis=-1)
-        for index, of_factor in enumerate(halves):
-            accuracy[part, :, index] = told(*of_factor[part])
+        parts = [of_factor[part] for of_factor in halves]
+        information = np.nan_to_num(np.stack([mutual_information(train) for train, _ in parts], axis=-1))
+        accuracy[part] = np.stack([told(*one) for one in parts], axis=-1)
+        guess[part] = np.stack([guessed(*one) for one in parts], axis=-1)
         code = own_codes(information, share)
-        own[part] = np.where(code >= 0, accuracy[part, np.maximum(code, 0), np.arange(m)], majority)
+        places = np.maximum(code, 0), np.arange(m)
+        own[1, part] = np.where(code >= 0, guess[part][places], guess[part].mean(axis=0))
+        own[0, part] = np.where(code >= 0, accuracy[part][places], own[1, part])
         pairs.append([int(one) if one >= 0 else None for one in code])
-    raw = own.mean(axis=0)
-    above = (raw - majority) / (1.0 - majority)
-    value = raw if report == "unscaled" else above
-    details = {
-        "accuracy": float(raw.mean()),
-        "accuracy_per_factor": raw,
-        "above_chance": float(above.mean()),
-        "majority": majority,
-        "assignment": pairs[0] if n == 1 else pairs,
-    }
+    raw, chance = own.mean(axis=1)
+    rooms = [np.where(one < 1, one, np.nan) for one in (chance, guess.mean(axis=0))]  # else nothing can be gained
+    value = above(raw, rooms[0], report)
     return Native(
-        value=value.mean(),
+        value=mean_of_defined(value),
         per_factor=value,
-        matrix=accuracy.mean(axis=0),
-        matrix_of=MATRIX_OF,
-        details=details,
+        matrix=above(accuracy.mean(axis=0), rooms[1], report),
+        matrix_of="accuracy of a code" if report == "unscaled" else "accuracy of a code above chance",
+        details={
+            "accuracy": float(raw.mean()),
+            "accuracy_per_factor": raw,
+            "above_chance": float(mean_of_defined(above(raw, rooms[0], "above-chance"))),
+            "majority": chance,
+            "assignment": pairs[0] if n == 1 else pairs,
+        },
         notes=without_code(pairs, names),
     )
 
@@ -144,14 +150,12 @@ def single_codes_of_table(table: InformationTable, share: bool, report: str, sco
         value, own, matrix = (
             np.stack([getattr(one, name) for one in draws]) for name in ("value", "per_factor", "matrix")
         )
-        return Native(value=value, per_factor=own, matrix=matrix, matrix_of=MATRIX_OF)
+        return Native(value=value, per_factor=own, matrix=matrix)
     return _of_counts(list(tables), share, report, score_on)
 
 
 def _of_counts(tables: list[Array], share: bool, report: str, score_on: str) -> Native:
-    values = [one[0].sum(axis=0) for one in tables]
-    majority = np.array([one.max() / one.sum() for one in values])
-    return _of_halves([dealt(one, score_on) for one in tables], majority, None, "majority", share, report)
+    return _of_halves([dealt(one, score_on) for one in tables], None, "majority", share, report)
 
 
 def single_codes_of_rows(data: Data, bins: Binning, share: bool, report: str, score_on: str) -> Native:
@@ -159,15 +163,13 @@ def single_codes_of_rows(data: Data, bins: Binning, share: bool, report: str, sc
     labels, n_values = data.factor_labels(bins)
     codes = data.codes.dense()
     halves: list[Halves] = []
-    majority = np.empty(data.factors.m)
     for index in range(data.factors.m):
         rows = np.flatnonzero(labels[:, index] >= 0)
         own, values = codes[rows], labels[rows, index]
         k, everything = n_values[index], np.arange(len(rows))
         splits = [(everything, everything)] if score_on == "training" else list(folds(len(rows), 2))
         halves.append([_equal_counts(own, values, k, train, test) for train, test in splits])
-        majority[index] = np.bincount(values).max() / len(values)
-    return _of_halves(halves, majority, data.factors.names, "one-to-one", share, report)
+    return _of_halves(halves, data.factors.names, "one-to-one", share, report)
 
 
 def _equal_counts(
@@ -206,7 +208,7 @@ def snc(
 
     .. math:: \mathrm{SNC}_i = (\mathrm{accuracy}_i - p_i) / (1 - p_i)
 
-    p being the share of the most frequent value; the mean over factors.
+    p being the share of the value that is most frequent in training; the mean over factors.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ def snc(
     -------
     Score
         value at most 1, best 1, 0 for codes that tell no more than the most frequent value, and below it where they
-        mislead; ``per_factor``; ``matrix``: accuracy of each code for each factor (n_codes, n_factors);
+        mislead; ``per_factor``; ``matrix``: the same of each code for each factor (n_codes, n_factors);
         ``details["accuracy"]`` and ``["accuracy_per_factor"]``, ``["above_chance"]``, ``["majority"]``, and
         ``["assignment"]``: the code of each factor that varies, by its place, for each half, or None.
 

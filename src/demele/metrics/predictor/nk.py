@@ -79,15 +79,14 @@ def knocked_out(
     information = information_table(joint_counts(seen.codes, seen.factors, of_codes, of_factors)).information
     code = own_codes(information, share)
     codes, (d, m) = data.standardised(), information.shape
-    lost, whole, guess = np.full((d, m), np.nan), np.empty(m), np.empty(m)
+    lost, whole, guess = np.zeros((d, m)), np.empty(m), np.empty(m)
     for index in range(m):
         known = labels[:, index] >= 0
         fits = _Fits(codes, labels[:, index], train[known[train]], test[known[test]], n_trees)
         whole[index], importance = fits.accuracy(streams("factor", index))
         guess[index] = fits.guess
-        for other in np.unique(code[code >= 0]):
-            lost[other, index] = 0.0
-            if importance[other] > 0 and (other == code[index] or importance[other] > NEGLIGIBLE):
+        for other in np.flatnonzero(importance):
+            if other == code[index] or importance[other] > NEGLIGIBLE:
                 without, _ = fits.accuracy(streams("factor", index), int(other))
                 lost[other, index] = whole[index] - without
     per_factor = np.where(code >= 0, lost[np.maximum(code, 0), np.arange(m)], 0.0)
@@ -119,7 +118,7 @@ def nk(
     codes: object,
     factors: object,
     *,
-    bins: Bins = 10,
+    bins: Bins = "equal-frequency:10",
     share: bool = False,
     n_trees: Count = 20,
     n_train: Count | None = None,
@@ -138,8 +137,8 @@ def nk(
     codes : array-like of shape (n_samples, n_codes), real, finite
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Continuous ones are cut into bins, which are their values.
-    bins : int, str, Binning or edges, default 10
-        As in :func:`mig`: of factors, and of codes where these are paired.
+    bins : int, str, Binning or edges, default "equal-frequency:10"
+        As in :func:`mig`, of factors, and of codes where these are paired. Of equal width, they would hang on outliers.
     share : bool, default False
         With fewer codes than factors: whether factors share codes, or those without one count 0.
     n_trees : int, default 20
@@ -153,9 +152,9 @@ def nk(
     -------
     Score
         value at most 1 - 1 / K for factors of K values that are equally frequent, and 0 where every code can be spared;
-        ``per_factor``; ``matrix``: accuracy lost for each factor without each code that is paired (n_codes,
-        n_factors), NaN for the others; ``details["knockout"]``: the same for the code of each factor (column): off the
-        diagonal stands what factors have in each other's codes; ``details["scaled"]`` and ``["scaled_per_factor"]``:
+        ``per_factor``; ``matrix``: accuracy lost for each factor without each code (n_codes, n_factors);
+        ``details["knockout"]``: the same without the code of each factor (column), off whose diagonal stands what
+        factors have in each other's codes; ``details["scaled"]`` and ``["scaled_per_factor"]``:
         relative to the accuracy above that of the most frequent value, 1 where all is lost, NaN where codes do not beat
         it by two standard deviations; ``["accuracy_per_factor"]``, ``["majority"]``, ``["assignment"]``.
 
