@@ -144,7 +144,7 @@ def test_batches_give_what_all_rows_give_and_sparse_codes_are_refused() -> None:
     merged = part[0].update(codes[:120], factors[:120]).merge(part[1].update(codes[120:], factors[120:])).compute()
     whole = scored("snc", codes, factors)
     assert_exact(merged["snc"].value, whole.value)
-    assert_exact(merged["snc"].per_factor, whole.per_factor)
+    assert_exact(list(merged["snc"].native.values()), list(whole.native.values()))
     with pytest.raises(demele.NotEnoughData, match="joint counts"):
         demele.evaluate_sparse(sparse.csr_array(codes.astype(float)), factors, ["snc"], kinds="categorical")
 

@@ -51,13 +51,13 @@ class _Fits:
         alive = np.ptp(codes[self.train], axis=0) > 0
         if not alive.any() or len(np.unique(self.values[self.train])) < 2:
             return self.guess, np.zeros(codes.shape[1])
+        sorted_codes, rows = presort(codes[:, alive]), (self.train, self.test)
         fit = boosted_fit(
-            presort(codes[:, alive]),
+            sorted_codes,
             self.values,
-            self.train,
-            self.test,
-            rng,
+            *rows,
             categorical=True,
+            rng=rng,
             n_trees=self.n_trees,
             learning_rate=LEARNING_RATE,
         )
@@ -94,7 +94,7 @@ def knocked_out(
     beaten = told > BEATEN * np.sqrt(guess * (1 - guess) / max(len(test), 1))
     scaled = np.where(beaten, per_factor / np.where(beaten, told, 1.0), np.nan)
     knockout = np.full((m, m), np.nan)
-    for other, own in enumerate(code):
+    for other, own in enumerate(code.tolist()):
         if own >= 0:
             knockout[:, other] = lost[own]
     return Native(
