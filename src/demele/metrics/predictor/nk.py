@@ -94,9 +94,9 @@ def knocked_out(
     beaten = told > BEATEN * np.sqrt(guess * (1 - guess) / max(len(test), 1))
     scaled = np.where(beaten, per_factor / np.where(beaten, told, 1.0), np.nan)
     knockout = np.full((m, m), np.nan)
-    for other, own in enumerate(code.tolist()):
+    for place, own in enumerate(code.tolist()):
         if own >= 0:
-            knockout[:, other] = lost[own]
+            knockout[:, place] = lost[own]
     return Native(
         value=np.asarray(per_factor.mean()),
         per_factor=per_factor,
