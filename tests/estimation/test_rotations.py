@@ -191,3 +191,12 @@ def test_scales_are_those_along_the_factors() -> None:
     assert candidates(codes, _binned(factors)).scales == pytest.approx(100.0, rel=0.1)
     huge = candidates(codes * 1e200, _binned(factors))
     assert huge.scales == pytest.approx(100.0, rel=0.1)
+
+
+def test_a_factor_that_varies_little_keeps_its_direction_beside_one_that_varies_much() -> None:
+    rng = rng_for(0, "weights")
+    factors = rng.random((2000, 4))
+    codes = factors * [1.0, 2.0, 5.0, 10.0] @ _rotation(4, 9)
+    matrix = candidates(codes, _binned(factors)).matrices["readout"]
+    known = np.abs(np.corrcoef((codes @ matrix).T, factors.T)[:4, 4:]).max(axis=0)
+    assert known.min() > 0.995  # 0.970 with equal weights

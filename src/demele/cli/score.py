@@ -57,6 +57,7 @@ examples:
   demele score --group beta1 b1/*.npy --group beta4 b4/*.npy --factors factors.csv
   demele score codes.csv factors.csv --code-groups circle=z1,z2 tilt=z3,z4
   demele score codes.npy factors.csv --factor-audit audited.csv --level 0.9
+  demele score codes.npy factors.csv --aligned --bootstrap 50 --report axes.html
   demele score --demo --report demo.html
   demele score --replay "mig(bins=EqualWidth(bins=10), seed=0)" codes.npy factors.csv
 
@@ -143,6 +144,14 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
         help="of data read a piece at a time: rows for what is not counted (default: 100000)",
     )
     option(what, "--codes-std", metavar="FILE", help="standard deviations of stochastic codes, for rmig")
+    yes: dict[str, Any] = {"action": "store_const", "const": True}
+    option(
+        what,
+        "--aligned",
+        help="score once more after the codes were turned towards the factors: raw, aligned and gap",
+        **yes,
+    )
+    option(what, "--whiten", help="with --aligned: undo oblique maps and scales as well", **yes)
     option(what, "--code-names", metavar="FILE", help="names of sparse codes: one per line, or a column, FILE::column")
 
     trust = parser.add_argument_group("how far to trust it")
@@ -268,7 +277,7 @@ def _check(arguments: argparse.Namespace, files: Sequence[Path]) -> None:
         missing = "CODES and FACTORS" if arguments.codes is None else "FACTORS"
         raise InputError(f"{missing}: expected a file; --demo scores bundled data (see demele score --help)")
     if arguments.replay is not None:
-        refuse(arguments, ("report",), "needs whole evaluations; leave it out with --replay")
+        refuse(arguments, ("report", "aligned", "whiten"), "needs whole evaluations; leave it out with --replay")
         refuse(arguments, _IN_SIGNATURE, "with --replay, the signature decides; leave it out")
     check_noise(arguments)
     check_targets(arguments, ("report", "output", "methods"), files, files=tables)
@@ -285,7 +294,7 @@ def _evaluated(arguments: argparse.Namespace) -> list["Evaluation"]:
     import demele
 
     named = ("protocol", "bins", "seed", "reg_dim", "repeats", "bootstrap", "level", "chance", "missing", "kinds")
-    options = given(arguments, *named, "ignore_index", "reduce_groups", sample="rows")
+    options = given(arguments, *named, "ignore_index", "reduce_groups", "aligned", "whiten", sample="rows")
     options |= _in_groups(arguments.code_groups)
     tables = list(_demonstration()) if arguments.demo else [_files(arguments)]
     done = []

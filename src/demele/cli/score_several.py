@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from demele.core.representation_comparison import RepresentationComparison
 
 #: What is of one representation, or of one number.
-_OF_ONE = ("codes_std", "code_names", "code_groups", "reduce_groups", "replay")
+_OF_ONE = ("codes_std", "code_names", "code_groups", "reduce_groups", "aligned", "whiten", "replay")
 
 
 def add_several(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Options that only dense codes have.
 _DENSE = (
-    *("code_groups", "reduce_groups"),
+    *("code_groups", "reduce_groups", "aligned", "whiten"),
     *("codes_std", "reg_dim", "protocol", "repeats", "bootstrap", "level", "chance", "report", "methods", "rows"),
 )
 _ASKED = ("bins", "seed", "missing", "kinds")

@@ -99,7 +99,7 @@ class Alignment:
 
     def __repr__(self) -> str:
         interval = "" if self.interval is None else f" {self.interval}"
-        return f"Alignment(raw = {self.raw:.4f}, aligned = {self.aligned:.4f}, gap = {self.gap:.4f}{interval})"
+        return f"Alignment(raw = {self.raw:z.4f}, aligned = {self.aligned:z.4f}, gap = {self.gap:z.4f}{interval})"
 
 
 def reading_of(
@@ -171,3 +171,13 @@ def readings_told(alignments: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[s
     for metric, alignment in sorted(alignments, key=lambda item: item[1]["reading"] == "any axes"):
         told.setdefault(alignment["sentence"], []).append(metric)
     return told
+
+
+def not_aligned(evaluation: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return why metrics of an evaluation, as a dictionary, were not aligned: each reason once, with the metrics."""
+    reasons: dict[str, list[str]] = {}
+    for score in evaluation["scores"]:
+        for note in score["notes"]:
+            if note["code"] == "not-aligned":
+                reasons.setdefault(note["message"], []).append(score["metric"])
+    return reasons

@@ -14,6 +14,8 @@ RIDGE = 1e-6
 NEGLIGIBLE = 1e-10
 #: Sweeps of Jacobi rotations, and the angle below which all of a sweep are taken for none.
 MOST_SWEEPS, SMALLEST_ANGLE = 60, 1e-7
+#: The least that a readout counts beside another one.
+SMALLEST_WEIGHT = 1e-6
 #: Axes that joint diagonalisation turns; a sweep takes their third power.
 MOST_AXES = 64
 
@@ -262,10 +264,11 @@ def candidates(codes: Floats, labels: NDArray[np.intp], *, whiten: bool = False)
 
     Notes
     -----
-    "readout": the orthogonal matrix nearest to the directions that tell the values of each factor apart best. "class
-    means": to those in which the means at its values differ most. "joint diagonalisation": the covariances between
-    the values of all factors, each over its trace, made as diagonal together as can be, from "class means" on. Only
-    factors of which the codes tell something beyond chance take part; where there is none, codes stay as they are.
+    "readout": the orthogonal matrix nearest to the directions that tell the values of each factor apart best, each with
+    the inverse variance along it as weight. "class means": to those in which the means at its values differ most.
+    "joint diagonalisation": the covariances between the values of all factors, each over its trace, made as diagonal
+    together as can be, from "class means" on. Only factors of which the codes tell something beyond chance take part;
+    where there is none, codes stay as they are.
     O(N M d + N d^2 + M d^3).
     """
     d = codes.shape[1]
@@ -297,13 +300,26 @@ def _turns(scatter: Scatter, factors: NDArray[np.intp], directions: Floats | Non
     spread = relative.sum(axis=0)
     found = {}
     if directions is not None:
-        found["readout"] = completed(polar_factor(directions[:, factors]), spread)
+        found["readout"] = completed(
+            polar_factor(directions[:, factors] * _weights(scatter, factors, directions)), spread
+        )
     by_means = completed(polar_factor(class_means(scatter)[:, factors]), spread)
     found["class means"] = by_means
     if len(relative):
         turned = joint_diagonaliser(relative, by_means[:, :MOST_AXES])
         found["joint diagonalisation"] = np.hstack([turned, by_means[:, MOST_AXES:]])
     return found
+
+
+def _weights(scatter: Scatter, factors: NDArray[np.intp], directions: Floats) -> Floats:
+    """Return what each readout counts where two are not orthogonal: the inverse variance of the codes along it.
+
+    Rows make every direction err towards the others, in proportion to its own deviation over theirs: where one factor
+    varies ten times as much as another, the direction of the fine one is a hundred times as sure.
+    """
+    variances = np.einsum("if,ij,jf->f", directions, scatter.total, directions)[factors]
+    weights: Floats = variances.min() / np.maximum(variances, np.finfo(float).tiny)
+    return np.maximum(weights, SMALLEST_WEIGHT)
 
 
 def _embedded(matrix: Floats, places: NDArray[np.intp], d: int) -> Floats:

@@ -7,11 +7,13 @@ from typing import Any
 from demele.core.errors import InputError
 from demele.metrics.catalogue import CATALOGUE
 from demele.report.page import Html, Page, controls, data_element, embedded, h, paragraph, tool
+from demele.report.scores_aligned import on_which_axes
 from demele.report.scores_corrected import corrected
 from demele.report.scores_differences import by_model, differences, shown_first
 from demele.report.scores_figures import matrix_figures, native_figures, shortened, value_range
 from demele.report.scores_lookup import anchor, fragile_sign, inputs, legend, made, missing_and_notes
 from demele.report.scores_pairs import pair_place, row_samples
+from demele.report.scores_strip import strip
 from demele.report.scores_verdict import dotted, verdict
 from demele.report.scores_view import PROPERTIES, Catalogue, View
 from demele.report.words import DASH, Text, brackets, first_names, named, number
@@ -77,6 +79,7 @@ def write_report(
             ("differences", "Differences", differences(view, comparison)),
             ("scores", "All scores", overview(view)),
             ("corrected", "Corrected for noisy factors", corrected(view)),
+            ("axes", "On which axes", on_which_axes(view)),
             ("matrices", "Codes against factors", _matrices(view)),
             ("pair", "One code, one factor", pair_place(view, rows)),
             ("natives", "Per factor, per code", _natives(view)),
@@ -236,32 +239,11 @@ def _overview_cell(
     return h(
         "td",
         h("span", value, marks, interval, class_="line"),
-        _strip(score, scale, index),
+        strip(score, scale, index),
         h("span", " · ".join(extras), class_="extras") if extras else "",
         class_="score",
         data_value=repr(score["value"]),
     )
-
-
-def _strip(score: Item, scale: tuple[float, float], index: int) -> Html:
-    """Value as a bar from 0, interval as a line, chance as a tick; a picture of numbers that stand beside it."""
-    low, high = scale
-
-    def at(value: float) -> float:
-        return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
-
-    def box(kind: str, start: float, end: float, top: object, height: object) -> Html:
-        return h("rect", class_=kind, x=start, y=top, width=round(end - start, 2), height=height)
-
-    start, end = sorted((at(0.0), at(score["value"])))
-    parts = [box("track", 0, 100, 2, 6), box("bar", start, end, 2, 6)]
-    interval, chance = score["interval"], score["chance"]
-    if interval is not None and interval["low"] is not None and interval["high"] is not None:
-        parts.append(box("range", at(interval["low"]), at(interval["high"]), 4.25, 1.5))
-    if chance is not None and chance["mean"] is not None:
-        parts.append(box("chance", at(chance["mean"]), at(chance["mean"]) + 0.8, 0, 10))
-    frame = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none"}
-    return h("svg", parts, class_=f"strip c{index % 8}", **frame, aria_hidden="true")
 
 
 # The places that the script draws figures in --------------------------------------------------------------------------

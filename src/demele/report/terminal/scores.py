@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demele.report.said import heading
+from demele.report.terminal.aligned import aligned_tables
 from demele.report.terminal.scores_corrected import write_corrected
 from demele.report.terminal.sheet import Sheet, Styled, Words, clipped
 
@@ -51,6 +52,7 @@ def scores_table(
         _several(sheet, evaluations, families)
     for evaluation in evaluations:
         write_corrected(sheet, evaluation, words, named=len(evaluations) > 1)
+    aligned_tables(sheet, evaluations, words)
     _footnotes(sheet, evaluations, words)
     if details:
         for evaluation in evaluations:

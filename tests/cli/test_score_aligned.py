@@ -1,0 +1,61 @@
+"""``demele score --aligned``: in JSON, in a table, on a page; refused where codes cannot be turned."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Program
+
+METRICS = ("--metrics", "mig,modularity,r2_affine")
+
+
+@pytest.fixture
+def turned(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    factors = rng.random((600, 2))
+    np.save(folder / "turned.npy", factors @ np.array([[0.8, -0.6], [0.6, 0.8]]))
+    pd.DataFrame(factors, columns=["size", "hue"]).to_csv(folder / "factors.csv", index=False)
+    return folder
+
+
+def test_gaps_and_what_they_say(demele: Program, turned: Path) -> None:
+    held = demele("score", "turned.npy", "factors.csv", *METRICS, "--aligned", "--quiet", "--bootstrap", 5)
+    scores = {score["metric"]: score for score in json.loads(held.out)["scores"]}
+    gap = scores["mig"]["alignment"]
+    assert gap["gap"] > 0.5
+    assert gap["interval"]["low"] < gap["gap"] < gap["interval"]["high"]
+    assert scores["modularity"]["alignment"] is None
+    run = demele(
+        *("score", "turned.npy", "factors.csv", *METRICS, "--aligned", "--whiten", "--quiet", "--format", "table"),
+        *("--report", "axes.html"),
+    )
+    told = " ".join(run.out.split())
+    assert "mig: The information is there, not on the axes." in told
+    assert "modularity: not aligned: it rates codes that tell next to nothing" in told
+    assert "metric raw aligned gap" in told
+    page = (turned / "axes.html").read_text(encoding="utf-8")
+    assert "On which axes" in page
+    assert "Codes turned" in page
+
+
+def test_without_it_nothing_is_said_of_axes(demele: Program, turned: Path) -> None:
+    run = demele(
+        "score", "turned.npy", "factors.csv", *METRICS, "--quiet", "--format", "table", "--report", "plain.html"
+    )
+    assert "aligned" not in run.out
+    assert "On which axes" not in (turned / "plain.html").read_text(encoding="utf-8")
+
+
+def test_where_codes_cannot_be_turned_it_is_refused(demele: Program, turned: Path) -> None:
+    several = demele("score", "turned.npy", "run.npz::codes", "--factors", "factors.csv", "--aligned")
+    assert several.status == 2
+    assert "--aligned: is for one representation" in several.err
+    alone = demele("score", "turned.npy", "factors.csv", *METRICS, "--whiten")
+    assert alone.status == 2
+    assert "--aligned too" in alone.err.replace("give --aligned", "--aligned")
+    replayed = demele("score", "turned.npy", "factors.csv", "--aligned", "--replay", "mig(bins=10)")
+    assert replayed.status == 2
+    assert "--aligned: needs whole evaluations" in replayed.err
