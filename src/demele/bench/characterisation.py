@@ -12,6 +12,7 @@ from demele.core.errors import InputError, UnknownNameError
 from demele.core.names import suggestion
 from demele.core.outputs import write_whole
 from demele.core.publish import publish
+from demele.core.shown import Worded
 from demele.core.written import as_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Characterisation"]
 
 
-class Characterisation(Findings):
+class Characterisation(Findings, Worded):
     """What metrics did on every scenario: rows, curves, verdicts, a card for each.
 
     Attributes

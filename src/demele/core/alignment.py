@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from demele.core.chance import Chance
+from demele.core.shown import Worded
 from demele.core.uncertainty import Interval
 from demele.core.written import plain
 
@@ -38,7 +39,7 @@ class AlignedHalf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alignment:
+class Alignment(Worded):
     """How a score changes when the codes are turned towards the factors.
 
     Attributes

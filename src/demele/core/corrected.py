@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from demele.core.shown import Worded
 from demele.core.uncertainty import Interval, Note
 from demele.core.written import plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedScore:
+class CorrectedScore(Worded):
     """What a score would be, as far as can be known, if all annotations of the factors were right.
 
     Attributes

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from demele.core.checked_numbers import checked_level
 from demele.core.errors import InputError, InputTypeError, NotEnoughData
 from demele.core.results import Interval, Note
-from demele.core.shown import Tabled
+from demele.core.shown import Tabled, Worded
 from demele.core.signature import Signature
 from demele.core.written import plain
 from demele.evaluation.results import Verdict
@@ -84,7 +84,7 @@ class ResampledScores(Tabled):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TTest:
+class TTest(Worded):
     """A paired t-test of two estimators over the same splits.
 
     Attributes
@@ -110,6 +110,14 @@ class TTest:
     ratio: float
     n_scores: int
     notes: tuple[Note, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Which is shown to be better, and by how much."""
+        better = f"The {self.verdict} is shown to be better"
+        told = "Neither is shown to be better" if self.verdict == "undecided" else better
+        by = f"candidate minus established {self.difference:+.4f} {self.interval}"
+        return f"{told}: {by}, p = {self.p_value:.3g}, over {self.n_scores} scores."
 
     @property
     def corrected(self) -> bool:

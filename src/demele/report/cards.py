@@ -54,7 +54,7 @@ def card(kind: str, *contents: Any) -> Html:
     """
     if kind == "table":
         words, frame = contents
-        return _whole(words.splitlines(), _frame(frame))
+        return _whole(words.splitlines(), "" if frame is None else _frame(frame))
     (content,) = contents
     return _whole(sentences_of(kind, content), _CARDS[kind](content))
 

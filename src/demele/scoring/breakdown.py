@@ -13,6 +13,7 @@ from demele.core.errors import UnknownNameError, quoted
 from demele.core.inputs import read_pair
 from demele.core.names import suggestion
 from demele.core.sentences import sentence
+from demele.core.shown import Worded
 from demele.core.written import Written, plain
 from demele.estimation.counts import bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
@@ -32,7 +33,7 @@ MOST = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Breakdown(Written):
+class Breakdown(Written, Worded):
     """Between which rates of wrong annotations the order of two representations breaks down.
 
     Attributes

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from demele.core.publish import card, publish
 from demele.core.results import Evaluation, Note
+from demele.core.shown import in_a_line
 from demele.core.written import Written, plain
 
 if TYPE_CHECKING:
@@ -241,6 +242,11 @@ class Examination(Written):
 
     def _repr_html_(self) -> str:
         return card("table", repr(self), self.codes)
+
+    @property
+    def sentence(self) -> str:
+        """How many codes are in use."""
+        return f"{in_a_line(repr(self))}."
 
     def __repr__(self) -> str:
         used = f"{int(self.codes['active'].sum())} of {len(self.codes)} codes in use"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from demele.core.checked_numbers import checked_share
 from demele.core.errors import InputError, UnknownNameError, quoted
 from demele.core.results import Note
+from demele.core.shown import Tabled
 from demele.core.signature import Signature
 from demele.core.version import __version__
 from demele.core.written import Published, plain
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AuditForecast(Published):
+class AuditForecast(Published, Tabled):
     """What audits of which design and size would settle; see :func:`demele.evaluation.forecast_audits`.
 
     Attributes

@@ -13,6 +13,7 @@ from demele.core.errors import InputError
 from demele.core.labelled import read_labelled, read_labels
 from demele.core.results import Note
 from demele.core.seeds import rng_for
+from demele.core.shown import Worded
 from demele.core.signature import Signature
 from demele.evaluation.comparison.betting import Draws, Stakes, enough
 from demele.evaluation.comparison.checked_options import refuse_groups, two_names
@@ -38,7 +39,7 @@ from demele.noise.transition import TransitionCounts, TransitionMatrix
 UNASKED, UNCLEAR = -1, -2
 
 
-class SequentialComparison:
+class SequentialComparison(Worded):
     """Compare two classifiers by asking an expert for one label at a time: the ones that decide most, and no more.
 
     Parameters
@@ -298,6 +299,12 @@ class SequentialComparison:
             self.tell(np.asarray(state["rows"]), state["labels"])
         if state.get("unclear"):
             self.pass_over(np.asarray(state["unclear"]))
+
+    @property
+    def sentence(self) -> str:
+        """What the labels so far show, and how many they are."""
+        used = f"after {self.labels_used} of at most {self._limit} labels"
+        return f"{self.decision().sentence} That is {used}{'' if self.done else ', and not the end'}."
 
     def __repr__(self) -> str:
         first, second = self._question.data.names

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from demele.core.errors import InputTypeError
 from demele.core.labelled import Indices, read_labelled, shown
 from demele.core.results import Note
+from demele.core.shown import Worded
 from demele.core.signature import Signature
 from demele.core.table_columns import check_same_order
 from demele.core.version import __version__
@@ -190,7 +191,7 @@ def f1_bias(counts: BiasCounts) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Bias(Written):
+class Bias(Written, Worded):
     """The exact bias (apparent minus correct) of each measure on one test set, and how the classifier met the noise.
 
     Attributes
@@ -223,6 +224,19 @@ class Bias(Written):
     per_class: "pd.DataFrame"
     notes: tuple[Note, ...]
     signature: Signature
+
+    @property
+    def sentence(self) -> str:
+        """By how much the labels mislead the accuracy, and with how many of them wrong."""
+        wrong = f"{self.rate:.2%} of {self.n:,} labels are wrong"
+        if self.accuracy == 0:
+            return f"Accuracy on the given labels is what it is on the true ones; {wrong}."
+        way = "higher" if self.accuracy > 0 else "lower"
+        by = f"{abs(100 * self.accuracy):.2f} points {way}"
+        return f"Accuracy on the given labels is {by} than on the true ones; {wrong}."
+
+    def _rows_shown(self) -> "pd.DataFrame":
+        return self.per_class
 
     @property
     def overall(self) -> "pd.DataFrame":

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.errors import InputError, quoted
+from demele.core.shown import Worded
 from demele.core.written import Written
 from demele.models.fabric.lattice import Lattice, Link, Node
 
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning(Written):
+class Pruning(Written, Worded):
     """What was asked for, and what went.
 
     Attributes
@@ -63,6 +64,11 @@ class Pruning(Written):
         found: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         lists = {name: list(found[name]) for name in ("chosen", "cascaded", "rejected")}
         return {**found, **lists, "asked": self.asked, "achieved": self.achieved}
+
+    @property
+    def sentence(self) -> str:
+        """What was removed of what was asked for."""
+        return f"{self}."
 
     def __str__(self) -> str:
         went = f"{self.removed:,} of {self.total:,} {self.level} removed ({self.achieved:.1%})"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from demele.core.shown import Worded
 from demele.core.written import Written, plain
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ ROW = ("epoch", "rate", "loss", "error", "images_per_second")
 
 # A frame has no single truth value, so a generated == would fail: runs compare by identity.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FabricRun(Written):
+class FabricRun(Written, Worded):
     """A training of a fabric: how it ended, and what each epoch came to.
 
     Attributes
@@ -49,6 +50,18 @@ class FabricRun(Written):
         data = {name: getattr(self, name) for name in self.__slots__}
         found: dict[str, Any] = plain({**data, "history": self.history.to_dict(orient="list")})
         return found
+
+    @property
+    def sentence(self) -> str:
+        """How the training ended, and what it came to."""
+        went = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
+        told = f"The training {went.get(self.status, self.status)} after {self.epochs} epochs"
+        if self.history.empty:
+            return f"{told}."
+        return f"{told}: it errs on {self.history.iloc[-1].error:.1%} of the images that it was trained on."
+
+    def _rows_shown(self) -> pd.DataFrame:
+        return self.history.tail(12)
 
     def __repr__(self) -> str:
         if self.history.empty:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from demele.core.shown import Worded
 from demele.core.written import Written, plain
 from demele.models.vae.active import is_active
 
@@ -20,7 +21,7 @@ Status = Literal["done", "running", "interrupted", "diverged"]
 
 # A frame has no single truth value, so a generated == would fail: runs compare by identity.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Run(Written):
+class Run(Written, Worded):
     """A training: how it ended, what it passed through, and what the model does on the images.
 
     Attributes
@@ -104,6 +105,21 @@ class Run(Written):
                 "the rest; read neither"
             )
         return tuple(found)
+
+    @property
+    def sentence(self) -> str:
+        """How the training ended, and what the codes came to."""
+        went = {"done": "is done", "running": "is not done", "interrupted": "was interrupted", "diverged": "diverged"}
+        told = f"The training {went[self.status]} after {self.steps:,} steps"
+        if not self.examined:
+            return f"{told}, before anything was measured."
+        used = f"{int(self.active.sum())} of {len(self.active)} codes are in use"
+        return f"{told}: {used}, and an image costs {self.reconstruction:.4g} nats (at least {self.floor:.4g})."
+
+    def _rows_shown(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"nats": self.kl, "deviation of means": self.std, "in use": self.active})
 
     def __repr__(self) -> str:
         if not self.examined:

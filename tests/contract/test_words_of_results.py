@@ -1,0 +1,91 @@
+"""Every result that is public says itself in a sentence and is a card in a notebook."""
+
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+
+import demele
+from demele.core.shown import in_a_line
+from demele.evaluation import bias, corrected_t_test
+from demele.models.fabric.planning import Pruning
+
+HOMES = ("", ".evaluation", ".labels", ".models", ".studies", ".bench", ".data")
+#: What is given to functions, drawn by them, or part of a result that says it.
+NO_RESULTS = {
+    "Annotations",
+    "ArtificialAnnotators",
+    "Audit",
+    "AuditPlan",
+    "CrowdSet",
+    "Estimate",
+    "Fabric",
+    "FabricAnnotators",
+    "FabricCounts",
+    "FactorSpace",
+    "Frame",
+    "ImageSetFacts",
+    "NoisyLabels",
+    "PruningConfiguration",
+    "VAE",
+}
+
+
+def classes() -> dict[str, type]:
+    found = {}
+    for home in HOMES:
+        module = importlib.import_module(f"demele{home}")
+        for name in module.__all__:
+            each = getattr(module, name)
+            if inspect.isclass(each) and any(hasattr(each, way) for way in ("to_dict", "to_frame", "to_html")):
+                found[each.__name__] = each
+    return found
+
+
+def test_results_have_a_sentence_and_a_card() -> None:
+    mute = {
+        name for name, each in classes().items() if not all(hasattr(each, way) for way in ("sentence", "_repr_html_"))
+    }
+    assert mute - NO_RESULTS == set()
+    assert len(classes()) > 40
+
+
+def test_a_line_is_no_call() -> None:
+    assert in_a_line("Harm(n=5, harms (a))") == "Harm: n=5, harms (a)"
+    assert in_a_line("UDR of 2 models") == "UDR of 2 models"
+
+
+def test_what_wrong_labels_do_is_a_sentence_and_a_card() -> None:
+    found = bias([0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, 0])
+    assert found.sentence == (
+        "Accuracy on the given labels is what it is on the true ones; 50.00% of 4 labels are wrong."
+    )
+    higher = bias([0, 1, 1, 0], [0, 1, 1, 0], [0, 1, 0, 0])
+    assert higher.sentence.startswith(
+        "Accuracy on the given labels is 25.00 points higher than on the true ones; 25.00%"
+    )
+    card = higher._repr_html_()
+    assert higher.sentence in card
+    assert "<table" in card
+
+
+def test_a_result_without_rows_is_a_card_of_its_sentences() -> None:
+    cut = Pruning(level="links", requested=10, removed=8, total=40)
+    assert cut.sentence == "8 of 40 links removed (20.0%), 10 asked for (25.0%)."
+    assert cut.sentence in cut._repr_html_()
+    assert "<table" not in cut._repr_html_()
+
+
+@pytest.mark.parametrize(("shift", "said"), [(0.3, "The candidate is"), (0.0, "Neither"), (-0.3, "The established")])
+def test_a_t_test_says_who_is_better(shift: float, said: str) -> None:
+    scores = np.random.default_rng(0).normal(0.6, 0.01, 10)
+    other = scores + shift + np.random.default_rng(1).normal(0, 0.01, 10)
+    assert corrected_t_test(scores, other, test_fraction=0.1).sentence.startswith(said)
+
+
+def test_a_table_says_its_first_line_and_its_warnings() -> None:
+    rng = np.random.default_rng(0)
+    found = demele.udr({name: rng.normal(size=(60, 2)) for name in "ab"})
+    assert found.sentence == "UDR of 2 models, n=60"
+    assert found.sentences[0] == found.sentence
