@@ -302,16 +302,13 @@ class SequentialComparison(Worded):
 
     @property
     def sentence(self) -> str:
-        """What the labels so far show, and how many they are."""
-        used = f"after {self.labels_used} of at most {self._limit} labels"
-        return f"{self.decision().sentence} That is {used}{'' if self.done else ', and not the end'}."
+        """What the labels so far show."""
+        return f"{self.decision().sentence} After {self.labels_used} of at most {self._limit} labels."
 
     def __repr__(self) -> str:
         first, second = self._question.data.names
-        return (
-            f"SequentialComparison({second!r} with {first!r}, {self.labels_used} of {self._plan.rows.size} labels, "
-            f"done={self.done})"
-        )
+        used = f"{self.labels_used} of {self._plan.rows.size} labels"
+        return f"SequentialComparison({second!r} with {first!r}, {used}, done={self.done})"
 
     @property
     def _limit(self) -> int:
