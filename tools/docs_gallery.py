@@ -86,6 +86,20 @@ decision.to_html("compare.html")""",
         ("concepts/prudent-comparisons.md", "Prudent comparisons"),
     ),
     Shown(
+        "plan",
+        "What an audit would settle",
+        "How many expert labels would it take to tell these two classifiers apart, and which design needs fewest?",
+        """\
+import demele
+
+questions = demele.data.label_set("mmlu_redux")
+pair = questions.predictions[["gemini_1_5_pro_0409", "claude_3_opus"]]
+forecast = demele.evaluation.forecast_audits(pair, questions.labels, classes=questions.classes, draws=20)
+forecast.to_html("plan.html")""",
+        "python",
+        ("howto/audit-your-test-set.md", "Audit your test set"),
+    ),
+    Shown(
         "assess",
         "One classifier",
         "How accurate is it, class by class, and how much of that do wrong labels leave open?",
@@ -202,11 +216,21 @@ first sheet of paper.
 
 The pictures are made by `python -m tools.make_gallery`, which runs the lines that are shown.
 """
+#: What is shown where code is written.
+_NOTEBOOKS = """\
+## In notebooks
+
+In a notebook every result is a card: its sentence, its warnings and its first rows; scores, decisions, rankings and
+assessments are also drawn, by `.plot()`. Two that can be run: [how good is a
+representation?](notebooks/a-representation.ipynb) and [is one classifier better than another, when labels are
+wrong?](notebooks/two-classifiers.ipynb). More: [Pictures, notebooks, sentences](howto/pictures-and-notebooks.md).
+"""
 
 
 def page(folder: Path = PICTURES) -> str:
     """Return the gallery, with the pages whose pictures are there."""
-    return "\n".join([_HEAD, *(_entry(item) for item in SHOWN if (folder / f"{item.name}-light.webp").exists())])
+    shown = (_entry(item) for item in SHOWN if (folder / f"{item.name}-light.webp").exists())
+    return "\n".join([_HEAD, *shown, _NOTEBOOKS])
 
 
 def _entry(item: Shown) -> str:
