@@ -191,7 +191,27 @@ def test_groups_that_are_none(groups: Any, error: type[Exception], message: str)
         read_code_groups(groups, ("z0", "z1", "z2"))
 
 
+def test_blocks_are_identified_where_each_factor_is_in_one_group() -> None:
+    found = scored(CODES, ["r2_affine"], code_groups=IN_GROUPS, kinds="continuous")["r2_affine"].matrix
+    assert found is not None
+    assert_close(found.to_numpy(), [[320 / 504, 0.0], [0.0, 1.0]], ROUNDING)
+
+
+def test_what_a_group_has_alone_and_what_moves_it() -> None:
+    names = ["unique_information", "omes"]
+    found = scored(CODES, names, code_groups=IN_GROUPS)
+    assert_close([found[name].value for name in names], [1.0, 1.0], ROUNDING)
+    doubled = np.column_stack([CODES, 2 * CODES[:, 0]])
+    apart = scored(doubled, names, code_groups={"circle": [0, 1]})
+    assert_close(apart["unique_information"].value, (0.25 + 1.0) / 2, ROUNDING)  # the copy tells the rest
+    again = scored(doubled, names, code_groups={"circle": [0, 1, 3]})
+    assert_close([again[name].value for name in names], [1.0, 1.0], ROUNDING)
+
+
 def test_options_that_do_not_fit() -> None:
+    for other in ({"factor_noise": {"v1": 0.1}}, {"aligned": True}):
+        with pytest.raises(InputError, match="not in groups"):
+            scored(CODES, ["mig"], code_groups=IN_GROUPS, **other)
     with pytest.raises(InputError, match="reduces groups of columns"):
         scored(CODES, ["mig"], reduce_groups="pca1")
     with pytest.raises(InputError, match="expected None or 'pca1'"):

@@ -55,12 +55,10 @@ def joint_rows(rows: BinnedRows, groups: Sequence[Sequence[int]], skipped: Itera
         if len(columns) == 1:
             cells[place], sizes[place] = rows.codes[columns[0]], rows.code_bins[columns[0]]
             continue
-        for column in columns:  # only bins that hold rows: empty ones would multiply
-            held, number = np.unique(rows.codes[column], return_inverse=True)
-            cells[place] = cells[place] * len(held) + number
-            sizes[place] *= len(held)
-        seen, cells[place] = np.unique(cells[place], return_inverse=True)
-        sizes[place] = len(seen)
+        for column in columns:  # only cells that hold rows: empty ones would multiply
+            joint = cells[place] * int(rows.code_bins[column]) + rows.codes[column]
+            held, cells[place] = np.unique(joint, return_inverse=True)
+            sizes[place] = len(held)
     return BinnedRows(cells, rows.factors, sizes, rows.factor_bins, rows.incomplete)
 
 

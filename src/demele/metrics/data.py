@@ -1,7 +1,7 @@
 """The rows that metrics work on: validated codes, and the factors that vary."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -132,6 +132,12 @@ class Data:
         if self.groups is None:
             return values
         return np.stack([values[list(columns)].sum(axis=0) for columns in self.groups.columns])
+
+    def columns_of(self, codes: Sequence[int]) -> list[int]:
+        """Return the columns of some codes: of groups, all of theirs."""
+        if self.groups is None:
+            return list(codes)
+        return [column for code in codes for column in self.groups.columns[code]]
 
     def take(self, rows: NDArray[np.intp]) -> "Data":
         """Return some rows."""

@@ -10,7 +10,7 @@ from demele.core.errors import InputError, InputTypeError
 from demele.core.inputs import Missing, read_pair
 from demele.core.results import Evaluation
 from demele.metrics.chosen import Choice, asked_of, chosen_metrics, given_options
-from demele.metrics.code_groups import in_groups
+from demele.metrics.code_groups import in_groups, refuse_beside_groups
 from demele.metrics.options import Run, as_binning
 from demele.metrics.protocols import DEFAULT_PROTOCOL
 from demele.metrics.protocols import protocol as protocol_named
@@ -184,6 +184,8 @@ def evaluate(
         raise InputTypeError("name", f"expected a string, got {name!r}")
     _refuse_several(codes)
     check_alignment(aligned, whiten)
+    if code_groups is not None:
+        refuse_beside_groups(aligned=aligned or None, factor_noise=factor_noise)
     if factor_noise is None:
         refuse_method(factor_noise_method)
     data = call.read(codes, factors, codes_std)

@@ -11,7 +11,7 @@ from demele.core.errors import NotEnoughData
 from demele.core.results import Note, Score
 from demele.core.sentences import setting
 from demele.estimation.cells import Partition
-from demele.estimation.counts import BinnedRows, bin_rows, column_bins, joint_counts
+from demele.estimation.counts import BinnedRows, PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
 from demele.estimation.information import (
     Correction,
@@ -21,6 +21,7 @@ from demele.estimation.information import (
     information_table,
     mutual_information,
 )
+from demele.estimation.joint_codes import joint_rows
 from demele.metrics.data import Array, Data
 from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import MATRIX, Guards, Metric, Native, Streams, of_rows
@@ -76,8 +77,11 @@ class _Binned:
     @classmethod
     def of(cls, data: Data, bins: Binning) -> "_Binned":
         cut = column_bins(data.codes, data.factors, bins)
-        counts = joint_counts(data.codes, data.factors, *cut)
-        return cls(bin_rows(data.codes, data.factors, *cut), information_table(counts))
+        rows = bin_rows(data.codes, data.factors, *cut)
+        if data.groups is None:
+            return cls(rows, information_table(joint_counts(data.codes, data.factors, *cut)))
+        rows = joint_rows(rows, data.groups.columns)
+        return cls(rows, information_table(PackedRows(rows, factor_pairs=False).count()))
 
     def known(self, factor: int) -> NDArray[np.bool_]:
         """Rows that are annotated for a factor."""
@@ -94,7 +98,7 @@ class _Binned:
 def unique_share(data: Data, streams: Streams, bins: Binning, joint: str, n_trees: int) -> Native:
     """Largest [I(v_i; z_j) - I(v_i; z_-j)]_+ over the codes, relative to H(v_i)."""
     binned = _Binned.of(data, bins)
-    rest = [binned.without(code) for code in range(data.codes.d)]
+    rest = [binned.without(code) for code in range(data.n_codes)]
     most = max(one.n for one in rest)
     crowded = most * ROWS_PER_CELL > data.n
     if joint in ("cells", "adjusted") and crowded:
@@ -139,12 +143,17 @@ def of_trees(data: Data, binned: _Binned, streams: Streams, n_trees: int) -> Nat
     def told(factor: int, chosen: list[int]) -> float:
         known = binned.known(factor)
         # the same rows to fit and to score for all sets of codes
-        return boosted(codes[known][:, chosen], binned.rows.factors[factor][known], streams("trees", factor), n_trees)
+        return boosted(
+            codes[known][:, data.columns_of(chosen)],
+            binned.rows.factors[factor][known],
+            streams("trees", factor),
+            n_trees,
+        )
 
     def excess(factor: int) -> tuple[float, int]:
         for code in np.flatnonzero(informs[:, factor]):
             alone[code, factor] = told(factor, [int(code)])
-        others = [[j for j in range(data.codes.d) if j != code] for code in range(data.codes.d)]
+        others = [[j for j in range(data.n_codes) if j != code] for code in range(data.n_codes)]
         return most_unique(alone[:, factor], lambda code: told(factor, others[code]))
 
     native = _shared(binned, alone, [excess(factor) for factor in range(data.factors.m)], "boosting")
@@ -249,6 +258,7 @@ METRIC = Metric(
     guards=Guards(outliers="move it", bins=False, fewest_rows=100),
     slow=2,
     probe=("bins", (10, 3, 5, 20, 40)),
+    in_groups=True,
     order=340,
     by_default=False,
 )

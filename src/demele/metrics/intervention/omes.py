@@ -85,20 +85,31 @@ def pooled(effect: Array, pooling: str, overlap_weight: float) -> Array:
     return result
 
 
+def _of_codes(effect: Array, data: Data) -> Array:
+    """Return effects on codes from those on columns: of a group, the part of the sum of its columns' variances."""
+    if data.groups is None:
+        return effect
+    alive = np.asarray(~np.isnan(effect).any(axis=1))
+    counts = data.summed_by_code(np.asarray(alive, dtype=np.float64))
+    sums = data.summed_by_code(np.asarray(np.where(alive[:, None], effect, 0.0)))
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], np.nan)
+
+
 def overlap_and_encoding(
     data: Data, bins: Binning, effect: str, variance: str, pooling: str, overlap_weight: float
 ) -> Native:
     """OMES_i of the total effects of rows."""
     found, _ = effects_of_rows(data, bins, effect, variance)
-    alive = ~np.isnan(found.effect).any(axis=1)
+    effects = _of_codes(found.effect, data)
+    alive = ~np.isnan(effects).any(axis=1)
     per_factor = np.full(data.factors.m, np.nan)
     if alive.any():
-        per_factor = pooled(np.minimum(found.effect[alive], 1.0), pooling, overlap_weight)
+        per_factor = pooled(np.minimum(effects[alive], 1.0), pooling, overlap_weight)
     usable = {name: float(rows / found.n) for name, rows in zip(data.factors.names, found.rows, strict=True)}
     return Native(
         value=np.asarray(per_factor.mean()),
         per_factor=per_factor,
-        matrix=found.effect,
+        matrix=effects,
         matrix_of=MATRIX_OF,
         details={"usable_rows": usable},
         notes=usable_notes(data.factors.names, found),
@@ -195,6 +206,7 @@ METRIC = Metric(
     guards=Guards(outliers="move it", bins=False, fewest_rows=50),
     undefined="all codes are constant",
     probe=("bins", (5, 2, 3, 8, 10)),
+    in_groups=True,
     order=330,
     by_default=False,
 )

@@ -6,11 +6,13 @@ import numpy as np
 
 from demele.core.results import Score
 from demele.estimation.information import mean_of_defined
-from demele.metrics.data import Data
+from demele.metrics.data import Array, Data
 from demele.metrics.metric import Guards, Metric, Native, of_rows
 from demele.metrics.options import RunOptions
 from demele.metrics.run import score
 from demele.metrics.splits import annotated_rows
+
+BLOCKS = "share of a factor that an affine map of one group explains"
 
 
 def explained_shares(data: Data) -> Native:
@@ -30,8 +32,24 @@ def explained_shares(data: Data) -> Native:
     return Native(
         value=mean_of_defined(shares),
         per_factor=shares,
+        matrix=None if data.groups is None else _of_blocks(data, codes),
+        matrix_of=None if data.groups is None else BLOCKS,
         details={"adjusted": {"value": float(mean_of_defined(adjusted)), "per_factor": adjusted.tolist()}},
     )
+
+
+def _of_blocks(data: Data, codes: Array) -> Array:
+    """Return the share of each factor that an affine map of each group alone explains, (n_codes, n_factors)."""
+    from demele.estimation.linear_recovery import Basis, explained_share
+
+    matrix = np.full((data.n_codes, data.factors.m), np.nan)
+    for index, factor in enumerate(data.factors.columns):
+        rows, values = annotated_rows(factor, codes)
+        for code in range(data.n_codes):
+            basis = Basis.of(rows[:, data.columns_of([code])])
+            if len(rows) - 1 > basis.rank:
+                matrix[code, index] = explained_share(basis, values, len(factor.levels) if factor.categorical else 0)
+    return matrix
 
 
 def r2_affine(codes: object, factors: object, **run: Unpack[RunOptions]) -> Score:
@@ -53,6 +71,8 @@ def r2_affine(codes: object, factors: object, **run: Unpack[RunOptions]) -> Scor
     -------
     Score
         value in [0, 1], best 1; ``per_factor``, NaN where a factor has no more rows than the codes have directions;
+        with ``code_groups`` ``matrix``: the share that each group alone explains (n_codes, n_factors), high on its own
+        factors and at chance elsewhere where blocks are identified;
         ``details["adjusted"]``: value and per factor of
         :math:`1 - (1 - R^2)(N - 1)/(N - 1 - r)`, r the rank of the codes, which is 0 on average for codes of noise.
 
