@@ -84,7 +84,7 @@ def test_results_are_written_to_a_file(demele: Program, folder: Path) -> None:
         (("udr", "codes.npy", "only.npz", "--codes-std", "codes.npy"), "a file for each of the 2 models, got 1"),
         ((*QUICK, "--sizes", "ten"), "expected whole numbers, such as 10,100,1000"),
         ((*QUICK, "--sizes", "1"), "--sizes: expected at least 2, got 1"),
-        ((*QUICK, "--without-best", "3"), "--without-best: expected fewer than the 3 codes"),
+        ((*QUICK, "--without-best", "3"), "--without-best: expected fewer than there are codes (3), got 3"),
         ((*QUICK, "--chance", "3"), "--chance: is for --fairness"),
         ((*QUICK, "--fairness", "--sizes", "10"), "--sizes: has no part in --fairness"),
         ((*QUICK, "--new-values", "--repeats", "2"), "--repeats: has no part in"),

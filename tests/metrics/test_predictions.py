@@ -211,7 +211,7 @@ def test_numbers_are_cut_as_targets_and_as_sensitive_factors() -> None:
         ("downstream", {"sizes": (1,)}, "sizes: expected at least 2, got 1"),
         ("downstream", {"penalty": 0}, "penalty: expected a number above 0"),
         ("downstream", {"repeats": 0}, "repeats: expected at least 1"),
-        ("reduced_downstream", {"remove": 3}, "fewer than the 3 codes"),
+        ("reduced_downstream", {"remove": 3}, r"fewer than there are codes \(3\)"),
         ("reduced_downstream", {"by": "chance"}, "by: expected 'importance' or 'information'"),
         ("strong_downstream", {"train_on": "two"}, "train_on: expected 'one' or 'others'"),
         ("fairness", {"chance": -1}, "chance: expected at least 0"),

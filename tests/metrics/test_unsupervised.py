@@ -63,6 +63,13 @@ def test_units_matter_to_the_distance_alone() -> None:
     assert_close(other.gaussian_total_correlation, one.gaussian_total_correlation, SOLVER)
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_codes_of_any_size_have_scores(scale: float) -> None:
+    one, other = demele.unsupervised_scores(CORRELATED), demele.unsupervised_scores(CORRELATED * scale)
+    assert_close(other.gaussian_wasserstein_correlation_norm, one.gaussian_wasserstein_correlation_norm, SOLVER)
+    assert_close(other.gaussian_total_correlation, one.gaussian_total_correlation, SOLVER)
+
+
 def test_dead_codes_are_left_out_and_copies_are_said() -> None:
     with_dead = np.column_stack([CORRELATED[:, 0], np.full(200, 7.0), CORRELATED[:, 1]])
     found = demele.unsupervised_scores(with_dead)

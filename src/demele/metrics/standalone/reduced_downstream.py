@@ -175,7 +175,7 @@ def reduced_downstream(
         "reduced_downstream", codes, factors, probe=probe, penalty=penalty, seed=seed, missing=missing, kinds=kinds
     )
     if remove >= read.codes.d:
-        raise InputError("remove", f"expected fewer than the {read.codes.d} codes that there are, got {remove}")
+        raise InputError("remove", f"expected fewer than there are codes ({read.codes.d}), got {remove}")
     train, test = read.split(n_train, n_test)
     probed = ProbedCodes(read.codes.dense())
     columns = read.factors.columns

@@ -233,12 +233,13 @@ def _scores(codes: Codes, alive: NDArray[np.intp], labels: tuple[Factor, ...]) -
     standard = Data(codes, Factors(())).standardised()[:, alive]
     correlation = standard.T @ standard / codes.n
     np.fill_diagonal(correlation, 1.0)
-    distance = gaussian_wasserstein_correlation(correlation * np.outer(deviations, deviations))
+    unit = float(deviations.max())  # or squares would leave the range of floats
+    distance = gaussian_wasserstein_correlation(correlation * np.outer(deviations / unit, deviations / unit))
     information = _pair_information(labels)
     return {
         "gaussian_total_correlation": gaussian_total_correlation(correlation),
-        "gaussian_wasserstein_correlation": distance,
-        "gaussian_wasserstein_correlation_norm": distance / float(np.square(deviations).sum()),
+        "gaussian_wasserstein_correlation": distance * unit * unit,
+        "gaussian_wasserstein_correlation_norm": distance / float(np.square(deviations / unit).sum()),
         "mutual_info_score": float(np.nanmean(information)),
         "information": information,
     }
