@@ -202,7 +202,9 @@ def test_the_dictionary_holds_all_of_it() -> None:
 
 
 def test_readings() -> None:
-    assert reading_of(0.7, 0.9) == "on the axes"  # most of it is
+    assert reading_of(0.7, 0.9) == "partly off the axes"  # most of it is on them
+    assert reading_of(0.85, 0.9) == "on the axes"
+    assert "A part" in said("partly off the axes")
     assert reading_of(0.01, 0.025) == "unknown"
     assert reading_of(0.03, 0.045, explicitness=0.1) == "absent"
     assert reading_of(0.03, 0.045, explicitness=0.3) == "partly"

@@ -9,11 +9,13 @@ from demele.core.shown import Worded
 from demele.core.uncertainty import Interval
 from demele.core.written import plain
 
-Reading = Literal["off the axes", "on the axes", "entangled", "absent", "partly", "unknown", "any axes"]
+Reading = Literal[
+    "off the axes", "partly off the axes", "on the axes", "entangled", "absent", "partly", "unknown", "any axes"
+]
 #: A gap that is not above this is small, whatever the score: noise has gaps of up to half of it.
 NOTABLE = 0.02
-#: A gap that is at least this share of the aligned score is large.
-SHARE = 0.25
+#: A gap that is at least this share of the aligned score is large; from the second on, a part of it is off the axes.
+SHARE, PART = 0.25, 0.1
 #: An aligned score below this is low.
 LOW = 0.15
 #: A score of explicitness from the first on says that the factors can be read, one below the second that they cannot.
@@ -55,7 +57,8 @@ class Alignment(Worded):
     whitened : bool
         Whether codes might be made uncorrelated, of equal variance, before they were turned.
     reading : str
-        ``"off the axes"``: the gap is large. ``"on the axes"``: it is small, the score is not low. Small and low:
+        ``"off the axes"``: the gap is large. ``"partly off the axes"``: it is a smaller share of a score that is not
+        low. ``"on the axes"``: it is small, the score is not low. Small and low:
         ``"entangled"``, ``"absent"``, ``"partly"`` or ``"unknown"``, by the largest score of explicitness.
         ``"any axes"``: a score of explicitness alone, for which axes do not matter.
     explicitness : tuple of (str, float), or None
@@ -132,13 +135,14 @@ def reading_of(
     gap = aligned - raw
     shown = interval is None or interval.low > 0
     above_chance = chance is None or gap > max(chance.values)
-    if gap > NOTABLE and gap >= SHARE * aligned and shown and above_chance:
+    notable = gap > NOTABLE and shown and above_chance
+    if notable and gap >= SHARE * aligned:
         return "off the axes"
     low = max(raw, aligned) < LOW
     if explicitness is not None and explicitness < UNREAD and (low or floor):
         return "absent"
     if not low:
-        return "on the axes"
+        return "partly off the axes" if notable and gap >= PART * aligned else "on the axes"
     if explicitness is None:
         return "unknown"
     return "entangled" if explicitness >= READ else "partly"
@@ -150,6 +154,7 @@ def said(reading: Reading, explicitness: tuple[str, float] | None = None, *, whi
     no_map = "Neither a rotation nor whitening" if whitened else "No rotation"
     sentences: Mapping[Reading, str] = {
         "off the axes": "The information is there, not on the axes.",
+        "partly off the axes": "A part of the information is there, but not on the axes.",
         "on the axes": "What there is stands on these axes about as well as on any others.",
         "entangled": f"{no_map} separates the factors: all codes together tell them{by}, single ones do not.",
         "absent": f"It is not there: no axes help, and all codes together tell next to nothing{by}.",
