@@ -178,7 +178,7 @@ def test_what_is_asked_wrongly_is_refused() -> None:
         demele.evaluate(codes, factors, ["mig"], whiten=True)
     with pytest.raises(InputTypeError, match="aligned"):
         demele.evaluate(codes, factors, ["mig"], aligned="yes")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="mixes columns of different groups"):
+    with pytest.raises(InputError, match="reads columns one by one"):
         demele.evaluate(codes, factors, ["mig"], aligned=True, code_groups={"pair": [0, 1]})
     rows = pytest.importorskip("dask.array")
     with pytest.raises(InputError, match="a piece at a time"):

@@ -54,7 +54,7 @@ def alignable(data: object) -> InMemory:
     Raises
     ------
     InputError
-        If they are read a piece at a time, or are groups of columns.
+        If they are read a piece at a time.
     """
     if not isinstance(data, InMemory):
         raise InputError(
@@ -62,8 +62,6 @@ def alignable(data: object) -> InMemory:
             "codes are turned and scored again in memory, and these are read a piece at a time",
             "give some of their rows as an array: a few thousand are enough",
         )
-    if data.in_groups:
-        raise InputError("aligned", "turning mixes columns of different groups; score the columns without groups")
     return data
 
 
