@@ -1,0 +1,245 @@
+"""Scores of codes that were turned: how much of them alignment finds again, and that it finds nothing in noise.
+
+``python -m benchmarks.rotations`` (two minutes on one core); writes results/rotations.csv. A row: one kind of codes, of
+so many rows, over so many draws, with MIG unless another metric is named. ``as made``: the codes before they were
+turned, on as many rows; ``raw`` and ``aligned`` as :class:`demele.Alignment` has them. Seeds: what a row is called, and
+the number of the draw.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import special_ortho_group
+
+import demele
+from benchmarks.cases import Array, write_rows
+from demele.core.seeds import rng_for
+
+HISTOGRAMS = ("mig", "mig_sup", "dcimig", "jemmig")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Codes as made and factors by a generator, and how they are turned and scored."""
+
+    name: str
+    made: Callable[[np.random.Generator], tuple[Array, Array]]
+    rows: int
+    draws: int = 5
+    metric: str = "mig"
+    turned: bool = True
+    whiten: bool = False
+
+
+def uniform(n: int, d: int, m: int, *, noise: float = 0.0, spread: float = 1.0) -> Callable[..., tuple[Array, Array]]:
+    """Uniform factors, one code each with a share of noise, codes that hold nothing; deviations from 1 to spread."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        factors = rng.random((n, m))
+        codes = (1 - noise) * factors + noise * rng.random((n, m))
+        scales = np.geomspace(1.0, spread, m)
+        return np.column_stack([codes * scales, rng.random((n, d - m))]), factors
+
+    return made
+
+
+def classes(n: int, d: int, m: int, *, values: int = 5, noise: float = 0.0) -> Callable[..., tuple[Array, Array]]:
+    """Factors of a few values, and codes with noise around them."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        factors = rng.integers(0, values, (n, m)).astype(float)
+        codes = factors / (values - 1) + noise * rng.normal(size=(n, m))
+        return np.column_stack([codes, rng.normal(size=(n, d - m)) * 0.35]), factors
+
+    return made
+
+
+def dependent(n: int, d: int, m: int, *, noise: float = 0.0) -> Callable[..., tuple[Array, Array]]:
+    """Uniform factors whose normal scores have correlations of one half."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        shared = np.sqrt(0.5) * rng.normal(size=(n, 1)) + np.sqrt(0.5) * rng.normal(size=(n, m))
+        factors = ndtr(shared)
+        codes = (1 - noise) * factors + noise * rng.random((n, m))
+        return np.column_stack([codes, rng.random((n, d - m))]), factors
+
+    return made
+
+
+def gaussian(
+    n: int, d: int, m: int, *, noise: float = 0.0, squared: bool = False
+) -> Callable[..., tuple[Array, Array]]:
+    """Gaussian factors; squared with their sign, if asked."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        factors = rng.normal(size=(n, m))
+        held = np.sign(factors) * factors**2 if squared else factors
+        codes = held + noise * rng.normal(size=(n, m))
+        return np.column_stack([codes, rng.normal(size=(n, d - m))]), factors
+
+    return made
+
+
+def copies(n: int, m: int) -> Callable[..., tuple[Array, Array]]:
+    """Every factor twice, with a little noise."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        factors = rng.random((n, m))
+        return np.column_stack([factors, factors]) + 0.02 * rng.normal(size=(n, 2 * m)), factors
+
+    return made
+
+
+def twisted(n: int) -> Callable[..., tuple[Array, Array]]:
+    """Pairs of factors as a spiral: the angle grows with the distance, and no rotation of all takes that back."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        factors = rng.random((n, 4))
+        centred = 2 * factors - 1
+        codes = np.empty_like(centred)
+        for first in (0, 2):
+            a, b = centred[:, first], centred[:, first + 1]
+            turn = 2 * np.pi * np.hypot(a, b)
+            codes[:, first], codes[:, first + 1] = (
+                np.cos(turn) * a - np.sin(turn) * b,
+                np.sin(turn) * a + np.cos(turn) * b,
+            )
+        return codes, factors
+
+    return made
+
+
+def oblique(n: int, m: int) -> Callable[..., tuple[Array, Array]]:
+    """Uniform factors in a mixture that is no rotation, with codes of different scales."""
+
+    def made(rng: np.random.Generator) -> tuple[Array, Array]:
+        factors = rng.random((n, m))
+        return factors @ (np.eye(m) + 0.5 * rng.normal(size=(m, m))) * np.geomspace(1, 10, m), factors
+
+    return made
+
+
+def noise(n: int, d: int, m: int) -> Callable[..., tuple[Array, Array]]:
+    """Codes that hold nothing."""
+    return lambda rng: (rng.normal(size=(n, d)), rng.random((n, m)))
+
+
+CASES = (
+    Case("uniform, 12 codes, 6 factors", uniform(5000, 12, 6), 5000),
+    Case("uniform, 30 % noise, 7 codes, 5 factors", uniform(3000, 7, 5, noise=0.3), 3000),
+    Case("uniform, 20 codes, 8 factors", uniform(3000, 20, 8), 3000),
+    Case("five values, 9 codes, 7 factors", classes(3000, 9, 7, noise=0.03), 3000),
+    Case("five values with noise, 6 codes, 5 factors", classes(3000, 6, 5, noise=0.12), 3000),
+    Case("dependent factors, 8 codes, 5 factors", dependent(3000, 8, 5), 3000),
+    Case("dependent factors, 30 % noise", dependent(3000, 8, 5, noise=0.3), 3000),
+    Case("Gaussian, 8 codes, 5 factors", gaussian(5000, 8, 5), 5000),
+    Case("Gaussian with noise", gaussian(5000, 8, 5, noise=0.4), 5000),
+    Case("squared with sign", gaussian(5000, 8, 5, squared=True), 5000),
+    Case("standard deviations 1 : 10", uniform(5000, 8, 5, spread=10), 5000),
+    Case("standard deviations 1 : 1000", uniform(5000, 8, 5, spread=1000), 5000),
+    Case("every factor twice", copies(3000, 4), 3000),
+    Case("twisted pairs", twisted(4000), 4000, turned=False),
+    Case("oblique, scales 1 : 10", oblique(4000, 4), 4000, turned=False),
+    Case("oblique, scales 1 : 10, whitened", oblique(4000, 4), 4000, turned=False, whiten=True),
+    Case("on the axes, 30 % noise", uniform(1000, 7, 5, noise=0.3), 1000, draws=40, turned=False),
+    Case("noise, 500 rows", noise(500, 10, 5), 500, draws=100),
+    Case("noise, 1000 rows", noise(1000, 10, 5), 1000, draws=100),
+    Case("noise, 2000 rows", noise(2000, 10, 5), 2000, draws=40),
+    Case("sap: uniform, 30 % noise", uniform(3000, 7, 5, noise=0.3), 3000, draws=3, metric="sap"),
+    Case("irs: uniform, 30 % noise", uniform(3000, 7, 5, noise=0.3), 3000, draws=3, metric="irs"),
+)
+
+
+def of_halves(codes: Array, factors: Array, metric: str) -> float:
+    """Return the score of codes as they are, on as many rows as those that aligned scores are of."""
+    found = demele.evaluate(codes, factors, [metric], aligned=True)[metric].alignment
+    if found is None:
+        raise RuntimeError(f"{metric}: not aligned")
+    return found.raw
+
+
+def row(case: Case) -> dict[str, object]:
+    """Score one case."""
+    found = []
+    for draw in range(case.draws):
+        rng = rng_for(0, "rotations", case.name.removesuffix(", whitened"), draw)
+        codes, factors = case.made(rng)
+        as_made = of_halves(codes, factors, case.metric)
+        if case.turned:
+            codes = codes @ special_ortho_group.rvs(codes.shape[1], random_state=rng)
+        score = demele.evaluate(codes, factors, [case.metric], aligned=True, whiten=case.whiten)[case.metric]
+        if score.alignment is None:
+            raise RuntimeError(f"{case.name}: not aligned")
+        found.append((as_made, score.alignment.raw, score.alignment.aligned, score.alignment.gap))
+    as_made, raw, aligned, gap = np.mean(found, axis=0)
+    gaps = np.array(found)[:, 3]
+    return {
+        "codes": case.name,
+        "metric": case.metric,
+        "rows": case.rows,
+        "draws": case.draws,
+        "as made": f"{as_made:.3f}",
+        "raw": f"{raw:.3f}",
+        "aligned": f"{aligned:.3f}",
+        "aligned / as made": f"{aligned / as_made:.3f}",
+        "gap": f"{gap:.4f}",
+        "largest gap": f"{gaps.max():.4f}",
+        "deviation of gaps": f"{gaps.std(ddof=1):.4f}",
+        "seconds": "",
+    }
+
+
+def cost() -> dict[str, object]:
+    """Time raw and aligned scores of four metrics, without the score itself: seconds of one core."""
+    from demele.metrics.options import Run
+    from demele.scoring.alignment import alignable, with_alignment
+    from demele.scoring.evaluate import checked_call
+
+    rng = rng_for(0, "rotations", "cost")
+    codes, factors = uniform(20_000, 10, 8)(rng)
+    as_made = of_halves(codes, factors, "mig")
+    codes = codes @ special_ortho_group.rvs(10, random_state=rng)
+    call = checked_call(HISTOGRAMS, Run())
+    data = alignable(call.read(codes, factors))
+    evaluation = call.evaluation(data, "codes")
+    started = time.process_time()
+    score = with_alignment(evaluation, data, call.asked, call.run)["mig"].alignment
+    seconds = time.process_time() - started
+    if score is None:
+        raise RuntimeError("not aligned")
+    name = "uniform, 10 codes, 8 factors, four metrics"
+    figures = {"as made": as_made, "raw": score.raw, "aligned": score.aligned}
+    return {
+        "codes": name,
+        "metric": "mig",
+        "rows": 20_000,
+        "draws": 1,
+        **{key: f"{value:.3f}" for key, value in figures.items()},
+        "aligned / as made": f"{score.aligned / as_made:.3f}",
+        "gap": f"{score.gap:.4f}",
+        "largest gap": f"{score.gap:.4f}",
+        "deviation of gaps": "",
+        "seconds": f"{seconds:.2f}",
+    }
+
+
+def main() -> None:
+    """Score every case."""
+    warnings.simplefilter("ignore", demele.DemeleWarning)
+    rows = [cost()]
+    for case in CASES:
+        rows.append(row(case))
+        print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
+    write_rows("rotations", rows)
+
+
+if __name__ == "__main__":
+    main()
