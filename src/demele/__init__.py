@@ -76,13 +76,16 @@ if TYPE_CHECKING:
     from demele.metrics.predictor.nk import nk
     from demele.metrics.predictor.r2_affine import r2_affine
     from demele.metrics.predictor.sap import sap
+    from demele.metrics.predictor.tmex import tmex
     from demele.metrics.protocols import protocol_names
     from demele.metrics.sparse_results import SparseEvaluation
     from demele.metrics.standalone.downstream import DownstreamScores, downstream
     from demele.metrics.standalone.fairness import FairnessScores, fairness
     from demele.metrics.standalone.interpolatability import Interpolatability, interpolatability
     from demele.metrics.standalone.reduced_downstream import ReducedDownstreamScores, reduced_downstream
+    from demele.metrics.standalone.stochastic import StochasticScores, stochastic_scores
     from demele.metrics.standalone.strong_downstream import StrongDownstreamScores, strong_downstream
+    from demele.metrics.standalone.subspaces import SubspaceScores, subspace_scores
     from demele.metrics.standalone.udr import UDR, udr
     from demele.metrics.standalone.unsupervised import UnsupervisedScores, unsupervised_scores
     from demele.outofcore.tables import scan_parquet
@@ -151,6 +154,7 @@ _HOMES = {
     "demele.metrics.predictor.nk": "nk",
     "demele.metrics.predictor.r2_affine": "r2_affine",
     "demele.metrics.predictor.sap": "sap",
+    "demele.metrics.predictor.tmex": "tmex",
     "demele.metrics.intervention.irs_general": (
         "domain_shift_robustness interventional_disentanglement interventional_robustness"
     ),
@@ -165,6 +169,8 @@ _HOMES = {
     "demele.metrics.standalone.strong_downstream": "StrongDownstreamScores strong_downstream",
     "demele.metrics.standalone.interpolatability": "Interpolatability interpolatability",
     "demele.metrics.standalone.udr": "UDR udr",
+    "demele.metrics.standalone.stochastic": "StochasticScores stochastic_scores",
+    "demele.metrics.standalone.subspaces": "SubspaceScores subspace_scores",
     "demele.metrics.standalone.unsupervised": "UnsupervisedScores unsupervised_scores",
     "demele.streaming.accumulator": "Accumulator",
     "demele.streaming.source": "counted_metrics",
@@ -222,7 +228,9 @@ __all__ = [
     "Score",
     "ScoreCurve",
     "SparseEvaluation",
+    "StochasticScores",
     "StrongDownstreamScores",
+    "SubspaceScores",
     "UndefinedFactorWarning",
     "UnknownNameError",
     "UnsupervisedScores",
@@ -281,9 +289,12 @@ __all__ = [
     "snc",
     "sparse_probing",
     "splitting",
+    "stochastic_scores",
     "strong_downstream",
     "studies",
+    "subspace_scores",
     "sufficiency",
+    "tmex",
     "udr",
     "unique_information",
     "unsupervised_scores",

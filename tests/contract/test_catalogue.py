@@ -331,6 +331,10 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "relative_to": [("channel", {})],
     "mapping": [("one-to-one", {})],
     "share": [],  # matters where codes are fewer than factors: tests/metrics/test_snc.py
+    "intended": [([[0, 0, 1]] * 4, {})],
+    "basis": [],  # these move p-values, and rarely what is found at a level: tests/metrics/test_tmex.py
+    "n_splits": [],
+    "alpha": [],
 }
 
 
@@ -416,7 +420,9 @@ def test_one_metric_alone_is_the_same_as_among_all(name: str) -> None:
 @pytest.mark.parametrize("name", AFFORDABLE)
 def test_the_seed_matters_for_stochastic_metrics_only(name: str) -> None:
     other = scored(name, CODES, FACTORS, codes_std=STDS, seed=1)
-    if name in STOCHASTIC:
+    if name == "tmex":  # it counts what tests find: p-values differ
+        assert other.details["p_values"] != whole()[name].details["p_values"]
+    elif name in STOCHASTIC:
         # votes and splits of few rows may agree by chance: some seed must differ
         more = [scored(name, CODES, FACTORS, codes_std=STDS, seed=seed) for seed in (2, 3)]
         assert any(score.value != whole()[name].value for score in (other, *more))

@@ -157,3 +157,13 @@ def test_factors_that_never_vary_alone_are_refused_and_few_rows_told() -> None:
     full = score(*sampled(400))
     assert {note.code: note.severity for note in full.notes}["usable-rows"] == "info"
     assert full.details["usable_rows"] == {"v1": 1.0, "v2": 1.0, "v3": 1.0}
+
+
+def test_what_varies_inside_bins_lowers_perfect_codes_as_the_note_says() -> None:
+    factors = np.random.default_rng(4).random((20_000, 5))
+    for bins, severity in ((4, "fragile"), (7, "info")):
+        found = score(factors, factors, kinds="continuous", bins=bins)
+        (note,) = (note for note in found.notes if note.code == "ceiling")
+        assert note.severity == severity
+        assert abs(found.value - float(note.message.partition("would score ")[2].partition(";")[0])) < 0.02
+    assert not any(note.code == "ceiling" for note in score(GRID, GRID).notes)

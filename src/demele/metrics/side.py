@@ -114,5 +114,26 @@ def below_zero(value: float, reg_dim: NDArray[np.intp], table: InformationTable)
     return (Note(code="below-zero", message=text, severity="warning"),)
 
 
+def _read_intended(given: object, subject: Subject) -> SideInput:
+    """Read which code is meant to depend on which factor: zeros and ones, (n_codes, n_factors).
+
+    Raises
+    ------
+    InputError, InputTypeError
+    """
+    shape = subject.codes.d, subject.factors.m
+    try:
+        matrix = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError("intended", f"expected zeros and ones of shape {shape}, got {given!r}") from error
+    if matrix.shape != shape or not np.isin(matrix, (0.0, 1.0)).all():
+        raise InputError("intended", f"expected zeros and ones of shape {shape}, codes by factors, got {given!r}")
+    shown = tuple(tuple(int(one) for one in row) for row in matrix)
+    return SideInput(matrix[:, list(subject.active)] > 0, shown)
+
+
 #: By name: reads what was given, from a metric's option of this name or for all metrics, for one representation.
-SIDE: Mapping[str, Callable[[object, Subject], SideInput]] = {"reg_dim": _read_reg_dim}
+SIDE: Mapping[str, Callable[[object, Subject], SideInput]] = {
+    "reg_dim": _read_reg_dim,
+    "intended": _read_intended,
+}

@@ -7,15 +7,19 @@ import numpy as np
 from demele.core.errors import NotEnoughData
 from demele.core.results import Note, Score
 from demele.estimation.cells import FactorCells, summarise_cells
+from demele.estimation.counts import factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.total_effects import TotalEffects, correlation_effects, is_grid, total_effects
 from demele.metrics.data import Array, Data
+from demele.metrics.guards import FRAGILE
 from demele.metrics.metric import Guards, Metric, Native, of_rows
 from demele.metrics.options import Bins, RunOptions, Share
 from demele.metrics.run import score
 
 #: Rows beyond the number of cells, below which an effect is hardly known.
 FEW_FREE = 30
+#: Distance of the score of perfect codes from 1 that is told.
+TOLD_FROM = 0.005
 MATRIX_OF = "total effect of a factor on a code"
 
 
@@ -95,6 +99,22 @@ def _of_codes(effect: Array, data: Data) -> Array:
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1.0)[:, None], np.nan)
 
 
+def ceiling_notes(data: Data, bins: Binning, pooling: str, overlap_weight: float) -> tuple[Note, ...]:
+    """Say what perfect codes would score, where factors still vary inside their bins."""
+    sizes = [factor_bins(factor, bins) for factor in data.factors.columns]
+    left = np.array([0.0 if one is None else 1.0 / max(one.n_bins, 1) ** 2 for one in sizes])
+    ideal = np.repeat(left[:, None], len(left), axis=1)
+    np.fill_diagonal(ideal, 1.0)
+    best = float(pooled(ideal, pooling, overlap_weight).mean())
+    if best > 1.0 - TOLD_FROM:
+        return ()
+    message = (
+        "continuous factors still vary inside their bins, which weighs more the more factors there are: perfect codes "
+        f"of uniform factors would score {best:.3f}; more bins need more rows"
+    )
+    return (Note(code="ceiling", message=message, severity="fragile" if best < 1.0 - FRAGILE else "info"),)
+
+
 def overlap_and_encoding(
     data: Data, bins: Binning, effect: str, variance: str, pooling: str, overlap_weight: float
 ) -> Native:
@@ -112,7 +132,7 @@ def overlap_and_encoding(
         matrix=effects,
         matrix_of=MATRIX_OF,
         details={"usable_rows": usable},
-        notes=usable_notes(data.factors.names, found),
+        notes=usable_notes(data.factors.names, found) + ceiling_notes(data, bins, pooling, overlap_weight),
     )
 
 
@@ -144,7 +164,8 @@ def omes(
         Continuous factors are cut into ``bins``. Rows that lack an annotation are left out.
     bins : int, str, Binning or edges, default 5
         Few: effects rest on rows that agree on the bins of all factors but one, and inside a bin the others still vary
-        (the total effect of another factor on a perfect code of a uniform one is 1 / bins squared, not 0).
+        (the total effect of another factor on a perfect code of a uniform one is 1 / bins squared, not 0, and so each
+        further factor lowers the score of perfect codes: a note says to what).
     effect : {"total", "published"}
         The total effect, or 1 - \|correlation\| of a code over pairs of rows that differ in factor i alone, as
         published: a perfect code of a factor of K values then has the effect 1 - 1 / (K - 1), 0 for K = 2, and not 1.

@@ -1,0 +1,191 @@
+"""T-MEX: tests of which codes depend on which factors, against what is meant (Yao et al. 2025)."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import NotEnoughData
+from demele.core.holm import holm
+from demele.core.results import Note, Score
+from demele.estimation.conditional_dependence import averaged_covariances, factor_columns
+from demele.estimation.correlations import matched
+from demele.metrics.data import Array, Data
+from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.options import Count, Fraction, Reads, RunOptions
+from demele.metrics.run import score
+
+Graph = Annotated[
+    Sequence[Sequence[int]] | NDArray[Any] | None,
+    Reads("zeros and ones, a row for each code, a column for each factor", lambda _, value: value),
+]
+#: Rows for each column of a regression, in each half.
+ROWS_PER_COLUMN = 2
+MATRIX_OF = "whether a code depends on a factor, given the others, by the tests"
+
+
+def p_values(data: Data, streams: Streams, basis: str, n_splits: int) -> Array:
+    """Return p-values of no dependence, (n_codes, n_factors), from rows that are annotated for all factors.
+
+    Raises
+    ------
+    NotEnoughData
+        If rows are too few for the regressions, or no code varies.
+    """
+    from scipy.special import ndtr
+
+    known = np.flatnonzero(np.all([factor.annotated() for factor in data.factors.columns], axis=0))
+    taken = data if len(known) == data.n else data.take(known)
+    if taken.codes.constant.all():
+        raise NotEnoughData("codes", "no code varies, so that none depends on anything")
+    constant = [factor.name for factor in taken.factors.columns if factor.constant]
+    if constant:
+        raise NotEnoughData("factors", f"{constant[0]!r} is constant where all factors are annotated")
+    columns = [factor_columns(factor, basis) for factor in taken.factors.columns]
+    width = 1 + sum(one.shape[1] for one in columns)
+    if taken.n // 2 < ROWS_PER_COLUMN * width:
+        problem = f"regressions on all factors have {width} columns; expected at least {4 * width} rows, got {taken.n}"
+        raise NotEnoughData("factors", problem)
+    halves = []
+    for index in range(n_splits):
+        order = streams("half", index).permutation(taken.n)
+        halves.append((np.sort(order[: taken.n // 2]), np.sort(order[taken.n // 2 :])))
+    found: Array = ndtr(-averaged_covariances(taken.standardised(), columns, halves))
+    return found
+
+
+def best_pairs(depends: NDArray[np.bool_], p: Array) -> NDArray[np.bool_]:
+    """Return the one-to-one graph that differs least from what was found; of equal ones, by the smaller p-values."""
+    pairs = matched(depends + 1e-3 * (1.0 - p) / (1 + min(p.shape)))
+    graph = np.zeros(p.shape, dtype=np.bool_)
+    for factor, code in enumerate(pairs):
+        if code >= 0:
+            graph[code, factor] = True
+    return graph
+
+
+def agreement(
+    data: Data,
+    streams: Streams,
+    intended: NDArray[np.bool_] | None,
+    basis: str,
+    alpha: float,
+    n_splits: int,
+) -> Native:
+    """Share of pairs of codes and factors that depend, or not, as they are meant to."""
+    p = p_values(data, streams, basis, n_splits)
+    depends = holm(p.ravel(), alpha).reshape(p.shape)
+    graph = best_pairs(depends, p) if intended is None else intended
+    wrong = depends != graph
+    per_code = 1.0 - wrong.mean(axis=1)
+    notes: tuple[Note, ...] = ()
+    if not depends.any():
+        message = "no code was found to depend on any factor: pairs that are not meant to depend count all the same"
+        notes = (Note(code="nothing-depends", message=message, severity="fragile"),)
+    return Native(
+        value=np.asarray(per_code.mean()),
+        per_code=per_code,
+        matrix=depends.astype(np.float64),
+        matrix_of=MATRIX_OF,
+        details={
+            "mismatches": int(wrong.sum()),
+            "p_values": p.tolist(),
+            "intended": graph.astype(int).tolist(),
+        },
+        notes=notes,
+    )
+
+
+def tmex(
+    codes: object,
+    factors: object,
+    *,
+    intended: Graph = None,
+    basis: Literal["spline", "linear"] = "spline",
+    alpha: Fraction = 0.05,
+    n_splits: Count = 9,
+    **run: Unpack[RunOptions],
+) -> Score:
+    r"""Test-based measurement exclusivity: which codes depend on which factors, given the others: modularity.
+
+    .. math:: \mathrm{TMEX} = 1 - \frac{1}{dM} \sum_{ij} |W_{ij} - A_{ij}|
+
+    W is 1 where code j depends on factor i given all others, by tests with one error for all; A is what is meant. For
+    factors that come along with one another, which make any code of one of them look like a code of the other.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        Any unit.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Rows that lack an annotation are left out.
+    intended : array-like of shape (n_codes, n_factors) of 0 and 1, optional
+        Which code is meant to depend on which factor. By default the one-to-one graph that fits best: the order of the
+        codes then does not matter, as it does with the published identity.
+    basis : {"spline", "linear"}
+        How regressions see continuous factors: cubic splines with knots at the quartiles, or lines, as published.
+    alpha : float in (0, 1], default 0.05
+        Probability that any pair that does not depend is found to, at most (Holm's method). Published code tests each
+        pair at this level: of 56 pairs of eight perfect codes, three are then found wrong.
+    n_splits : int, default 9
+        Random halves of the rows over which test statistics are averaged.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [0, 1], best 1; ``per_code``; ``matrix``: W (n_codes, n_factors); ``details``: ``mismatches``, the
+        published count, ``p_values`` and ``intended``, for the factors that vary.
+
+    Raises
+    ------
+    InputError, InputTypeError
+    NotEnoughData
+        With fewer than four rows for each column of the regressions.
+
+    Notes
+    -----
+    Yao et al. 2025; the test is the projected covariance measure of Lundborg et al. 2024 with additive regressions and
+    without weights, of our own writing. **Noise scores above entangled codes**: it depends on nothing, and only the
+    intended pairs are missed, so that M codes of noise score 1 - 1/M and a mixture of all factors 1/M. Look whether
+    anything depends, and read it with a metric of explicitness. A count of mismatches, or a share of them, says the
+    same only for equal numbers of codes, factors and rows: more rows find smaller dependences. Interactions of other
+    factors that come along with a factor are taken for dependence on it. O(n_splits N M (sum of columns)^2).
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> rng = np.random.default_rng(0)
+    >>> first = rng.standard_normal(1000)
+    >>> factors = np.column_stack([first, 0.8 * first + 0.6 * rng.standard_normal(1000)])  # they come along
+    >>> noisy = factors[:, ::-1] + 0.3 * rng.standard_normal((1000, 2))
+    >>> demele.tmex(noisy, factors).value, demele.tmex(noisy @ [[1, 1], [1, -1]], factors).value
+    (1.0, 0.5)
+    """
+    return score(METRIC, locals())
+
+
+METRIC = Metric(
+    "tmex",
+    tmex,
+    title="T-MEX",
+    family="predictor",
+    properties=("modularity",),
+    native="per code",
+    range=(0.0, 1.0),
+    source="Yao et al. 2025 (T-MEX)",
+    references=("yao2025third", "lundborg2024projected", "holm1979simple"),
+    definition="share of pairs of codes and factors whose conditional dependence is as intended, by tests",
+    stochastic=True,
+    needs_factors=2,
+    aliases=("T-MEX",),
+    readings=(of_rows(agreement),),
+    side=("intended?",),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=100),
+    slow=1,
+    probe=("n_splits", (9, 2, 5, 18, 36)),
+    order=350,
+    by_default=False,
+)

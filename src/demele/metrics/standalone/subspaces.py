@@ -1,0 +1,356 @@
+"""Subspaces of codes in which factors vary: whether they are apart, and whether cyclic factors turn in them.
+
+Factorisation (Lindsey and Issa 2024) and linear symmetry-based disentanglement (Tonnaer et al. 2022); neither depends
+on the axes of the codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.errors import InputError, InputTypeError, NotEnoughData, UnknownNameError
+from demele.core.inputs import read_pair
+from demele.core.names import suggestion
+from demele.core.results import Note
+from demele.core.seeds import rng_for
+from demele.core.shown import Tabled
+from demele.core.signature import Signature
+from demele.core.version import __version__
+from demele.core.written import Written, plain
+from demele.estimation.cells import Partition
+from demele.metrics.data import Data
+from demele.metrics.options import Run, above_zero, as_binning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SubspaceScores", "subspace_scores"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+#: Turns for each turn of a factor that are tried, as in published code.
+FREQUENCIES = tuple(range(-10, 11))
+#: Shuffles that a factor's effect has to exceed.
+SHUFFLES = 39
+#: Variance relative to all, below which nothing varies.
+NOTHING = 1e-12
+#: Ratio of the variances of a cyclic factor's plane, from which a circle is told from an ellipse.
+ELLIPSE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """How a cyclic factor turns the codes.
+
+    Attributes
+    ----------
+    dispersion : float
+        Variance that is left once the codes are turned back, of 1: D_LSBD; 0 is best.
+    frequency : int
+        Turns of the codes for one of the factor.
+    ratio : float
+        Larger over smaller variance in the plane, before both are made equal; 1 for a circle.
+    """
+
+    dispersion: float
+    frequency: int
+    ratio: float
+
+
+def turning(codes: Floats, angle: Floats, total: float) -> Turning:
+    """Return how codes (n, d), centred for each combination of the other factors, turn with an angle (n,).
+
+    ``total`` is the variance of all codes, beside which what is rounding does not count. Divisors are n - 1 in the
+    plane and n elsewhere, as in published code: what does not turn at all leaves 1 - 1/n.
+    """
+    n = len(codes)
+    _, sizes, axes = np.linalg.svd(codes, full_matrices=False)
+    variance = np.zeros(2)
+    variance[: min(2, len(sizes))] = np.square(sizes[:2]) / (n - 1)
+    alive = variance > NOTHING * total
+    plane = np.zeros((n, 2))
+    kept = int(alive.sum())
+    plane[:, :kept] = codes @ axes[:kept].T / np.sqrt(2.0 * variance[:kept])
+    point = plane[:, 0] + 1j * plane[:, 1]
+    turned = [abs(complex((point * np.exp(-1j * k * angle)).mean())) ** 2 for k in FREQUENCIES]
+    best = int(np.argmax(turned))
+    ratio = float(variance[0] / variance[1]) if kept == 2 else float("inf")
+    # a direction without variance is one that does not turn
+    return Turning(max(1.0 - 1.0 / n - turned[best], 0.0), FREQUENCIES[best], ratio)
+
+
+def factorisation(codes: Floats, others: Partition, share: float) -> float:
+    """Return 1 - tr(P C) / tr(C); NaN where the codes do not vary while the other factors keep their values.
+
+    C is the covariance of the codes while only the factor varies, P the projector on the fewest directions that have
+    ``share`` of the variance of the means for the other factors.
+    """
+    count = np.bincount(others.group).astype(np.float64)
+    means = np.stack([np.bincount(others.group, column) for column in codes.T], axis=1) / count[:, None]
+    within = codes - means[others.group]
+    moved = float(np.square(within).sum())
+    if moved <= NOTHING * float(np.square(codes - codes.mean(axis=0)).sum()) or moved == 0.0:
+        return float("nan")
+    centred = (means - codes.mean(axis=0)) * np.sqrt(count)[:, None]
+    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    total = float(np.square(sizes).sum())
+    if total <= NOTHING * moved:
+        return 1.0
+    number = int(np.searchsorted(np.cumsum(np.square(sizes)) / total, share - 1e-9)) + 1
+    return 1.0 - float(np.square(within @ axes[:number].T).sum()) / moved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SubspaceScores(Written, Tabled):
+    """Whether factors vary in subspaces of their own, and turn there; made by :func:`demele.subspace_scores`.
+
+    Attributes
+    ----------
+    factorisation : float
+        Mean over the factors that move the codes; 1 is best.
+    d_lsbd : float
+        Mean dispersion of the cyclic factors, 0 is best and 1 worst; NaN where none was named.
+    per_factor : mapping of str to float
+        Factorisation of each factor; NaN for one that does not move the codes beyond chance.
+    turns : mapping of str to Turning
+        Of each cyclic factor.
+    factor_names, code_names : tuple of str
+    n : int
+        Rows that are annotated for all factors.
+    notes : tuple of Note
+    signature : Signature
+    """
+
+    factorisation: float
+    d_lsbd: float
+    per_factor: Mapping[str, float]
+    turns: Mapping[str, Turning]
+    factor_names: tuple[str, ...]
+    code_names: tuple[str, ...]
+    n: int
+    notes: tuple[Note, ...]
+    signature: Signature
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Subspaces of {len(self.code_names)} codes, n={self.n}",
+            f"  factorisation = {self.factorisation:.4f}",
+        ]
+        lines += [f"    {name}: {value:.4f}" for name, value in self.per_factor.items()]
+        lines += [f"  d_lsbd = {self.d_lsbd:.4f} (0 is best)"] if self.turns else []
+        lines += [
+            f"    {name}: {one.dispersion:.4f}, {one.frequency} turns of the codes for one"
+            for name, one in self.turns.items()
+        ]
+        return "\n".join([*lines, *(f"  note: {note.message}" for note in self.notes)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table: a row for each factor; NaN for what is not known of it."""
+        import pandas as pd
+
+        rows = [
+            {
+                "factorisation": self.per_factor[name],
+                "d_lsbd": self.turns[name].dispersion if name in self.turns else np.nan,
+                "frequency": self.turns[name].frequency if name in self.turns else np.nan,
+                "ratio": self.turns[name].ratio if name in self.turns else np.nan,
+            }
+            for name in self.factor_names
+        ]
+        return pd.DataFrame(rows, index=list(self.factor_names)).rename_axis("factor")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values that JSON can hold (NaN and infinity become None)."""
+        turns = {
+            name: {"dispersion": one.dispersion, "frequency": one.frequency, "ratio": one.ratio}
+            for name, one in self.turns.items()
+        }
+        names = "factorisation d_lsbd per_factor factor_names code_names n"
+        found: dict[str, Any] = plain(
+            {
+                "kind": "subspace scores",
+                **{name: getattr(self, name) for name in names.split()},
+                "turns": turns,
+                "notes": [{"code": note.code, "message": note.message, "subject": note.subject} for note in self.notes],
+                "signature": str(self.signature),
+            }
+        )
+        return found
+
+
+def subspace_scores(
+    codes: object,
+    factors: object,
+    *,
+    cyclic: Sequence[str] | Sequence[int] = (),
+    share: float = 0.9,
+    bins: object = 5,
+    kinds: object = None,
+    seed: int = 0,
+) -> SubspaceScores:
+    r"""Factorisation, whether factors vary in subspaces of their own, and D_LSBD, whether cyclic ones turn there.
+
+    .. math:: \mathrm{fact}_i = 1 - \frac{\mathrm{tr}(P_{-i} C_i)}{\mathrm{tr}(C_i)}
+
+    :math:`C_i` is the covariance of the codes while only factor i varies, and :math:`P_{-i}` the projector on the
+    directions in which the others move them. D_LSBD: the codes are centred for each combination of the other factors,
+    laid into their plane of largest variance, both directions of which are given the variance 1/2, and turned back by k
+    times the angle of the factor; what varies then, for the best whole k from -10 to 10. Neither depends on the axes of
+    the codes; both need factors that are crossed.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        In units that can be compared: factorisation depends on them.
+    factors : array-like of shape (n_samples, n_factors), at least two that vary
+        Continuous factors are cut into ``bins``; rows that lack an annotation are left out.
+    cyclic : sequence of names or places of factors
+        Whose levels, in increasing order, are equally spaced angles. Means of the rows are taken for each combination
+        of levels, and combinations of the other factors with all levels are used.
+    share : float in (0, 1], default 0.9
+        Of the variance of the means for the other factors that their directions hold.
+    bins : int, str, Binning or edges, default 5
+    kinds : None, str, mapping or sequence
+        "continuous" or "categorical", where the detected kind is wrong.
+    seed : int
+        Of the 39 shuffles whose effect a factor has to exceed to have a factorisation.
+
+    Returns
+    -------
+    SubspaceScores
+
+    Raises
+    ------
+    InputError, InputTypeError, UnknownNameError
+    NotEnoughData
+        If no two rows agree on all factors but some one, or a cyclic factor never goes through all its levels while
+        the others keep their values.
+
+    Notes
+    -----
+    Lindsey & Issa 2024; Tonnaer et al. 2022. Making both directions of a plane equal hides ellipses, down to a line:
+    the ratio of their variances is told. Published code of D_LSBD searches the frequencies of all factors together; the
+    minimum is that of each alone. It divides by the deviation of a direction that has none; here such a direction
+    counts as one that does not turn.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> turn, shape = np.array([(a, b) for a in range(12) for b in range(4)]).T
+    >>> codes = np.column_stack([np.cos(turn * np.pi / 6), np.sin(turn * np.pi / 6), shape])
+    >>> factors = {"turn": turn, "shape": shape}
+    >>> found = demele.subspace_scores(codes, factors, cyclic=["turn"], kinds="categorical")
+    >>> round(found.factorisation, 6), round(found.d_lsbd, 6)
+    (1.0, 0.0)
+    """
+    part = above_zero(1.0).check("share", share)
+    run = Run.checked(seed=seed)
+    read_codes, read_factors = read_pair(codes, factors, kinds=kinds, missing="omit")
+    whole = Data(read_codes, read_factors)
+    labels, n_levels = whole.factor_labels(as_binning(bins))
+    known = (labels >= 0).all(axis=1)
+    values, labels = read_codes.dense()[known], labels[known]
+    names = read_factors.names
+    if not len(labels) or sum(len(np.unique(column)) > 1 for column in labels.T) < 2:
+        raise NotEnoughData("factors", "expected at least two that vary, on rows that are annotated for all")
+    of_others = [_others(labels, n_levels, i) for i in range(len(names))]
+    moves = _moving(values, labels, run.seed)
+    per_factor = {}
+    for i, (name, others) in enumerate(zip(names, of_others, strict=True)):
+        if others.n == len(labels):
+            problem = f"no two rows agree on all factors but {name!r}; use fewer bins, fewer factors or more rows"
+            raise NotEnoughData("factors", problem)
+        per_factor[name] = factorisation(values, others, part) if moves[i] else float("nan")
+    turns = {names[i]: _turning(values, labels, n_levels, i, names[i]) for i in _places(cyclic, names)}
+    defined = [one for one in per_factor.values() if not np.isnan(one)]
+    return SubspaceScores(
+        factorisation=float(np.mean(defined)) if defined else float("nan"),
+        d_lsbd=float(np.mean([one.dispersion for one in turns.values()])) if turns else float("nan"),
+        per_factor=per_factor,
+        turns=turns,
+        factor_names=names,
+        code_names=read_codes.names,
+        n=len(labels),
+        notes=_notes(per_factor, turns),
+        signature=Signature(
+            "subspace_scores",
+            {"cyclic": tuple(turns), "share": part, "bins": as_binning(bins), "seed": run.seed},
+            {"rows": str(read_codes.n), "codes": str(read_codes.d), "demele": __version__},
+        ),
+    )
+
+
+def _others(labels: Labels, n_levels: Sequence[int], factor: int) -> Partition:
+    """Put rows together that agree on all factors but one."""
+    rest = [k for k in range(labels.shape[1]) if k != factor]
+    return Partition.of([labels[:, k] for k in rest], [n_levels[k] for k in rest], len(labels))
+
+
+def _moving(codes: Floats, labels: Labels, seed: int) -> list[bool]:
+    """Say which factors move the means of the codes, in their own units, more than in any shuffle of the rows."""
+    centred = codes - codes.mean(axis=0)
+
+    def between(column: Labels) -> float:
+        count = np.maximum(np.bincount(column), 1)
+        return float(sum((np.bincount(column, one) ** 2 / count).sum() for one in centred.T))
+
+    total, moves = float(np.square(centred).sum()), []
+    orders = [rng_for(seed, "subspace_scores", index).permutation(len(codes)) for index in range(SHUFFLES)]
+    for column in labels.T:
+        own = between(column)
+        moves.append(own > NOTHING * total and all(own > between(column[order]) for order in orders))
+    return moves
+
+
+def _places(cyclic: Sequence[str] | Sequence[int], names: Sequence[str]) -> list[int]:
+    if isinstance(cyclic, str):
+        raise InputTypeError("cyclic", f"expected a sequence of factors, got {cyclic!r}; write [{cyclic!r}]")
+    found = []
+    for one in cyclic:
+        if isinstance(one, str):
+            if one not in names:
+                raise UnknownNameError("cyclic", f"no factor is called {one!r}{suggestion(one, names)}")
+            found.append(list(names).index(one))
+        elif isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < len(names):
+            raise InputError("cyclic", f"expected names or places from 0 to {len(names) - 1}, got {one!r}")
+        else:
+            found.append(int(one))
+    return found
+
+
+def _turning(codes: Floats, labels: Labels, n_levels: Sequence[int], factor: int, name: str) -> Turning:
+    """Return how a factor turns the means of the codes in combinations of the others that have all its levels."""
+    k = n_levels[factor]
+    cells = Partition.of(list(labels.T), list(n_levels), len(labels))
+    count = np.bincount(cells.group).astype(np.float64)
+    means = np.stack([np.bincount(cells.group, column) for column in codes.T], axis=1) / count[:, None]
+    at = labels[cells.example]
+    others = _others(at, n_levels, factor)
+    complete = (np.bincount(others.group) == k)[others.group]
+    if not complete.any() or k < 3:
+        problem = f"{name!r} never goes through all of 3 or more levels while the others keep their values"
+        raise NotEnoughData("cyclic", problem)
+    group, kept = others.group[complete], means[complete]
+    sums = np.stack([np.bincount(group, column, others.n) for column in kept.T], axis=1)
+    angle = 2.0 * np.pi * at[complete, factor] / k
+    return turning(kept - sums[group] / k, angle, float(codes.var(axis=0).sum()))
+
+
+def _notes(per_factor: Mapping[str, float], turns: Mapping[str, Turning]) -> tuple[Note, ...]:
+    notes = []
+    still = tuple(name for name, value in per_factor.items() if np.isnan(value))
+    if still:
+        listed = ", ".join(map(repr, still[:3])) + (", ..." if len(still) > 3 else "")
+        message = f"{listed} move the means of the codes no more than shuffled rows do: no factorisation"
+        notes.append(Note(code="undefined-value", message=message, subject=still, severity="warning"))
+    oblong = tuple(name for name, one in turns.items() if one.ratio > ELLIPSE)
+    if oblong:
+        listed = ", ".join(f"{name!r} {turns[name].ratio:.3g}" for name in oblong[:3])
+        message = f"planes whose directions differ in variance, which D_LSBD makes equal: {listed}"
+        notes.append(Note(code="ellipse", message=message, subject=oblong, severity="warning"))
+    return tuple(notes)

@@ -1,0 +1,152 @@
+"""Factorisation and D_LSBD: known numbers, the published search, ellipses, noise, refusals."""
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import demele
+from tests.tolerances import ROUNDING, assert_close
+
+Array = NDArray[np.float64]
+#: Two factors of four values, every pair 25 times.
+GRID = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+FIRST, SECOND = GRID.T
+NAN = math.nan
+CODES = {
+    "factors": (GRID, (1, 1)),
+    "copies": (np.column_stack([FIRST, FIRST, SECOND, SECOND]), (1, 1)),
+    "rotated": (np.column_stack([FIRST + SECOND, FIRST - SECOND]), (1, 1)),
+    "one": (np.column_stack([FIRST, 0 * FIRST]), (1, NAN)),
+    "coarse": (np.column_stack([FIRST // 2, SECOND]), (1, 1)),
+    "sum beside": (np.column_stack([FIRST, SECOND, FIRST + SECOND]), (3 / 4, 3 / 4)),
+    "oblique": (np.column_stack([FIRST, FIRST + SECOND]), (1 / 2, 1 / 2)),
+    "constant": (0 * GRID, (NAN, NAN)),
+}
+#: Two angles of twelve values.
+TURNS = np.array(list(itertools.product(range(12), repeat=2)))
+ANGLES = TURNS * np.pi / 6
+
+
+def score(codes: Any, factors: Any, **options: Any) -> demele.SubspaceScores:
+    return demele.subspace_scores(codes, factors, kinds="categorical", **options)
+
+
+def circles(*angles: Array) -> Array:
+    return np.column_stack([turn(angle) for angle in angles for turn in (np.cos, np.sin)])
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_factorisation_of_codes_on_a_grid(name: str) -> None:
+    codes, expected = CODES[name]
+    assert_close(list(score(codes, GRID).per_factor.values()), expected, ROUNDING)
+
+
+def test_axes_do_not_matter_but_units_do() -> None:
+    oblique = CODES["oblique"][0]
+    turned = oblique @ np.array([[0.6, -0.8], [0.8, 0.6]])
+    assert_close(score(turned, GRID).factorisation, 1 / 2, ROUNDING)
+    assert abs(score(oblique * np.array([1.0, 10.0]), GRID).factorisation - 1 / 2) > 0.1
+
+
+A, B = ANGLES.T
+TURNED = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+ON_CIRCLES = {
+    "circles": (circles(A, B), 0.0, (1, 1)),
+    "twice": (circles(2 * A, 2 * B), 0.0, (2, 2)),
+    "rotated": (circles(A, B) @ TURNED, 0.0, (1, 1)),
+    # 1 - 1/144 where nothing is turned back: the published divisors
+    "sum and difference": (circles(A + B, A - B), 143 / 144, None),
+    "second lost": (circles(A), 143 / 288, None),
+}
+
+
+@pytest.mark.parametrize("name", ON_CIRCLES)
+def test_d_lsbd_of_known_codes(name: str) -> None:
+    codes, expected, frequencies = ON_CIRCLES[name]
+    found = score(codes, TURNS, cyclic=[0, "v2"])
+    assert_close(found.d_lsbd, expected, ROUNDING)
+    if frequencies is not None:
+        assert tuple(abs(one.frequency) for one in found.turns.values()) == frequencies
+
+
+def published(codes: Array) -> float:
+    """All pairs of frequencies from -3 to 3 tried together, with rotation matrices, on the whole grid."""
+    best = math.inf
+    z = codes.reshape(12, 12, -1)
+    for frequencies in itertools.product(range(-3, 4), repeat=2):
+        spreads = []
+        for axis, k in enumerate(frequencies):
+            centred = (z - z.mean(axis=axis, keepdims=True)).reshape(144, -1)
+            values, axes = np.linalg.eigh(np.cov(centred, rowvar=False))
+            plane = centred @ axes[:, [-1, -2]] / np.sqrt(2 * values[[-1, -2]])
+            turned = []
+            for point, angle in zip(plane, ANGLES[:, axis], strict=True):
+                cos, sin = math.cos(-k * angle), math.sin(-k * angle)
+                turned.append((cos * point[0] - sin * point[1], sin * point[0] + cos * point[1]))
+            spread = np.array(turned) - np.mean(turned, axis=0)
+            spreads.append(float((spread**2).sum(axis=1).mean()))
+        best = min(best, sum(spreads) / 2)
+    return best
+
+
+def test_the_published_search_finds_the_same() -> None:
+    rng = np.random.default_rng(1)
+    codes = circles(A, B) @ TURNED + 0.3 * rng.standard_normal((144, 4)) + 0.5 * circles(A + 2 * B, B)
+    found = score(codes, TURNS, cyclic=["v1", "v2"])
+    assert 0.05 < found.d_lsbd < 0.9
+    assert abs(found.d_lsbd - published(codes)) < 1e-9
+
+
+def test_rows_are_averaged_and_an_ellipse_is_told() -> None:
+    codes = circles(A, B) * np.array([10.0, 1, 1, 1])
+    several = np.repeat(codes, 3, axis=0) + np.tile([[-0.1], [0.0], [0.1]], (144, 1))
+    found = score(several, np.repeat(TURNS, 3, axis=0), cyclic=["v1", "v2"])
+    assert_close(found.d_lsbd, 0.0, ROUNDING)
+    assert abs(found.turns["v1"].ratio - 100) < 1e-6
+    assert {note.code: note.subject for note in found.notes}["ellipse"] == ("v1",)
+
+
+def test_noise_has_no_factorisation_and_turns_nowhere() -> None:
+    rng = np.random.default_rng(2)
+    undefined, spread = 0, []
+    for _ in range(5):
+        found = score(rng.standard_normal((144, 4)), TURNS, cyclic=["v1"])
+        undefined += sum(np.isnan(one) for one in found.per_factor.values())
+        spread.append(found.d_lsbd)
+    assert undefined >= 8
+    assert min(spread) > 0.85
+    moved = score(np.column_stack([FIRST, rng.standard_normal(400)]), GRID)
+    assert math.isnan(moved.per_factor["v2"])
+    assert {note.code: note.subject for note in moved.notes}["undefined-value"] == ("v2",)
+
+
+def test_missing_rows_frames_and_what_is_written() -> None:
+    holes = np.where(np.arange(400)[:, None] == [7, 9], np.nan, GRID)
+    found = score(GRID, holes)
+    assert found.n == 398
+    assert 0.9999 < found.factorisation <= 1
+    turned = score(circles(A, B), TURNS, cyclic=["v1"])
+    told = json.loads(turned.to_json())
+    assert (told["kind"], told["turns"]["v1"]["frequency"]) == ("subspace scores", turned.turns["v1"].frequency)
+    assert list(turned.to_frame()["d_lsbd"].isna()) == [False, True]
+    assert "turns of the codes for one" in repr(turned)
+
+
+def test_refusals() -> None:
+    with pytest.raises(demele.UnknownNameError, match="v3"):
+        score(GRID, GRID, cyclic=["v3"])
+    with pytest.raises(demele.InputTypeError, match="cyclic"):
+        score(GRID, GRID, cyclic="v1")
+    with pytest.raises(demele.NotEnoughData, match="two that vary"):
+        score(GRID, GRID[:, :1])
+    with pytest.raises(demele.NotEnoughData, match="agree on all factors but"):
+        score(GRID[:16], np.column_stack([np.arange(16), np.arange(16) % 2]))
+    with pytest.raises(demele.NotEnoughData, match="never goes through"):
+        score(GRID, np.column_stack([FIRST // 2, SECOND]), cyclic=["v1"])
+    with pytest.raises(demele.DemeleError, match="subspace_scores"):
+        demele.evaluate(GRID, GRID, ["d_lsbd"])
