@@ -83,7 +83,7 @@ def test_an_evaluation_has_bounds_of_gaps_and_says_why_others_have_none() -> Non
     assert math.isnan(score.corrected.value)
     assert score.corrected.interval.low < score.value < score.corrected.interval.high
     assert score.corrected.interval.kind == "bounds"
-    assert "At most 0.02 of the annotations of 'shape' are wrong." in score.corrected.assumptions
+    assert "At most 2% of the annotations of 'shape' are wrong." in score.corrected.assumptions
     assert "The annotations of 'scale' are right." in score.corrected.assumptions
     jemmig = found["jemmig"]
     assert jemmig.corrected is None

@@ -74,14 +74,20 @@ def test_errors_that_follow_a_code_fool_a_reliability_and_not_moments() -> None:
     ):
         assert abs(found.value - right) < 0.06
         assert fooled.value > right + 0.15
-        assert found.notes[0].code == "audited-alone"
+        assert abs(found.audited_alone - right) < 0.1
+        assert fooled.audited_alone is None
 
 
 def test_an_audit_of_all_rows_gives_the_score_of_the_true_values() -> None:
     rows = drawn(3, n=400)
     noise = {name: labels.FactorAudit(np.arange(400), rows["true"][:, j]) for j, name in enumerate("ab")}
     for found, truth in zip(corrected(rows, noise, "moments"), of_true(rows), strict=True):
-        assert_close(found.value, truth, ROUNDING)
+        assert_close([found.value, found.audited_alone], [truth, truth], ROUNDING)
+        assert [note.code for note in found.notes] == (["low-reliability"] if reliability_of(rows) < 0.8 else [])
+
+
+def reliability_of(rows: dict[str, Floats]) -> float:
+    return min(float(np.corrcoef(rows["true"][:, j], rows["first"][:, j])[0, 1] ** 2) for j in range(2))
 
 
 def test_where_nothing_is_wrong_nothing_is_corrected() -> None:

@@ -18,8 +18,8 @@ class Corrections:
     ----------
     scores : tuple of mapping
         Scores with a correction.
-    level : float or None
-        Of their intervals.
+    interval_head : str
+        What a column of their intervals is called.
     audited : bool
         Whether there are scores of audited rows alone.
     assumptions, notes, missing : tuple of str
@@ -27,7 +27,7 @@ class Corrections:
     """
 
     scores: tuple[Item, ...]
-    level: float | None
+    interval_head: str
     audited: bool
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
@@ -55,10 +55,11 @@ def corrections(evaluation: Item, title: Callable[[str], str] = str) -> Correcti
         return None
     assumed = [(text, title(one["metric"])) for one in scores for text in one["corrected"]["assumptions"]]
     notes = [(note["message"], title(one["metric"])) for one in scores for note in one["corrected"]["notes"]]
-    levels = [one["corrected"]["interval"]["level"] for one in scores if one["corrected"]["interval"]]
+    ends = [one["corrected"]["interval"] for one in scores if one["corrected"]["interval"]]
+    heads = dict.fromkeys("Bounds" if one["kind"] == "bounds" else f"{one['level']:.0%} interval" for one in ends)
     return Corrections(
         scores,
-        levels[0] if levels else None,
+        " or ".join(heads) or "Interval",
         any(one["corrected"]["audited_alone"] is not None for one in scores),
         _with_metrics(assumed, len(scores)),
         _with_metrics(notes, len(scores)),

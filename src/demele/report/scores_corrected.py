@@ -29,7 +29,7 @@ def _of_one(view: View, item: Item) -> Html:
     found = corrections(item, view.catalogue.title)
     if found is None:
         return h("")
-    heads = ["Metric", "As given", "Corrected", f"{found.level:.0%} interval" if found.level else "Interval", "Method"]
+    heads = ["Metric", "As given", "Corrected", found.interval_head, "Method"]
     heads[4:4] = ["Audited rows alone"] * found.audited
     rows = [_row(view, score, alone=found.audited) for score in found.scores]
     table = h("table", h("thead", h("tr", [h("th", head, scope="col") for head in heads])), h("tbody", rows))

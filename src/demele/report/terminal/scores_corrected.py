@@ -15,7 +15,7 @@ def write_corrected(sheet: Sheet, evaluation: Mapping[str, Any], words: Words = 
     sheet.blank()
     sheet.line(f"{evaluation['name']}: " * named + "corrected for noisy factors", "bold")
     if found.scores:
-        interval = f"{found.level:.0%} interval" if found.level else "interval"
+        interval = found.interval_head[0].lower() + found.interval_head[1:]
         rows = [_row(score, alone=found.audited) for score in found.scores]
         alone = ["audit alone"] * found.audited
         sheet.table(["metric", "as given", "corrected", interval, *alone, "method"], rows, numbers=3 + found.audited)

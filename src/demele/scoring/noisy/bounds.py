@@ -57,7 +57,8 @@ def _bounds(case: Case, settings: TableSettings) -> InformationBounds:
 
 def _rates(case: Case) -> tuple[str, ...]:
     return tuple(
-        f"At most {one.share:.3g} of the annotations of {one.name!r} are wrong." for one in case.noise.factors.values()
+        f"At most {100 * one.share:.3g}% of the annotations of {one.name!r} are wrong."
+        for one in case.noise.factors.values()
     )
 
 

@@ -108,7 +108,8 @@ def correct(case: Case, work: Work, *, method: str) -> CorrectedScore | NotCorre
         ),
         method=method,
         assumptions=_assumptions(case, method),
-        notes=(*_alone(columns, codes, score, method, least), *work.out_of_range(found)),
+        notes=(*_of_low_reliability(method, least), *work.out_of_range(found)),
+        audited_alone=_audited_alone(columns, codes, score) if method == "moments" else None,
         signature=case.signature(method, resamples=case.resamples),
     )
 
@@ -175,12 +176,8 @@ def _weights(case: Case) -> list[Floats]:
     return found
 
 
-def _alone(
-    columns: list[_Column], codes: Floats, score: Callable[[Covariances], float], method: str, least: float
-) -> tuple[Note, ...]:
-    """Say what the audited rows score by themselves, and whether that is to be preferred."""
-    if method != "moments":
-        return ()
+def _audited_alone(columns: list[_Column], codes: Floats, score: Callable[[Covariances], float]) -> float:
+    """Return the score of the audited rows by their true values; of factors that are right, of all rows."""
     ones = np.ones(len(codes))
     found = []
     for column in columns:
@@ -189,11 +186,17 @@ def _alone(
         else:
             rows, true, own = column.audited(ones)
             found.append(score(covariances(codes[rows], true, own)))
-    told = f"the audited rows alone score {np.mean(found):.4f}"
-    if least >= ALONE:
-        return (Note(code="audited-alone", message=told),)
-    told += f"; at a reliability of {least:.2f}, below {ALONE:g}, they were closer to the truth in simulations"
-    return (Note(code="audited-alone", message=told, severity="warning"),)
+    return float(np.mean(found))
+
+
+def _of_low_reliability(method: str, least: float) -> tuple[Note, ...]:
+    if method != "moments" or least >= ALONE:
+        return ()
+    message = (
+        f"at a reliability of {least:.2f}, below {ALONE:g}, the audited rows alone were closer to the truth in "
+        "simulations"
+    )
+    return (Note(code="low-reliability", message=message, severity="warning"),)
 
 
 def _assumptions(case: Case, method: str) -> tuple[str, ...]:
