@@ -41,10 +41,14 @@ def scored(codes: Any, names: Any, **keywords: Any) -> demele.Evaluation:
 
 
 def test_a_circle_is_one_code() -> None:
-    names = ["mig", "infom", "infoc", "dcimig", "mcc", "irs"]
+    names = [
+        *("mig", "infom", "infoc", "dcimig", "mcc", "irs"),
+        *("med_modularity", "med_compactness", "minimality", "sufficiency", "snc"),
+    ]
     apart, together = scored(CODES, names), scored(CODES, names, code_groups=IN_GROUPS)
     assert_close([apart[name].value for name in names[:3]], [0.5, 1.0, 0.625], ROUNDING)
-    assert_close([together[name].value for name in names], [1.0] * 6, ROUNDING)
+    assert_close([together[name].value for name in names], [1.0] * len(names), ROUNDING)
+    assert_close(apart["med_compactness"].value, 0.684535, {"rtol": 0, "atol": 1e-6})
     assert together.code_names == ("circle", "v")
     matrix = together["mig"].matrix
     assert matrix is not None
@@ -125,8 +129,9 @@ def test_cells_that_rows_do_not_fill_are_not_counted() -> None:
     told = demele.mig(wide, OTHER, kinds="categorical", code_groups={"wide": range(7)}).matrix
     assert told is not None
     assert 0.8 * np.log(4) < told.iloc[0, 0] <= np.log(4)
-    with pytest.raises(NotEnoughData, match="joint entropies"):
-        demele.jemmig(wide, OTHER, kinds="categorical", code_groups=groups)
+    for name, reason in (("jemmig", "joint entropies"), ("minimality", "entropies of codes"), ("snc", "joint counts")):
+        with pytest.raises(NotEnoughData, match=reason):
+            getattr(demele, name)(wide, OTHER, kinds="categorical", code_groups=groups)
 
 
 def test_multiple_correlation_of_noise_has_the_level_of_one_column() -> None:
@@ -206,6 +211,17 @@ def test_what_a_group_has_alone_and_what_moves_it() -> None:
     assert_close(apart["unique_information"].value, (0.25 + 1.0) / 2, ROUNDING)  # the copy tells the rest
     again = scored(doubled, names, code_groups={"circle": [0, 1, 3]})
     assert_close([again[name].value for name in names], [1.0, 1.0], ROUNDING)
+
+
+def test_a_group_is_knocked_out_as_a_whole() -> None:
+    options = {"nk": {"n_trees": 5}}
+    doubled = np.column_stack([CODES, CODES[:, :2]])
+    copies, whole = (
+        scored(doubled, ["nk"], code_groups=groups, options=options)["nk"]
+        for groups in ({"a": [0, 1], "b": [3, 4]}, {"circle": [0, 1, 3, 4]})
+    )
+    assert next(iter(copies.native.values())) < 0.1  # the other circle tells as much
+    assert next(iter(whole.native.values())) > 0.6
 
 
 def test_options_that_do_not_fit() -> None:

@@ -135,10 +135,11 @@ class Grouped(InMemory):
 
     def way_to(self, metric: Metric, options: Mapping[str, Any]) -> Reading | None:
         """Return the way to a metric that knows groups: a table that is counted, or rows of which it reads groups."""
+        counted = options.get("estimator", "histogram") == "histogram"
         for reading in metric.readings:
-            if reading.state == "table" and not reading.soft and options.get("estimator", "histogram") == "histogram":
-                return reading
-            if reading.state == "rows" and metric.in_groups and (reading.when is None or reading.when(self, options)):
+            of_cells = reading.state == "table" and not reading.soft and counted
+            of_groups = reading.state == "rows" and metric.in_groups
+            if (of_cells or of_groups) and (reading.when is None or reading.when(self, options)):
                 return reading
         return None
 
@@ -281,7 +282,9 @@ class Grouped(InMemory):
             information[places, factor] = told
             if statistic is not None and freedom is not None:  # above 0, unseen rows say that something is told
                 statistic[places, factor], freedom[places, factor] = 2.0 * total * told, 1.0
-        return replace(table, information=information, joint_entropy=None, statistic=statistic, freedom=freedom)
+        return replace(
+            table, information=information, joint_entropy=None, statistic=statistic, freedom=freedom, counts=None
+        )
 
 
 def _binned(data: Data, binning: Binning) -> BinnedRows:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factors
 from demele.core.results import Note, Severity
 from demele.core.sentences import setting
@@ -86,7 +87,7 @@ def table_notes(
     for code, text, other in reasons:
         changed = source.table(other, pairs=pairs)
         for name, (before, read) in values.items():
-            after = read(changed)
+            after = _read_again(read, changed)
             if abs(after - before) > FRAGILE:
                 message = f"{text} it would be {after:.3f} instead of {before:.3f}"
                 notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
@@ -111,11 +112,12 @@ def finer_bins_notes(
     if not values or table.code_bins is None or not isinstance(rule, EqualWidth | EqualFrequency):
         return found
     distinct = 1 + (np.diff(_sample(source.rows().codes.values), axis=0) != 0).sum(axis=0)
-    if not (distinct > table.code_bins).any():
+    of_columns = source.table_of_columns(settings) if source.in_groups else table
+    if of_columns.code_bins is None or not (distinct > of_columns.code_bins).any():
         return found
     finer = source.table(replace(settings, binning=replace(rule, bins=FINER * rule.bins)))
     for name, (before, read) in values.items():
-        after = read(finer)
+        after = _read_again(read, finer)
         if abs(after - before) > FRAGILE:
             message = (
                 f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins in place of "
@@ -123,6 +125,14 @@ def finer_bins_notes(
             )
             found[name] = (*found.get(name, ()), Note(code="finer-bins", message=message, severity="fragile"))
     return found
+
+
+def _read_again(read: Callable[[InformationTable], float], table: InformationTable) -> float:
+    """Return a score under another setting; NaN where groups of columns have too many cells to be counted there."""
+    try:
+        return read(table)
+    except NotEnoughData:
+        return float("nan")
 
 
 def _clipped_notes(

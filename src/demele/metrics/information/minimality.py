@@ -37,7 +37,7 @@ def _largest_share(information: Array, held: Array) -> Native:
 def share_of_entropy(table: InformationTable) -> Native:
     """Minimality_j = max_i I(v_i; z_j) / H(z_j), the entropy over the rows on which the factor is annotated."""
     if table.joint_entropy is None:
-        raise ValueError("minimality needs joint entropies")
+        raise NotEnoughData("codes", "minimality needs the entropies of codes, which these have not all of")
     held = table.joint_entropy - table.factor_entropy[..., None, :] + table.information
     return _largest_share(table.information, held)
 

@@ -1,14 +1,16 @@
 """Neuron knockout: how much of each factor is lost without the code that is its own (Mahon et al. 2024)."""
 
+from collections.abc import Sequence
 from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demele.core.results import Score
-from demele.estimation.counts import column_bins, joint_counts
+from demele.estimation.counts import PackedRows, bin_rows, column_bins, joint_counts
 from demele.estimation.discretise import Binning
 from demele.estimation.information import information_table, mean_of_defined
+from demele.estimation.joint_codes import joint_rows
 from demele.metrics.data import Array, Data
 from demele.metrics.information.snc import own_codes, without_code
 from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
@@ -39,15 +41,15 @@ class _Fits:
         """Share of test rows with the value of most training rows."""
         return float((self.values[self.test] == np.bincount(self.values[self.train]).argmax()).mean())
 
-    def accuracy(self, rng: np.random.Generator, without: int | None = None) -> tuple[float, Array]:
-        """Return the share of test rows that are predicted, and the share of each code of the importance."""
+    def accuracy(self, rng: np.random.Generator, without: Sequence[int] = ()) -> tuple[float, Array]:
+        """Return the share of test rows that are predicted, and the share of each column of the importance."""
         from demele.estimation.boosting_importance import boosted_fit
         from demele.estimation.presorted_codes import presort
 
         codes = self.codes
-        if without is not None:
+        if without:
             codes = codes.copy()
-            codes[:, without] = 0.0  # which no tree can split
+            codes[:, list(without)] = 0.0  # which no tree can split
         alive = np.ptp(codes[self.train], axis=0) > 0
         if not alive.any() or len(np.unique(self.values[self.train])) < 2:
             return self.guess, np.zeros(codes.shape[1])
@@ -76,7 +78,12 @@ def knocked_out(
     labels, _ = data.factor_labels(bins)
     of_codes, of_factors = column_bins(data.codes, data.factors, bins)
     seen = data.take(train)
-    information = information_table(joint_counts(seen.codes, seen.factors, of_codes, of_factors)).information
+    if data.groups is None:
+        counts = joint_counts(seen.codes, seen.factors, of_codes, of_factors)
+    else:
+        cells = joint_rows(bin_rows(seen.codes, seen.factors, of_codes, of_factors), data.groups.columns)
+        counts = PackedRows(cells, factor_pairs=False).count()
+    information = information_table(counts).information
     code = own_codes(information, share)
     codes, (d, m) = data.standardised(), information.shape
     lost, whole, guess = np.zeros((d, m)), np.empty(m), np.empty(m)
@@ -84,10 +91,10 @@ def knocked_out(
         known = labels[:, index] >= 0
         fits = _Fits(codes, labels[:, index], train[known[train]], test[known[test]], n_trees)
         whole[index], importance = fits.accuracy(streams("factor", index))
-        guess[index] = fits.guess
+        importance, guess[index] = data.summed_by_code(importance), fits.guess
         for other in np.flatnonzero(importance):
             if other == code[index] or importance[other] > NEGLIGIBLE:
-                without, _ = fits.accuracy(streams("factor", index), int(other))
+                without, _ = fits.accuracy(streams("factor", index), data.columns_of([int(other)]))
                 lost[other, index] = whole[index] - without
     per_factor = np.where(code >= 0, lost[np.maximum(code, 0), np.arange(m)], 0.0)
     told = whole - guess
@@ -196,6 +203,7 @@ METRIC = Metric(
     guards=Guards(outliers="of factors move it", bins=False, fewest_rows=50),
     slow=2,
     probe=("n_trees", (20, 5, 10, 40, 80)),
+    in_groups=True,
     order=330,
     by_default=False,
 )
