@@ -87,7 +87,7 @@ def table_notes(
     for code, text, other in reasons:
         changed = source.table(other, pairs=pairs)
         for name, (before, read) in values.items():
-            after = _read_again(read, changed)
+            after = _read_again(read, changed) if source.in_groups else read(changed)
             if abs(after - before) > FRAGILE:
                 message = f"{text} it would be {after:.3f} instead of {before:.3f}"
                 notes[name] = (*notes.get(name, ()), Note(code=code, message=message, severity="fragile"))
@@ -117,7 +117,7 @@ def finer_bins_notes(
         return found
     finer = source.table(replace(settings, binning=replace(rule, bins=FINER * rule.bins)))
     for name, (before, read) in values.items():
-        after = _read_again(read, finer)
+        after = _read_again(read, finer) if source.in_groups else read(finer)
         if abs(after - before) > FRAGILE:
             message = (
                 f"the entropy of a continuous code is that of its bins: with {FINER * rule.bins} bins in place of "
