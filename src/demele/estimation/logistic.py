@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from demele.core.errors import NotEnoughData
+from demele.estimation.known_errors import areas_without_errors
 from demele.estimation.logistic_problems import (
     Design,
     Multinomial,
@@ -217,6 +218,7 @@ def explicitness_by_value(
     scaling: Literal["min-max", "standard"] = "min-max",
     C: float = 1.0,  # noqa: N803 - scikit-learn's name
     balanced: bool = True,
+    transition: Floats | None = None,
 ) -> Floats:
     """Return how well a linear classifier tells every value of one factor, as areas under ROC curves.
 
@@ -242,6 +244,8 @@ def explicitness_by_value(
         Inverse strength of the penalty.
     balanced : bool, default True
         Whether all values weigh the same in training, or all rows.
+    transition : ndarray, shape (K, K), optional
+        How values are mistaken, rows true values: the areas are then against true values, by the same classifiers.
 
     Returns
     -------
@@ -288,6 +292,8 @@ def explicitness_by_value(
     scores = linear_scores(test, coef, intercept)
     if probabilities == "normalised":
         scores = sigmoid_shares(scores) if classifier == "one-vs-rest" else softmax(scores)
+    if transition is not None:
+        return areas_without_errors(scores, labels[test_rows], transition)
     return rank_auc(scores.T, labels[test_rows], n_classes)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.estimation.known_errors import accuracy_without_errors
 from demele.estimation.one_code_classifiers import (
     ClassWeight,
     Problems,
@@ -14,6 +15,7 @@ from demele.estimation.one_code_classifiers import (
     accuracy,
     compact,
     fit_lines,
+    svc_lines,
 )
 
 FloatArray = NDArray[np.float64]
@@ -118,6 +120,41 @@ def linear_classifier_accuracy_matrix(
             lines = fit_lines(train, SortedLabels.of(factors_train[i][train.order], n_classes[i]), problem)
             row[i] = accuracy(test, SortedLabels.of(factors_test[i][test.order], n_classes[i]), *lines)
     return accuracies
+
+
+def true_accuracies(
+    codes_train: FloatArray,
+    given_train: IntArray,
+    codes_test: FloatArray,
+    given_test: IntArray,
+    transition: FloatArray,
+    *,
+    C: float = 1.0,  # noqa: N803 - as above
+    class_weight: ClassWeight = None,
+) -> tuple[FloatArray, float]:
+    """Accuracy against true classes of the classifiers of each code, and of the majority's class, from annotations.
+
+    Parameters
+    ----------
+    codes_train, given_train, codes_test, given_test, C, class_weight
+        As of :func:`linear_classifier_accuracy_matrix`, for one factor.
+    transition : (n_classes, n_classes) array
+        How classes are mistaken; rows are true classes.
+
+    Returns
+    -------
+    (n_codes,) array and float
+        They may leave [0, 1] by chance.
+    """
+    k = len(transition)
+    lines = svc_lines(codes_train, given_train, n_classes=k, C=C, class_weight=class_weight)
+    found = np.empty(codes_test.shape[1])
+    for j, code in enumerate(codes_test.T):
+        heights = lines.slopes[j] * code[:, None] + lines.intercepts[j]
+        predicted = np.where(np.isfinite(lines.intercepts[j]), heights, -np.inf).argmax(axis=1)
+        found[j] = accuracy_without_errors(predicted, given_test, transition)
+    majority = np.full(given_test.shape, np.bincount(given_train).argmax())
+    return found, accuracy_without_errors(majority, given_test, transition)
 
 
 def majority_accuracies(factors_train: Sequence[IntArray], factors_test: Sequence[IntArray]) -> FloatArray:

@@ -1,8 +1,8 @@
 """The rows that metrics work on: validated codes, and the factors that vary."""
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from demele.core.code_groups import CodeGroups
 from demele.core.columns import CHUNK
-from demele.core.inputs import Codes, Factors
+from demele.core.errors import NotEnoughData
+from demele.core.inputs import Codes, Factor, Factors
 from demele.estimation.counts import bin_factor, factor_bins
 from demele.estimation.discretise import Binning
 from demele.estimation.information import Correction
@@ -109,6 +110,8 @@ class Data:
 
     ``groups``: which columns are one code together; None where each column is a code.
     ``drawn_from``: of how many rows these are a random part, whose spread is to tell the one of the whole; 0: of none.
+    ``transitions``: how the levels of categorical factors are mistaken, (K, K) with rows true levels, by factor;
+    formulas that can undo errors do.
     """
 
     codes: Codes
@@ -116,6 +119,7 @@ class Data:
     codes_std: Array | None = None
     groups: CodeGroups | None = None
     drawn_from: int = 0
+    transitions: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -139,14 +143,30 @@ class Data:
             return list(codes)
         return [column for code in codes for column in self.groups.columns[code]]
 
+    def transition_of(self, factor: Factor) -> Array | None:
+        """Return how the levels of a factor are mistaken; None if it is taken as right.
+
+        Raises
+        ------
+        NotEnoughData
+            If some levels do not occur in these rows.
+        """
+        transition = self.transitions.get(factor.name)
+        if transition is not None and len(transition) != len(factor.levels):
+            raise NotEnoughData(
+                "factors",
+                f"{len(transition) - len(factor.levels)} values of factor {factor.name!r} are not in these rows",
+            )
+        return transition
+
     def take(self, rows: NDArray[np.intp]) -> "Data":
         """Return some rows."""
         std = None if self.codes_std is None else self.codes_std[rows]
-        return Data(self.codes.take(rows), self.factors.take(rows), std, self.groups)
+        return Data(self.codes.take(rows), self.factors.take(rows), std, self.groups, transitions=self.transitions)
 
     def permuted(self, order: NDArray[np.intp]) -> "Data":
         """Return the same codes with the rows of all factors permuted together, so that they are independent."""
-        return Data(self.codes, self.factors.take(order), self.codes_std, self.groups)
+        return Data(self.codes, self.factors.take(order), self.codes_std, self.groups, transitions=self.transitions)
 
     def arrays(self) -> tuple[Array, Array]:
         """Return codes and factors as plain arrays, classes as level numbers and NaN where not annotated: a copy."""
@@ -185,7 +205,13 @@ class Data:
                 factor = replace(factor, values=clipped, low=low, high=high)
             factors.append(factor)
         codes = Codes(values, self.codes.names, values.min(axis=0), values.max(axis=0))
-        return Data(codes, replace(self.factors, columns=tuple(factors)), self.codes_std, self.groups)
+        return Data(
+            codes,
+            replace(self.factors, columns=tuple(factors)),
+            self.codes_std,
+            self.groups,
+            transitions=self.transitions,
+        )
 
     def standardised(self) -> Array:
         """Codes with mean 0 and standard deviation 1; constant codes are 0."""

@@ -64,6 +64,7 @@ def areas(
                 scaling=scaling,
                 C=strength,
                 balanced=class_weight == "balanced",
+                transition=data.transition_of(factor),  # noqa: B023
             )
 
         aucs = aucs_at(penalty)
@@ -186,4 +187,5 @@ METRIC = Metric(
     probe=("penalty", (1.0, 0.25, 0.5, 2.0, 4.0)),
     in_groups=True,
     order=110,
+    corrected_by=("transition",),
 )

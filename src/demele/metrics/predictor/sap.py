@@ -151,7 +151,7 @@ def _accuracies(
     The second array holds the accuracy of the majority class as the guess on each factor.
     """
     from demele.estimation.raw_classifiers import raw_classifier_accuracy_matrix
-    from demele.estimation.univariate import linear_classifier_accuracy_matrix, majority_accuracies
+    from demele.estimation.univariate import linear_classifier_accuracy_matrix, majority_accuracies, true_accuracies
 
     factors = [data.factors.columns[index] for index in group]
     rows = np.flatnonzero(factors[0].annotated())
@@ -190,7 +190,13 @@ def _accuracies(
                 accuracies[place] = joint_classifier_accuracies(
                     codes_train[:, own], labels_train, codes_test[:, own], labels_test, C=penalty, class_weight=weights
                 )
-    return accuracies, majority_accuracies(labels_train, labels_test)
+    guesses = majority_accuracies(labels_train, labels_test)
+    for place, factor in enumerate(factors):
+        transition = None if raw else data.transition_of(factor)
+        if transition is not None:
+            ends = codes_train, labels_train[place], codes_test, labels_test[place]
+            accuracies[:, place], guesses[place] = true_accuracies(*ends, transition, C=penalty, class_weight=weights)
+    return accuracies, guesses
 
 
 class Moments(Protocol):
@@ -301,4 +307,5 @@ METRIC = Metric(
     of_each_code=True,
     in_groups=True,
     order=120,
+    corrected_by=("transition",),
 )

@@ -1,15 +1,23 @@
 """Method ``transition``: informations of true values from a known or counted transition, with signed cells."""
 
+import numpy as np
+
 from demele.core.corrected import CorrectedScore
 from demele.core.results import Interval
 from demele.metrics.data import TableSettings
 from demele.scoring.noisy.case import Case, NotCorrected, Work, half_width
 from demele.scoring.noisy.consistency import consistency
 from demele.scoring.noisy.signed_tables import SignedTables, signed_tables
+from demele.scoring.noisy.transition_rows import of_classifiers
 
 NAME = "transition"
 #: What must be true, always said.
 INDEPENDENT = "Given the true value of a factor, errors of its annotation do not depend on the codes."
+#: What must be said of scores that train classifiers.
+TRAINED = (
+    "Classifiers are trained on the annotations as given, and judged as by true values: trained on right annotations, "
+    "they may score higher."
+)
 _OF_KIND = {
     "transition": "The transition of {} is known exactly.",
     "counts": "The rows that were counted for {} are a random sample of rows like these.",
@@ -20,11 +28,13 @@ _OF_KIND = {
 def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
     """Correct a score that is a function of informations and entropies."""
     settings = work.request.settings
-    if NAME not in work.asked.metric.corrected_by or settings is None:
+    if NAME not in work.asked.metric.corrected_by:
         return NotCorrected(
             "the score is not made of tables of a code and a factor alone, in which a transition undoes errors; with "
             "true values of rows that are drawn at random, method 'audited' corrects it"
         )
+    if settings is None:
+        return _of_classifiers(case, work)
     if settings.estimator != "histogram":
         return NotCorrected("a transition undoes errors in counts, not among nearest neighbours; take histograms")
     if settings.correction != "none":
@@ -34,6 +44,27 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
         )
     tables = shared_tables(case, settings)
     return tables if isinstance(tables, NotCorrected) else _corrected(case, work, tables)
+
+
+def _of_classifiers(case: Case, work: Work) -> CorrectedScore | NotCorrected:
+    """Correct a score whose classifiers are judged by rows."""
+    found = of_classifiers(case, work)
+    if isinstance(found, NotCorrected):
+        return found
+    value, halves = found
+    interval = None
+    if len(halves) > 1:
+        wide = half_width(float(np.sqrt(np.mean((halves[:, 0] - halves[:, 1]) ** 2) / 4)), case.run.level)
+        method = f"normal, {len(halves)} splits into halves, approximate"
+        interval = Interval(low=value - wide, high=value + wide, level=case.run.level, method=method)
+    return CorrectedScore(
+        value=value,
+        interval=interval,
+        method=NAME,
+        assumptions=(INDEPENDENT, TRAINED, *_assumed(case), *case.right_factors()),
+        notes=work.out_of_range(value),
+        signature=case.signature(NAME, splits=len(halves)),
+    )
 
 
 def shared_tables(case: Case, settings: TableSettings) -> SignedTables | NotCorrected:
