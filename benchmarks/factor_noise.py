@@ -1,0 +1,263 @@
+"""Scores corrected for noisy factors, in worlds where the truth is known: bias, RMSE, coverage; and the check.
+
+python -m benchmarks.factor_noise 1     writes results/factor_noise.jsonl and .csv; the number is of processes
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.cases import write_rows
+from benchmarks.stored_cells import stored_cells
+from demele.core.inputs import read_pair
+from demele.core.results import Score
+from demele.core.seeds import rng_for
+from demele.core.signature import Signature
+from demele.labels import FactorAudit, TransitionMatrix, draw_audit
+from demele.metrics.chosen import asked_of, chosen_metrics
+from demele.metrics.options import Run
+from demele.metrics.protocols import protocol
+from demele.metrics.request import request_for
+from demele.metrics.source import InMemory, Subject
+from demele.scoring.noisy import audited, transition
+from demele.scoring.noisy.case import Case, NotCorrected, Work
+from demele.scoring.noisy.consistency import FARTHEST, consistency
+from demele.scoring.noisy.knowledge import FactorNoise
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.intp]
+METRICS = ("mig", "mig_sup", "dcimig", "jemmig")
+ROWS, VALUES, FACTORS, CODES, BINS = 10_000, 6, 4, 6, 10
+SIMULATIONS, RESAMPLES, LEVEL = 200, 40, 0.90
+#: Simulations of errors that follow the codes in which the check is made.
+CHECKED = 100
+
+
+@dataclass(frozen=True)
+class World:
+    """Where values come from, how codes hold them, and how they are mistaken.
+
+    ``blur``: standard deviation of a code about its factor, in steps of a value; ``shape`` of the Dirichlet
+    distribution that priors and mistakes are drawn from.
+    """
+
+    seed: int
+    blur: float
+    shape: float
+
+    @property
+    def priors(self) -> Floats:
+        """Probabilities of the values, (n_factors, K)."""
+        return rng_for(self.seed, "priors").dirichlet([self.shape * 3] * VALUES, FACTORS)
+
+    def transitions(self, rate: float) -> Floats:
+        """Transitions (n_factors, K, K) whose errors are one rate in all, uneven between values."""
+        rng = rng_for(self.seed, "transitions")
+        found = np.zeros((FACTORS, VALUES, VALUES))
+        for i, prior in enumerate(self.priors):
+            own = rng.uniform(0.5, 1.5, VALUES)
+            own *= rate / (own @ prior)
+            for value in range(VALUES):
+                others = np.delete(np.arange(VALUES), value)
+                found[i, value, others] = own[value] * rng.dirichlet([self.shape] * (VALUES - 1))
+                found[i, value, value] = 1 - own[value]
+        return found
+
+
+WORLDS = {"1": World(11, 0.90, 2.0), "2": World(29, 1.15, 5.0)}
+#: How codes hold the factors: one each, or mixed with the next one.
+Kind = Literal["modular", "mixed"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One world, representation, kind of errors and rate; whether the check is made, or scores are corrected."""
+
+    world: str
+    codes: Kind
+    errors: Literal["independent", "follows"]
+    rate: float
+    check: bool = False
+
+    @property
+    def drawn(self) -> str:
+        """Name of what is drawn."""
+        return f"{self.world} {self.codes} {self.errors} {self.rate:g}"
+
+    @property
+    def name(self) -> str:
+        """Name in the store."""
+        return f"check {self.drawn}" if self.check else self.drawn
+
+
+CELLS = [
+    *(Cell(world, "modular", "independent", rate) for world in WORLDS for rate in (0.05, 0.10, 0.20)),
+    *(Cell(world, "modular", "follows", rate) for world in WORLDS for rate in (0.05, 0.10)),
+    *(Cell(world, "modular", "independent", rate, check=True) for world in WORLDS for rate in (0.05, 0.10)),
+    *(Cell(world, "modular", "follows", 0.05, check=True) for world in WORLDS),
+    *(Cell(world, "mixed", errors, 0.10) for world in WORLDS for errors in ("independent", "follows")),
+]
+
+
+def drawn(world: World, codes: Kind, n: int, rng: np.random.Generator) -> tuple[Whole, Whole]:
+    """Draw binned codes (n, d) and true values (n, M); the codes beyond the factors are noise."""
+    true = np.column_stack([np.searchsorted(np.cumsum(prior)[:-1], rng.random(n)) for prior in world.priors])
+    held = true.astype(float)
+    if codes == "mixed":
+        held = 0.75 * held + 0.25 * np.roll(held, 1, axis=1)
+    held = held + world.blur * (0.6 if codes == "mixed" else 1.0) * rng.normal(size=held.shape)
+    scaled = np.clip(np.rint(held * (BINS - 3) / (VALUES - 1) + 1), 0, BINS - 1)
+    return np.column_stack([scaled, rng.integers(0, BINS, (n, CODES - FACTORS))]).astype(np.intp), true
+
+
+def annotated(cell: Cell, codes: Whole, true: Whole, rng: np.random.Generator) -> Whole:
+    """Return noisy annotations: mistaken by value alone, or towards what the code of the factor says."""
+    world = WORLDS[cell.world]
+    if cell.errors == "independent":
+        cumulated = world.transitions(cell.rate).cumsum(axis=2)[np.arange(FACTORS), true]
+        return (cumulated < rng.random(true.shape)[..., None]).sum(axis=2).clip(0, VALUES - 1)
+    said = np.rint((codes[:, :FACTORS] - 1) * (VALUES - 1) / (BINS - 3)).clip(0, VALUES - 1).astype(np.intp)
+    differ = said != true
+    wrong = differ & (rng.random(true.shape) < cell.rate / differ.mean(axis=0))
+    return np.where(wrong, said, true)
+
+
+# Scores -----------------------------------------------------------------------------------------------------------
+
+
+def source_of(codes: Whole, factors: Whole) -> InMemory:
+    """Return rows as a source."""
+    return InMemory(Subject.of(*read_pair(codes.astype(float), factors, kinds="categorical")))
+
+
+def works(source: InMemory) -> list[Work]:
+    """Return what is asked of the four metrics."""
+    found = []
+    for one in asked_of(chosen_metrics(list(METRICS)), protocol("review2022"), {}, None, {}):
+        request = request_for(one, source)
+        if request.settings is None:
+            raise ValueError(one.name)
+        value = float(request.read(source.table(request.settings)).value)
+        found.append(Work(one, request, Score(metric=one.name, value=value, n=ROWS, signature=Signature(one.name))))
+    return found
+
+
+@cache
+def truth(world: str, codes: Kind) -> dict[str, float]:
+    """Return the scores of true values of a million rows."""
+    rng = rng_for(WORLDS[world].seed, "truth", codes)
+    return {
+        work.asked.name: work.score.value for work in works(source_of(*drawn(WORLDS[world], codes, 1_000_000, rng)))
+    }
+
+
+def measured(cell: Cell) -> dict[str, Any]:
+    """Return the rows of one cell: one for each estimate and metric."""
+    warnings.simplefilter("ignore")
+    known = truth(cell.world, cell.codes)
+    found: dict[str, list[list[float]]] = {}
+    for index in range(CHECKED if cell.check and cell.errors == "follows" else SIMULATIONS):
+        rng = rng_for(WORLDS[cell.world].seed, "simulation", cell.drawn, index)
+        codes, true = drawn(WORLDS[cell.world], cell.codes, ROWS, rng)
+        source = source_of(codes, annotated(cell, codes, true, rng))
+        own = works(source)
+        for work in () if cell.check else own:
+            found.setdefault(f"as given|{work.asked.name}", []).append([work.score.value, np.nan, np.nan])
+        for what, case in cases(cell, source, true, index).items():
+            for work in own:
+                keep(found, what, case, work)
+    return {"rows": [summary(cell, key, known, values) for key, values in found.items()]}
+
+
+def cases(cell: Cell, source: InMemory, true: Whole, index: int) -> dict[str, Case]:
+    """Return what is known in each of the ways that are measured."""
+    names = source.data.factors.names
+    given: dict[str, Mapping[str, object]] = {}
+    if cell.errors == "independent" and not cell.check:
+        tables = WORLDS[cell.world].transitions(cell.rate)
+        given["transition, T known"] = {name: TransitionMatrix(tables[i]) for i, name in enumerate(names)}
+    for size in (300, 1000) if cell.rate <= 0.1 else ():
+        rows = draw_audit(ROWS, size, seed=index).rows
+        audit = {name: FactorAudit(rows, true[rows, i]) for i, name in enumerate(names)}
+        if cell.check:
+            given |= {"check, n = 300": audit} if size == 300 else {}
+            continue
+        given[f"audited, n = {size}"] = audit
+        if cell.errors == "independent":
+            given[f"transition, n = {size}"] = audit
+    run = Run(seed=index, bootstrap=RESAMPLES, level=LEVEL)
+    factors = source.subject("rows").factors
+    return {what: Case(source, run, FactorNoise.checked(noise, factors), by_name=True) for what, noise in given.items()}
+
+
+def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work) -> None:
+    """Add one estimate; of the check, how far apart the two are."""
+    if what.startswith("check"):
+        settings = work.request.settings
+        tables = None if settings is None else transition.shared_tables(case, settings)
+        apart = None if tables is None or isinstance(tables, NotCorrected) else consistency(work, tables)
+        row = [np.nan if apart is None else apart.distance, np.nan, np.nan]
+    elif what.startswith("audited"):
+        parts = audited.of_tables(case, work)
+        wide = parts.half_width(LEVEL)
+        row = [parts.value, parts.value - wide, parts.value + wide]
+        found.setdefault(f"{what.replace('audited', 'audited rows alone')}|{work.asked.name}", []).append(
+            [parts.audit_true, np.nan, np.nan]
+        )
+    else:
+        corrected = transition.correct(case, work)
+        ends = None if isinstance(corrected, NotCorrected) else corrected.interval
+        row = [float("nan")] * 3
+        if not isinstance(corrected, NotCorrected) and ends is not None:
+            row = [corrected.value, ends.low, ends.high]
+    found.setdefault(f"{what}|{work.asked.name}", []).append([float(f"{one:.6g}") for one in row])
+
+
+# Rows -------------------------------------------------------------------------------------------------------------
+
+
+def summary(cell: Cell, key: str, known: Mapping[str, float], values: list[list[float]]) -> dict[str, object]:
+    """Return one row: bias, RMSE and width in thousandths, and how often the interval holds the truth.
+
+    ``values``: of each simulation the estimate, and the ends of its interval or NaN.
+    """
+    what, metric = key.split("|")
+    true, found = known[metric], np.array(values, dtype=float)
+    row: dict[str, object] = {
+        "world": cell.world,
+        "codes": cell.codes,
+        "errors": cell.errors,
+        "rate": cell.rate,
+        "estimate": what,
+        "metric": metric,
+        "truth": round(true, 4),
+        "simulations": len(found),
+        **dict.fromkeys(("bias", "rmse", "coverage", "width", "rejected"), ""),
+    }
+    if what.startswith("check"):
+        return row | {"rejected": round(float((np.abs(found[:, 0]) > FARTHEST).mean()), 3)}
+    apart = 1000 * (found[:, 0] - true)
+    row |= {"bias": round(float(apart.mean()), 1), "rmse": round(float(np.sqrt((apart**2).mean())), 1)}
+    if not np.isnan(found[:, 1]).any():
+        held = (found[:, 1] <= true) & (true <= found[:, 2])
+        row |= {"coverage": round(float(held.mean()), 3)}
+        row |= {"width": round(1000 * float((found[:, 2] - found[:, 1]).mean()), 1)}
+    return row
+
+
+def main() -> None:
+    """Measure the cells that are not there yet, and write all rows."""
+    what = f"{SIMULATIONS} simulations of {ROWS} rows, {RESAMPLES} resamples"
+    by_name = {cell.name: cell for cell in CELLS}
+    found = stored_cells("factor_noise", what, by_name, measured)
+    rows = [row for record in found.values() for row in record["rows"]]
+    print(write_rows("factor_noise", rows))
+
+
+if __name__ == "__main__":
+    main()
