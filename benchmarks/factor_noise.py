@@ -24,7 +24,8 @@ from demele.metrics.options import Run
 from demele.metrics.protocols import protocol
 from demele.metrics.request import request_for
 from demele.metrics.source import InMemory, Subject
-from demele.scoring.noisy import audited, transition
+from demele.scoring.noisy import transition
+from demele.scoring.noisy.audited_tables import of_tables
 from demele.scoring.noisy.case import Case, NotCorrected, Work
 from demele.scoring.noisy.consistency import FARTHEST, consistency
 from demele.scoring.noisy.knowledge import FactorNoise
@@ -120,7 +121,8 @@ def annotated(cell: Cell, codes: Whole, true: Whole, rng: np.random.Generator) -
     world = WORLDS[cell.world]
     if cell.errors == "independent":
         cumulated = world.transitions(cell.rate).cumsum(axis=2)[np.arange(FACTORS), true]
-        return (cumulated < rng.random(true.shape)[..., None]).sum(axis=2).clip(0, VALUES - 1)
+        found: Whole = (cumulated < rng.random(true.shape)[..., None]).sum(axis=2).clip(0, VALUES - 1)
+        return found
     said = np.rint((codes[:, :FACTORS] - 1) * (VALUES - 1) / (BINS - 3)).clip(0, VALUES - 1).astype(np.intp)
     differ = said != true
     wrong = differ & (rng.random(true.shape) < cell.rate / differ.mean(axis=0))
@@ -203,7 +205,7 @@ def keep(found: dict[str, list[list[float]]], what: str, case: Case, work: Work)
         apart = None if tables is None or isinstance(tables, NotCorrected) else consistency(work, tables)
         row = [np.nan if apart is None else apart.distance, np.nan, np.nan]
     elif what.startswith("audited"):
-        parts = audited.of_tables(case, work)
+        parts = of_tables(case, work)
         wide = parts.half_width(LEVEL)
         row = [parts.value, parts.value - wide, parts.value + wide]
         found.setdefault(f"{what.replace('audited', 'audited rows alone')}|{work.asked.name}", []).append(
