@@ -221,6 +221,10 @@ BAD_KEYWORDS: dict[str, list[Any]] = {
     "ignore_index": [1, 0, "yes"],
     "code_groups": [3, 0.5, "ab", {}, ["a"], {"a": []}, {"a": [99]}, {"a": ["no such"]}, {"a": [0], "b": [0]}],
     "gate": [1, 0, "yes", None],
+    "aligned": [1, 0, "yes"],
+    "whiten": [True, 1, "yes"],
+    "factor_noise": [3, "x", {"nobody": 0.1}],
+    "factor_noise_method": ["bounds", 3],
     "reduce_groups": ["pca1", "pca2", 1, True],
     "bins": [
         *(1, 0, -3, 2.5, True, "x", "equal-width:1", "adaptive:3", "²", {"a": 1}, 10**7),
