@@ -28,6 +28,7 @@ from tools import (
     docs_mmlu,
     docs_pruning,
     docs_results,
+    docs_which,
 )
 from tools.docs_snippets import ROOT, corrected_page, pages
 
@@ -46,6 +47,7 @@ GENERATED = {
     docs_comparison_methods.PAGE,
     docs_mmlu.PAGE,
     docs_results.PAGE,
+    docs_which.PAGE,
     *docs_bench.TITLES,
     docs_agreement.PAGE,
     docs_pruning.PAGE,
