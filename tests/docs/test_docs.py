@@ -49,6 +49,7 @@ GENERATED = {
     docs_results.PAGE,
     docs_which.PAGE,
     *docs_bench.TITLES,
+    docs_which.PAGE,
     docs_agreement.PAGE,
     docs_pruning.PAGE,
 }
