@@ -326,12 +326,14 @@ def test_few_rows_are_told(n: int) -> None:
 
 
 def test_enough_ordinary_rows_are_not_called_fragile() -> None:
+    # minimality divides by the entropy of a continuous code, which is that of its bins however many rows there are
+    names = [name for name in QUICK if name not in ("rmig", "xmig", "minimality")]
     rng = np.random.default_rng(0)
     for factors in (rng.random((4000, 3)), rng.integers(0, 5, (4000, 3)), rng.standard_normal((4000, 3))):
         codes = factors + 0.05 * rng.standard_normal(factors.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            demele.evaluate(codes, factors, [name for name in QUICK if name not in ("rmig", "xmig")])
+            demele.evaluate(codes, factors, names)
 
 
 @pytest.mark.parametrize("bins", [2, 3, 4, 20, 50])
