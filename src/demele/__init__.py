@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from demele.metrics.intervention.z_max_variance import z_max_variance
     from demele.metrics.intervention.z_min_variance import z_min_variance
     from demele.metrics.metric import Guards, Metric, MetricSpec, Native
+    from demele.metrics.predictor.capacity_explicitness import capacity_explicitness
     from demele.metrics.predictor.dci import dci
     from demele.metrics.predictor.explicitness import explicitness
     from demele.metrics.predictor.infoe import infoe
@@ -145,6 +146,7 @@ _HOMES = {
     "demele.metrics.intervention.z_diff": "z_diff",
     "demele.metrics.intervention.z_max_variance": "z_max_variance",
     "demele.metrics.intervention.z_min_variance": "z_min_variance",
+    "demele.metrics.predictor.capacity_explicitness": "capacity_explicitness",
     "demele.metrics.predictor.dci": "dci",
     "demele.metrics.predictor.explicitness": "explicitness",
     "demele.metrics.predictor.infoe": "infoe",
@@ -239,6 +241,7 @@ __all__ = [
     "absorption",
     "bench",
     "breakdown",
+    "capacity_explicitness",
     "cite",
     "compare_representations",
     "counted_metrics",

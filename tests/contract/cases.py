@@ -16,6 +16,7 @@ CHEAP: dict[str, dict[str, Any]] = {
     "dci_boosting": {"n_trees": 3},
     "unique_information": {"n_trees": 6},
     "nk": {"n_trees": 3},
+    "capacity_explicitness": {"largest": 64},
     "z_diff": {"n_train": 120, "n_test": 120, "batch_size": 10},
     "z_min_variance": {"n_train": 80, "n_test": 80, "batch_size": 10},
     "z_max_variance": {"n_train": 80, "n_test": 80, "batch_size": 10},

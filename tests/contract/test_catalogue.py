@@ -98,7 +98,7 @@ def test_specification_is_complete(name: str) -> None:
 
 
 #: Metrics that leave out what tells nothing: noise has no score.
-GATED = ("infom", "infoc", "med_modularity", "med_compactness")
+GATED = ("infom", "infoc", "med_modularity", "med_compactness", "capacity_explicitness")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -141,7 +141,7 @@ def test_native_values_have_the_declared_unit_and_names(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_matrix_has_codes_as_rows_and_factors_as_columns(name: str) -> None:
     score = whole()[name]
-    if name.startswith("z_") or name in ("explicitness", "mcc_weak", "r2_affine", "infoe"):
+    if name.startswith("z_") or name in ("explicitness", "mcc_weak", "r2_affine", "infoe", "capacity_explicitness"):
         assert score.matrix is None
         return
     assert score.matrix is not None
@@ -330,6 +330,10 @@ OTHER_VALUES: dict[str, list[tuple[object, dict[str, object]]]] = {
     "top_k": [(1, {})],
     "relative_to": [("channel", {})],
     "mapping": [("one-to-one", {})],
+    "probe": [("forest", {})],
+    "largest": [(16, {})],
+    "baseline": [("uniform", {})],
+    "most_loss": [(0.2, {})],
     "share": [],  # matters where codes are fewer than factors: tests/metrics/test_snc.py
     "intended": [([[0, 0, 1]] * 4, {})],
     "basis": [],  # these move p-values, and rarely what is found at a level: tests/metrics/test_tmex.py

@@ -164,6 +164,13 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 "cao2022empirical",
                 {name: {"bins": 20, "active": "all"} for name in ("med_modularity", "med_compactness")},
             ),
+            _protocol(
+                "dcies2023",
+                "explicitness of DCI-ES by forests of growing depth, and 1 - 1/K as the loss of knowing nothing",
+                "Eastwood et al. 2023",
+                "eastwood2023dcies",
+                {"capacity_explicitness": {"probe": "forest", "baseline": "uniform"}},
+            ),
         )
     }
 )
@@ -176,7 +183,7 @@ def protocol_names() -> list[str]:
     --------
     >>> import demele
     >>> demele.protocol_names()
-    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020', 'infomec2023', 'med2022']
+    ['review2022', 'dlib2019', 'latte', 'robust', 'mcc2020', 'infomec2023', 'med2022', 'dcies2023']
     """
     return list(PROTOCOLS)
 

@@ -1,0 +1,232 @@
+"""Explicitness by loss and capacity: how large a predictor must be to read the factors (Eastwood et al. 2023)."""
+
+from typing import Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demele.core.inputs import Factor
+from demele.core.results import Score
+from demele.estimation.capacity import (
+    DEPTHS,
+    area_explicitness,
+    forest_predictions,
+    fourier_features,
+    ridge_predictions,
+)
+from demele.estimation.information import mean_of_defined
+from demele.metrics.data import Array, Data
+from demele.metrics.metric import Guards, Metric, Native, Streams, of_rows
+from demele.metrics.options import Count, Fraction, RunOptions
+from demele.metrics.run import score
+from demele.metrics.splits import fewer_than_asked, split
+
+#: Each number of features is this many times the one before it; a linear predictor counts as one.
+STEP, FEWEST = 4, 16
+Rows = NDArray[np.intp]
+
+
+def sizes_up_to(largest: int) -> list[int]:
+    """Return the numbers of random features: 16, 64, 256, ... up to the largest."""
+    found = [FEWEST]
+    while found[-1] * STEP <= largest:
+        found.append(found[-1] * STEP)
+    return found
+
+
+def loss_of(predicted: Array, factor: Factor, train: Rows, test: Rows) -> float:
+    """Return 1 - accuracy, or the squared error relative to the variance around the mean of the training rows."""
+    truth = factor.values[test]
+    if factor.categorical:
+        return float((predicted != truth).mean())
+    around = float(np.square(truth - factor.values[train].mean()).sum())
+    return float(np.square(truth - predicted).sum()) / around if around > 0 else float("nan")
+
+
+def worst_loss(factor: Factor, train: Rows, test: Rows, baseline: str) -> float:
+    """Return the loss of knowing nothing."""
+    if not factor.categorical:
+        return 1.0
+    if baseline == "uniform":
+        return 1.0 - 1.0 / len(factor.levels)
+    most = np.bincount(factor.values[train].astype(np.intp)).argmax()
+    return float((factor.values[test] != most).mean())
+
+
+def _target(factor: Factor) -> Array:
+    """Return the factor as columns: an indicator of each class, or its values in standard deviations."""
+    if factor.categorical:
+        return np.asarray(factor.values[:, None] == np.arange(len(factor.levels)), dtype=np.float64)
+    known = factor.values[factor.annotated()]
+    return np.asarray((factor.values - known.mean()) / max(float(known.std()), 1e-300), dtype=np.float64)[:, None]
+
+
+def _by_features(
+    codes: Array, factors: list[Factor], train: Rows, test: Rows, sizes: list[int], rng: np.random.Generator
+) -> list[list[float]]:
+    """Return the losses of each factor: of a linear predictor, and of ridge regression on more and more features."""
+    targets = [_target(one) for one in factors]
+    found = ridge_predictions(codes - codes[train].mean(axis=0), targets, train, test, [codes.shape[1]])
+    found += ridge_predictions(fourier_features(codes, train, sizes[-1], rng), targets, train, test, sizes)
+    losses = []
+    for index, factor in enumerate(factors):
+        own = []
+        for predicted in found:
+            if factor.categorical:
+                own.append(loss_of(predicted[index].argmax(axis=1), factor, train, test))
+            else:
+                known = factor.values[factor.annotated()]
+                unscaled = known.mean() + predicted[index][:, 0] * max(float(known.std()), 1e-300)
+                own.append(loss_of(unscaled, factor, train, test))
+        losses.append(own)
+    return losses
+
+
+def capacity_curves(
+    data: Data,
+    streams: Streams,
+    probe: str,
+    largest: int,
+    baseline: str,
+    most_loss: float,
+    n_train: int | None,
+    n_test: int | None,
+) -> Native:
+    """E_i = 1 - 2 A_i / [(x_m - x_1) l0_i], A the area of the losses above their smallest, over capacity."""
+    codes = data.standardised()[:, ~data.codes.constant]
+    curves: list[list[float]] = [[] for _ in data.factors.columns]
+    worst = np.empty(data.factors.m)
+    sizes = sizes_up_to(largest)
+    shared = split(data.n, n_train, n_test, streams("rows"), "codes")
+    groups: dict[bytes, list[int]] = {}  # factors that are annotated on the same rows share a solution
+    for index, factor in enumerate(data.factors.columns):
+        groups.setdefault(factor.annotated().tobytes(), []).append(index)
+    for members in groups.values():
+        factors = [data.factors.columns[index] for index in members]
+        known = factors[0].annotated()
+        train, test = (rows[known[rows]] for rows in shared)
+        if probe == "fourier":
+            found = _by_features(codes, factors, train, test, sizes, streams("features"))
+        else:
+            found = []
+            for index, factor in zip(members, factors, strict=True):
+                seed = int(streams("factor", index).integers(2**31))
+                grown = forest_predictions(codes, factor.values, train, test, categorical=factor.categorical, seed=seed)
+                found.append([loss_of(one, factor, train, test) for one in grown])
+        for index, factor, own in zip(members, factors, found, strict=True):
+            curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)
+    x = [float(one) for one in DEPTHS] if probe == "forest" else np.log([1, *sizes]).tolist()
+    least = np.array([min(own) for own in curves])
+    known_at_all = (worst > 0) & (least <= most_loss * worst)
+    scores = np.array(
+        [
+            area_explicitness(x, own, one) if ok else np.nan
+            for own, one, ok in zip(curves, worst, known_at_all, strict=True)
+        ]
+    )
+    return Native(
+        value=mean_of_defined(scores),
+        per_factor=scores,
+        details={
+            "least_loss": least,
+            "losses": np.array(curves),
+            "capacity": x,
+            "worst_loss": worst,
+            "size": data.codes.d / data.factors.m,
+        },
+        notes=fewer_than_asked(data.n, n_train, n_test),
+    )
+
+
+def capacity_explicitness(
+    codes: object,
+    factors: object,
+    *,
+    probe: Literal["fourier", "forest"] = "fourier",
+    largest: Count = 1024,
+    baseline: Literal["majority", "uniform"] = "majority",
+    most_loss: Fraction = 0.95,
+    n_train: Count | None = None,
+    n_test: Count | None = None,
+    **run: Unpack[RunOptions],
+) -> Score:
+    r"""Explicitness by loss and capacity: how soon growing predictors of each factor have nothing left to gain.
+
+    .. math:: E_i = 1 - 2 A_i / [(x_m - x_1)\, \ell^0_i]
+
+    A is the area between the losses on rows not seen and the smallest of them, over the capacity x of the predictor,
+    and :math:`\ell^0` the loss of knowing nothing.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_samples, n_codes), real, finite
+        Any unit: they are standardised.
+    factors : array-like of shape (n_samples, n_factors) or (n_samples,)
+        Loss: 1 - R2 of continuous ones, 1 - accuracy of categorical ones.
+    probe : {"fourier", "forest"}
+        ``"fourier"``: a linear predictor, then ridge regression on 16, 64, 256, ... random Fourier features of the
+        codes, one nested draw, the penalty by generalised cross-validation; x is the logarithm of their number, 0 for
+        the linear one. ``"forest"``: forests of depth 1 to 32, and x the depth, as published.
+    largest : int, default 1024
+        Most random features. E depends on the range of capacities: compare under the same ones only.
+    baseline : {"majority", "uniform"}
+        Loss of knowing nothing of K classes: of the most frequent one, or 1 - 1/K, as published.
+    most_loss : float in (0, 1], default 0.95
+        A factor whose smallest loss is more than this share of that of knowing nothing has no score: of what no
+        predictor reads there is nothing to gain, and a code of noise would score 1.
+    n_train, n_test : int, optional
+        Rows of the split; halves by default.
+    **run
+        Keywords of every metric, see :func:`demele.evaluate`.
+
+    Returns
+    -------
+    Score
+        value in [-1, 1], best 1: the smallest predictor reads all that any does; 0: a straight line down to 0; -1: only
+        the largest gains; ``per_factor``, NaN where none reads it. Read it beside ``details["least_loss"]``: it says
+        how soon, not how much. ``["losses"]`` (n_factors, n_capacities), ``["capacity"]``, ``["worst_loss"]``,
+        ``["size"]``: codes for each factor.
+
+    Raises
+    ------
+    InputError, InputTypeError, NotEnoughData
+
+    Notes
+    -----
+    Eastwood et al. 2023 (DCI-ES), whose probes are networks, up to 131 072 random features, and forests. It does not
+    see codes that are mixed linearly, nor copies. O(N m^2) for m features, once for all factors that are annotated on
+    the same rows.
+
+    Examples
+    --------
+    >>> import numpy as np, demele
+    >>> factors = np.random.default_rng(0).random((600, 2))
+    >>> angle = 2 * np.pi * factors[:, 0]
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> plain, curved = (demele.capacity_explicitness(codes, factors[:, 0], largest=64) for codes in (factors, circle))
+    >>> plain.value > 0.99 > curved.value
+    True
+    """
+    return score(METRIC, locals())
+
+
+METRIC = Metric(
+    "capacity_explicitness",
+    capacity_explicitness,
+    title="Capacity explicitness",
+    family="predictor",
+    properties=("explicitness",),
+    native="per factor",
+    range=(-1.0, 1.0),
+    source="Eastwood et al. 2023 (DCI-ES)",
+    references=("eastwood2023dcies",),
+    definition="area between a factor's losses and their smallest, over the capacity of the predictor",
+    stochastic=True,
+    readings=(of_rows(capacity_curves),),
+    guards=Guards(outliers="move it", bins=False, fewest_rows=50),
+    undefined="no predictor reads them",
+    slow=1,
+    probe=("largest", (1024, 64, 256, 512, 4096)),
+    order=340,
+    by_default=False,
+)

@@ -1,0 +1,138 @@
+"""Explicitness by loss and capacity: known curves, known codes, traps."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demele
+from demele.estimation.capacity import area_explicitness, fourier_features, ridge_predictions
+from tests.oracles import capacity as oracle
+from tests.tolerances import ROUNDING, SOLVER, assert_close, assert_exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::demele.FragileScoreWarning")
+
+
+def scored(codes: Any, factors: Any, *, kinds: Any = None, missing: Any = "raise", **options: Any) -> demele.Score:
+    name = "capacity_explicitness"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluation = demele.evaluate(codes, factors, [name], options={name: options}, kinds=kinds, missing=missing)
+        return evaluation[name]
+
+
+@pytest.mark.worked("capacity_explicitness")
+def test_known_curves() -> None:
+    curves: dict[tuple[float, ...], float] = {
+        (0.5, 0): 0.5,
+        (1, 0): 0,
+        (0, 0): 1,
+        (1, 1, 0): -0.5,
+        (1, 0.5, 0): 0,
+        (0.6, 0.4, 0.7, 0.1): 1 - 1.7 / 3,
+        (0.8, 0.8): 1,  # a useless code: hence the gate of the metric
+    }
+    for losses, wanted in curves.items():
+        assert_close(area_explicitness(range(1, len(losses) + 1), losses), wanted, ROUNDING)
+    short, whole = np.log([1, 2, 4, 8]).tolist(), np.log([1, 2, 4, 8, 16]).tolist()
+    assert_close(area_explicitness(short, (1, 0.5, 0.25, 0.25), until=whole[-1]), 0.6875, ROUNDING)
+    assert_close(area_explicitness(whole, (1, 0.9, 0.8, 0.7, 0.6)), 0.6, ROUNDING)
+    assert_close(area_explicitness((1, 2), (3.0, 0.25), 0.5), 0.5, ROUNDING)
+
+
+def test_known_codes() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.random((1600, 3))
+    angle = 2 * np.pi * factors[:, 0]
+    first, second, third = factors.T
+    codes: dict[str, tuple[Any, Any, float]] = {
+        "factors": (factors, factors, 1.0),
+        "mixed": (factors @ rng.standard_normal((3, 3)), factors, 1.0),
+        "waves": (np.column_stack([first + np.sin(12 * second) / 2, second, third]), first, 0.36),
+        "circle": (np.column_stack([np.cos(angle), np.sin(angle)]), first, 0.88),
+    }
+    for name, (own, of, wanted) in codes.items():
+        score = scored(own, of)
+        assert abs(score.value - wanted) < 0.06, name
+    assert_close(scored(*codes["mixed"][:2]).details["least_loss"], [0, 0, 0], {"rtol": 0, "atol": 1e-6})
+
+
+def test_what_no_predictor_reads_has_no_score() -> None:
+    rng = np.random.default_rng(1)
+    noise, factors = rng.random((600, 3)), np.column_stack([rng.random(600), rng.integers(0, 3, 600)])
+    score = scored(noise, factors, largest=64)
+    assert math.isnan(score.value)
+    assert any(note.code == "undefined-value" for note in score.notes)
+    assert (score.details["least_loss"] > 0.95 * score.details["worst_loss"]).all()
+
+
+@pytest.mark.oracle("capacity_explicitness")
+def test_the_area_is_that_of_the_losses_by_definition() -> None:
+    rng = np.random.default_rng(5)
+    factors = np.column_stack([rng.random(400), rng.integers(0, 3, 400)])
+    codes = np.column_stack([np.sin(5 * factors[:, 0]), factors[:, 1] == 1]) + 0.1 * rng.standard_normal((400, 2))
+    score = scored(codes, factors, largest=256)
+    told = score.details
+    wanted = [
+        oracle.explicitness(told["capacity"], list(losses), worst)
+        for losses, worst in zip(told["losses"], told["worst_loss"], strict=True)
+    ]
+    assert_close(list(score.native.values()), wanted, ROUNDING)
+
+
+def test_the_losses_are_those_of_another_librarys_ridge_regression() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(2)
+    codes = rng.standard_normal((300, 4))
+    targets = codes @ rng.standard_normal((4, 2)) + rng.standard_normal((300, 2))
+    train, test = np.arange(200), np.arange(200, 300)
+    features = fourier_features(codes, train, 16, np.random.default_rng(0))
+    found = ridge_predictions(features, [targets], train, test, [8, 16])
+    for size, (predicted,) in zip((8, 16), found, strict=True):
+        seen = features[train][:, :size]
+        alphas = np.geomspace(1e-8, 1e2, 21) * np.linalg.eigvalsh(seen.T @ seen).mean()
+        rest = []
+        for alpha in alphas:
+            fit = linear.Ridge(alpha=alpha).fit(seen, targets[train])
+            freedom = np.trace(np.linalg.solve(seen.T @ seen + alpha * np.eye(size), seen.T @ seen)) + 1
+            rest.append(((targets[train] - fit.predict(seen)) ** 2).sum() / (200 - freedom) ** 2)
+        best = linear.Ridge(alpha=alphas[int(np.argmin(rest))]).fit(seen, targets[train])
+        assert_close(predicted, best.predict(features[test][:, :size]), SOLVER)
+
+
+def test_classes_are_read_by_the_largest_of_their_indicators() -> None:
+    grid = np.array([(a, b) for a in range(4) for b in range(4)] * 25, dtype=float)
+    score = scored(grid, grid, kinds="categorical", largest=64)
+    assert (score.details["least_loss"] < 0.05).all()
+    assert abs(score.details["worst_loss"] - 0.75).max() < 0.05
+    assert 0.5 < score.value < 1  # a line does not read the middle classes
+    published = scored(grid, grid, kinds="categorical", baseline="uniform", probe="forest")
+    assert_close(published.details["worst_loss"], [0.75, 0.75], ROUNDING)
+    assert published.details["capacity"] == [1, 2, 4, 8, 16, 32]
+
+
+def test_units_constant_codes_and_holes() -> None:
+    rng = np.random.default_rng(3)
+    factors = rng.random((400, 2))
+    codes = factors**2
+    expected = scored(codes, factors, largest=64)
+    stretched = scored(np.column_stack([codes * [1e6, 1.0], np.ones(400)]), factors, largest=64)
+    assert_close(stretched.value, expected.value, SOLVER)
+    holes = factors.copy()
+    holes[::4, 0] = np.nan
+    omitted = scored(codes, holes, largest=64, missing="omit")
+    assert_exact(
+        list(omitted.native.values())[1],
+        list(expected.native.values())[1],
+    )
+
+
+def test_published_settings_are_a_protocol() -> None:
+    rng = np.random.default_rng(4)
+    factors = rng.random((200, 1))
+    name = "capacity_explicitness"
+    named = demele.evaluate(factors, factors, [name], protocol="dcies2023")[name]
+    given = {name: {"probe": "forest", "baseline": "uniform"}}
+    assert_exact(named.value, demele.evaluate(factors, factors, [name], options=given)[name].value)
