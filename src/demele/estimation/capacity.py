@@ -47,7 +47,7 @@ def area_explicitness(
         x, y = np.append(x, until), np.append(y, y[-1])
     above = y - y[-1]
     area = float(((above[1:] + above[:-1]) / 2 * np.diff(x)).sum())
-    return 1.0 - 2.0 * area / ((x[-1] - x[0]) * worst)
+    return float(1.0 - 2.0 * area / ((x[-1] - x[0]) * worst))
 
 
 def fourier_features(codes: Floats, train: Ints, n_features: int, rng: np.random.Generator) -> Floats:

@@ -5,6 +5,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from demele.core.errors import NotEnoughData
 from demele.core.inputs import Factor
 from demele.core.results import Score
 from demele.estimation.capacity import (
@@ -94,6 +95,8 @@ def capacity_curves(
 ) -> Native:
     """E_i = 1 - 2 A_i / [(x_m - x_1) l0_i], A the area of the losses above their smallest, over capacity."""
     codes = data.standardised()[:, ~data.codes.constant]
+    if not codes.shape[1]:
+        raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
     curves: list[list[float]] = [[] for _ in data.factors.columns]
     worst = np.empty(data.factors.m)
     sizes = sizes_up_to(largest)
