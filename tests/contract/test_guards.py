@@ -45,6 +45,8 @@ def moderate(name: str, n: int = N, seed: int = 3) -> tuple[Array, Array]:
     codes = np.column_stack(
         [factors + 0.15 * factors[:, [1, 2, 0]] + noise * rng.standard_normal((n, 3)), rng.random(n)]
     )
+    if name == "capacity_explicitness":  # what lines read as well as any other predictor is at the end of its range
+        codes = np.column_stack([np.sin(6 * codes[:, 0]), *codes.T[1:], np.cos(6 * codes[:, 0])])
     return codes, factors
 
 

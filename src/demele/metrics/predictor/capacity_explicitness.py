@@ -24,6 +24,8 @@ from demele.metrics.splits import fewer_than_asked, split
 
 #: Each number of features is this many times the one before it; a linear predictor counts as one.
 STEP, FEWEST = 4, 16
+#: Deviations by which the smallest of several losses must be below that of knowing nothing.
+GAINED = 3.0
 Rows = NDArray[np.intp]
 
 
@@ -98,7 +100,7 @@ def capacity_curves(
     if not codes.shape[1]:
         raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
     curves: list[list[float]] = [[] for _ in data.factors.columns]
-    worst = np.empty(data.factors.m)
+    worst, deviation = np.empty(data.factors.m), np.empty(data.factors.m)
     sizes = sizes_up_to(largest)
     shared = split(data.n, n_train, n_test, streams("rows"), "codes")
     groups: dict[bytes, list[int]] = {}  # factors that are annotated on the same rows share a solution
@@ -118,9 +120,11 @@ def capacity_curves(
                 found.append([loss_of(one, factor, train, test) for one in grown])
         for index, factor, own in zip(members, factors, found, strict=True):
             curves[index], worst[index] = own, worst_loss(factor, train, test, baseline)
+            spread = worst[index] * (1 - worst[index]) if factor.categorical else 1.0
+            deviation[index] = np.sqrt(spread / max(len(test), 1))
     x = [float(one) for one in DEPTHS] if probe == "forest" else np.log([1, *sizes]).tolist()
     least = np.array([min(own) for own in curves])
-    known_at_all = (worst > 0) & (least <= most_loss * worst)
+    known_at_all = (worst > 0) & (least <= most_loss * worst) & (worst - least > GAINED * deviation)
     scores = np.array(
         [
             area_explicitness(x, own, one) if ok else np.nan
@@ -176,7 +180,8 @@ def capacity_explicitness(
         Loss of knowing nothing of K classes: of the most frequent one, or 1 - 1/K, as published.
     most_loss : float in (0, 1], default 0.95
         A factor whose smallest loss is more than this share of that of knowing nothing has no score: of what no
-        predictor reads there is nothing to gain, and a code of noise would score 1.
+        predictor reads there is nothing to gain, and a code of noise would score 1. On few rows the smallest of several
+        losses is lower by luck: it must be so by three standard deviations.
     n_train, n_test : int, optional
         Rows of the split; halves by default.
     **run
