@@ -99,6 +99,7 @@ def capacity_curves(
     codes = data.standardised()[:, ~data.codes.constant]
     if not codes.shape[1]:
         raise NotEnoughData("codes", "none of them varies: there is nothing to read the factors from")
+    codes = _in_usual_units(codes)
     curves: list[list[float]] = [[] for _ in data.factors.columns]
     worst, deviation = np.empty(data.factors.m), np.empty(data.factors.m)
     sizes = sizes_up_to(largest)
@@ -145,6 +146,14 @@ def capacity_curves(
     )
 
 
+def _in_usual_units(codes: Array) -> Array:
+    """Divide codes by the deviation of their central 99%: else one outlier sets how much a code weighs in distances."""
+    low, high = np.quantile(codes, (0.005, 0.995), axis=0)
+    deviation = np.clip(codes, low, high).std(axis=0)
+    usual: Array = codes / np.where(deviation > 0, deviation, 1.0)
+    return usual
+
+
 def capacity_explicitness(
     codes: object,
     factors: object,
@@ -167,7 +176,7 @@ def capacity_explicitness(
     Parameters
     ----------
     codes : array-like of shape (n_samples, n_codes), real, finite
-        Any unit: they are standardised.
+        Any unit: they are divided by the standard deviation of their central 99%.
     factors : array-like of shape (n_samples, n_factors) or (n_samples,)
         Loss: 1 - R2 of continuous ones, 1 - accuracy of categorical ones.
     probe : {"fourier", "forest"}
