@@ -99,6 +99,7 @@ def test_an_audit_corrects_every_kind_of_score_by_default() -> None:
         assert corrected.method == "audited"
         assert abs(corrected.value - other.value) < 0.4 * abs(score.value - other.value)
         assert abs((corrected.audited_alone or 0) - other.value) < 0.1
+    assert [any("Miller-Madow" in one for one in of(score).assumptions) for score in found] == [True, False]
     assert of(found["sap"]).interval is not None
     assert "approximate" in str(getattr(of(found["sap"]).interval, "method", ""))
 

@@ -22,6 +22,12 @@ FEWEST, MEASURED = 100, 300
 ROWS_PER_VALUE = 5
 
 
+#: What of the distance to the score as given is none of the annotations'.
+BIAS_TOO = (
+    "The bias of information from few rows is corrected as well (Miller-Madow), which it is not in the score as given."
+)
+
+
 def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
     """Correct any score by true values of rows that were drawn at random."""
     refused = _refused(case)
@@ -41,6 +47,7 @@ def correct(case: Case, work: Work) -> CorrectedScore | NotCorrected:
         assumptions=(
             "The audited rows were drawn at random, and their true values are right.",
             *case.right_factors(),
+            *((BIAS_TOO,) if counted and settings is not None and settings.correction == "none" else ()),
         ),
         audited_alone=parts.audit_true,
         notes=_notes(case, work, parts, counted=counted),
