@@ -1,4 +1,4 @@
-"""Minimality: the share of what each code holds that is of one factor (Almudevar & Ortega 2024)."""
+"""Minimality: the share of what each code holds that is of one factor (Almudévar & Ortega 2024)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Unpack
@@ -119,7 +119,7 @@ def minimality(
 
     Notes
     -----
-    Almudevar & Ortega 2024, with :func:`sufficiency`; their code has 15 equal-width bins, and gives NaN where one code
+    Almudévar & Ortega 2024, with :func:`sufficiency`; their code has 15 equal-width bins, and gives NaN where one code
     is constant. **A continuous code has the entropy of its bins**, about log B, which says nothing of it: a uniform
     code of a factor with four values scores 0.64 with 5 bins and 0.26 with 200. Where four times the bins would move
     the score by more than 0.1 it is marked fragile; codes of as many values as bins are as they are. Copies of codes
@@ -145,7 +145,7 @@ METRIC = Metric(
     properties=("modularity",),
     native="per code",
     range=(0.0, 1.0),
-    source="Almudevar & Ortega 2024",
+    source="Almudévar & Ortega 2024",
     references=("almudevar2024rethinking",),
     definition="largest information of a code on a factor, relative to the code's entropy",
     readings=(of_table(share_of_entropy, when=_of_entropy), of_rows(share_of_channel)),

@@ -1,4 +1,4 @@
-"""Sufficiency: the share of each factor that its best code tells (Almudevar & Ortega 2024)."""
+"""Sufficiency: the share of each factor that its best code tells (Almudévar & Ortega 2024)."""
 
 from typing import Unpack
 
@@ -53,7 +53,7 @@ def sufficiency(
 
     Notes
     -----
-    Almudevar & Ortega 2024, beside :func:`minimality`: codes are disentangled, of dependent factors too, where each is
+    Almudévar & Ortega 2024, beside :func:`minimality`: codes are disentangled, of dependent factors too, where each is
     minimal and sufficient for its factor. It is MIG without the second code taken away: copies and further codes that
     mix the factors change nothing, and a factor that two codes hold by halves counts as half known.
 
@@ -77,7 +77,7 @@ METRIC = Metric(
     properties=("explicitness",),
     native="per factor",
     range=(0.0, 1.0),
-    source="Almudevar & Ortega 2024",
+    source="Almudévar & Ortega 2024",
     references=("almudevar2024rethinking",),
     definition="largest information of a code on a factor, relative to the factor's entropy",
     readings=(of_table(told_share),),
