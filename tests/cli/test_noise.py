@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -851,8 +852,8 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         ),
         (
             ("label.npy", "features.npy", "--true-labels", "unjudged.csv"),
-            "--true-labels: 1 of 600 values are -1, first at row 0, which is none of the given labels; if it stands "
-            "for rows that nobody judged, leave these rows out of all files",
+            "--true-labels: 1 of 600 values are -1, first at row 0 (counted from 0), which is none of the given labels; "
+            "if it stands for rows that nobody judged, leave these rows out of all files",
         ),
         (
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--classes", "0,1,2,3,4"),
@@ -919,7 +920,7 @@ def test_confident_learning_needs_an_extra(
 
 
 def test_help(demele: Program) -> None:
-    assert "noise     make, estimate and clean label noise" in demele("--help").out
+    assert re.search(r"noise +make, estimate and clean label noise", demele("--help").out)
     alone = demele("noise")
     assert (alone.status, alone.err) == (0, "")
     assert demele("noise", "--help").out == alone.out

@@ -38,7 +38,7 @@ def without_errors(table: Floats, transition: Floats) -> Floats:
     Examples
     --------
     >>> given = np.array([[0.28, 0.12], [0.12, 0.48]])
-    >>> (7 * without_errors(given, np.array([[0.9, 0.1], [0.2, 0.8]]))).round(6).tolist()
+    >>> ((7 * without_errors(given, np.array([[0.9, 0.1], [0.2, 0.8]]))).round(6) + 0.0).tolist()
     [[2.0, 0.8], [0.0, 4.2]]
     """
     undone: Floats = table @ np.linalg.inv(transition)

@@ -60,7 +60,8 @@ def label_column(text: str, warn: Warn) -> Any:
     """
     read = column(text, warn)
     values = np.asarray(read)
-    if values.dtype.kind in "OU" and len(values) >= _ROWS_OF_TEXT and len(set(values.tolist())) == len(values):
+    texts = values.dtype.kind in "OU" and all(isinstance(value, str) for value in values.tolist())
+    if texts and len(values) >= _ROWS_OF_TEXT and len(set(values.tolist())) == len(values):
         raise InputError(
             f"{text}: each of its {len(values)} rows holds another text, first {shortened(str(values[0]), 40)!r}; "
             "labels are classes, which rows share: name the column that holds them"

@@ -240,10 +240,10 @@ def subspace_scores(
 
     Examples
     --------
-    >>> import numpy as np, demele
+    >>> import numpy as np, pandas as pd, demele
     >>> turn, shape = np.array([(a, b) for a in range(12) for b in range(4)]).T
     >>> codes = np.column_stack([np.cos(turn * np.pi / 6), np.sin(turn * np.pi / 6), shape])
-    >>> factors = {"turn": turn, "shape": shape}
+    >>> factors = pd.DataFrame({"turn": turn, "shape": shape})
     >>> found = demele.subspace_scores(codes, factors, cyclic=["turn"], kinds="categorical")
     >>> round(found.factorisation, 6), round(found.d_lsbd, 6)
     (1.0, 0.0)
