@@ -106,8 +106,8 @@ def test_a_column_of_names_is_told_to_be_the_configuration(demele: Program, scor
     run = demele("bench", "agreement", "scores.csv")
     assert run.status == 2
     assert (
-        "column 'model', got texts, first 'm0' at row 0 (counted from 0); if they name the models, give --configuration "
-        "model" in run.err
+        "column 'model', got texts, first 'm0' at row 0 (counted from 0); if they name the models, give "
+        "--configuration model" in run.err
     )
     assert demele("bench", "agreement", "scores.csv", "--configuration", "model").status == 0
 

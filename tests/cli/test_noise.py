@@ -852,8 +852,8 @@ def test_suspects_as_a_table(demele: Program, features_folder: Path) -> None:
         ),
         (
             ("label.npy", "features.npy", "--true-labels", "unjudged.csv"),
-            "--true-labels: 1 of 600 values are -1, first at row 0 (counted from 0), which is none of the given labels; "
-            "if it stands for rows that nobody judged, leave these rows out of all files",
+            "--true-labels: 1 of 600 values are -1, first at row 0 (counted from 0), which is none of the given "
+            "labels; if it stands for rows that nobody judged, leave these rows out of all files",
         ),
         (
             ("label.npy", "--probabilities", "probabilities.npy", "--method", "entropy", "--classes", "0,1,2,3,4"),
