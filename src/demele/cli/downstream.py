@@ -4,9 +4,9 @@ import argparse
 from typing import Any
 
 from demele.cli.codes_alone import add_output, write
+from demele.cli.factor_options import add_reading
 from demele.cli.options import command, given, items_in, option, refuse, told_by
 from demele.cli.output import warned, warnings_in_one_line
-from demele.cli.score import kinds_in
 from demele.cli.score_files import warn_of_shared_columns
 from demele.cli.targets import check_targets
 from demele.files.named import read_table
@@ -58,20 +58,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(how, "--repeats", type=int, metavar="R", help="splits whose scores are averaged (default: 1)")
     option(how, "--chance", type=int, metavar="C", help="with --fairness: shuffles of the groups (default: 0)")
     option(how, "--seed")
-    reading = parser.add_argument_group("how the factors are read")
-    option(
-        reading,
-        "--missing",
-        choices=("raise", "omit"),
-        help="missing values: refuse, or skip factor by factor (default: raise)",
-    )
-    option(
-        reading,
-        "--kinds",
-        type=kinds_in,
-        metavar="NAME=KIND,...",
-        help="continuous or categorical, where the kind that was detected is wrong; one word for all",
-    )
+    add_reading(parser)
     add_output(parser)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from demele.cli import score_sparse
 from demele.cli.catalogue import specs
+from demele.cli.factor_options import add_reading
 from demele.cli.functions import PythonFiles, folders_on_path, named_files, scored_metrics
 from demele.cli.options import command, given, items_in, option, refuse, told_by
 from demele.cli.output import (
@@ -161,21 +162,7 @@ def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
     option(trust, "--chance", type=int, metavar="C", help="shuffles of the factors, for chance levels (default: 0)")
 
     add_noise(parser)
-    reading = parser.add_argument_group("how the factors are read")
-    option(
-        reading,
-        "--missing",
-        choices=("raise", "omit"),
-        help="missing values: refuse, or skip factor by factor (default: raise)",
-    )
-    option(
-        reading,
-        "--kinds",
-        type=kinds_in,
-        metavar="NAME=KIND,...",
-        help="continuous or categorical, where the kind that was detected is wrong; one word for all",
-    )
-
+    reading = add_reading(parser)
     option(
         reading,
         "--ignore-index",
@@ -433,18 +420,3 @@ def _in_groups(groups: Sequence[tuple[str, list[int | str]]] | None) -> dict[str
         if names.count(name) > 1:
             raise InputError(f"--code-groups: {name} is given {names.count(name)} times; list its columns once")
     return {"code_groups": dict(groups)} if groups else {}
-
-
-def kinds_in(text: str) -> str | dict[str, str]:
-    """Return kinds of factors, one word for all or by name, such as "age=continuous,site=categorical".
-
-    Raises
-    ------
-    ArgumentTypeError
-    """
-    if "=" not in text:
-        return text.strip()
-    pairs = [pair.rpartition("=") for pair in items_in(text) if pair]
-    if any(not mark for _, mark, _ in pairs):
-        raise argparse.ArgumentTypeError(f"expected NAME=KIND,NAME=KIND or one kind for all, got {text!r}")
-    return {unquoted(name): kind.strip() for name, _, kind in pairs}

@@ -110,7 +110,16 @@ def splitting(
     >>> demele.splitting(parts, concept).value
     2.0
     """
-    rows = _read(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
+    rows = concept_rows(
+        codes,
+        factors,
+        n_rows=n_rows,
+        score_on=score_on,
+        seed=seed,
+        missing=missing,
+        kinds=kinds,
+        code_names=code_names,
+    )
     settings = _settings(jump, most, screen)
     concepts = _classes(rows)
     found = [_split(rows, concept, told, *settings) for concept, told in _told(rows, concepts)]
@@ -193,7 +202,16 @@ def absorption(
     >>> demele.absorption(parts, concept, score_on="training").value
     0.03
     """
-    rows = _read(codes, factors, n_rows, score_on, seed, missing, kinds, code_names)
+    rows = concept_rows(
+        codes,
+        factors,
+        n_rows=n_rows,
+        score_on=score_on,
+        seed=seed,
+        missing=missing,
+        kinds=kinds,
+        code_names=code_names,
+    )
     settings = _settings(jump, most, screen)
     in_space = _space(decoder, activations, rows)
     concepts, every = _classes(rows), _by_row(rows)
@@ -236,28 +254,6 @@ def absorption(
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
-
-
-def _read(
-    codes: object,
-    factors: object,
-    n_rows: int,
-    score_on: str,
-    seed: int,
-    missing: Missing,
-    kinds: object,
-    code_names: Sequence[str] | None,
-) -> ConceptRows:
-    return concept_rows(
-        codes,
-        factors,
-        n_rows=whole_number("n_rows", n_rows, 20),
-        score_on=score_on,
-        seed=whole_number("seed", seed, 0),
-        missing=missing,
-        kinds=kinds,
-        code_names=code_names,
-    )
 
 
 def _settings(jump: object, most: object, screen: object) -> tuple[float, int, int]:

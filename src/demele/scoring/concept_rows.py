@@ -120,6 +120,7 @@ def concept_rows(
     ------
     InputError, InputTypeError, NotEnoughData
     """
+    n_rows, seed = whole_number("n_rows", n_rows, 20), whole_number("seed", seed, 0)
     if score_on not in ("unseen", "training"):
         raise InputError("score_on", f"expected 'unseen' or 'training', got {score_on!r}")
     read, columns = _read(codes, code_names), read_factors(factors, kinds=kinds, missing=missing)

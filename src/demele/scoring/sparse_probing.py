@@ -120,7 +120,7 @@ def sparse_probing(
         factors,
         n_rows=n_rows,
         score_on=score_on,
-        seed=whole_number("seed", seed, 0),
+        seed=seed,
         missing=missing,
         kinds=kinds,
         code_names=code_names,
