@@ -7,7 +7,10 @@ In a page, a block of ``python`` may be followed by a block of ``text``: what it
 with a ``$ demele`` command, and the rest is what that prints. All blocks of a page run in order, in one process and one
 folder; blocks that include a file do not. Where a line ``<!-- needs: NAME -->`` (or several names, with commas) stands
 before a block of ``python``, it is run, and compared, only if these packages can be imported, and otherwise left as it
-is; no later block without the line may need what it does. The output of ``examples/NAME.py`` is ``examples/NAME.txt``.
+is; no later block without the line may need what it does. Where ``<!-- varies: WHY -->`` stands before a block of
+``python`` or ``console``, what it prints depends on the processor (networks and iterated fits round otherwise on
+another one): it is run and must print something, but only ``--write`` replaces what the page shows. The output of
+``examples/NAME.py`` is ``examples/NAME.txt``.
 """
 
 import importlib.util
@@ -15,7 +18,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 from demele.core.outputs import write_whole
@@ -23,9 +25,9 @@ from demele.core.outputs import write_whole
 ROOT = Path(__file__).parents[1]
 MARK = "\x1e"
 _BLOCK = re.compile(
-    r"^(?P<mark>(?:<!-- needs: (?P<needs>[\w, ]+?) -->\n\n?)?)```python\n(?!--8<--)(?P<code>.*?)^```\n"
-    r"(?:\n```text\n(?P<output>.*?)^```\n)?"
-    r"|^```console\n\$ demele (?P<command>.*?)\n(?P<result>.*?)^```\n",
+    r"^(?P<mark>(?:<!-- varies: (?P<varies>[^\n]+?) -->\n\n?)?(?:<!-- needs: (?P<needs>[\w, ]+?) -->\n\n?)?)"
+    r"(?:```python\n(?!--8<--)(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
+    r"|```console\n\$ demele (?P<command>.*?)\n(?P<result>.*?)^```\n)",
     re.MULTILINE | re.DOTALL,
 )
 _PROGRESS = re.compile(r"demele: \d+%")
@@ -35,7 +37,7 @@ import shlex, subprocess, sys
 
 def _console(command):
     words = shlex.split(command)
-    shown = words[0] in ("score", "assess", "compare", "noise") or words[:2] in (
+    shown = words[0] in ("score", "assess", "compare", "noise", "probe") or words[:2] in (
         ["bench", "comparisons"], ["study", "show"], ["study", "pruning"],
         ["data", "list"], ["data", "describe"], ["data", "check"])
     if shown and "--format" not in words:
@@ -58,13 +60,15 @@ def examples() -> list[Path]:
     return sorted((ROOT / "examples").glob("*.py"))
 
 
-def corrected_page(page: Path) -> str:
+def corrected_page(page: Path, *, varying: bool = False) -> str:
     """Return a page with what its blocks print.
+
+    ``varying`` replaces also what varies between processors.
 
     Raises
     ------
     RuntimeError
-        With its traceback, if a block fails.
+        With its traceback, if a block fails; or if a block prints nothing whose output varies.
     """
     text = page.read_text(encoding="utf-8")
     parts = [
@@ -79,8 +83,12 @@ def corrected_page(page: Path) -> str:
         if not _can_run(block):
             return block.group(0)
         output = _clean(next(printed))
+        if block["varies"] is not None and not varying:
+            if not output:
+                raise RuntimeError(f"{page}: this block prints nothing: {block.group(0)}")
+            return block.group(0)
         if block["command"] is not None:
-            return f"```console\n$ demele {block['command']}\n{output}\n```\n"
+            return f"{block['mark']}```console\n$ demele {block['command']}\n{output}\n```\n"
         if block["output"] is None:
             return block.group(0)
         return f"{block['mark']}```python\n{block['code']}```\n\n```text\n{output}\n```\n"
@@ -119,8 +127,10 @@ def main() -> int:
     outdated = 0
     for source in named or [*pages(), *examples()]:
         target = source.with_suffix(".txt") if source.suffix == ".py" else source
-        correct: Callable[[Path], str] = corrected_output if source.suffix == ".py" else corrected_page
-        content = correct(source)
+        if source.suffix == ".py":
+            content = corrected_output(source)
+        else:
+            content = corrected_page(source, varying="--write" in sys.argv)
         if target.exists() and content == target.read_text(encoding="utf-8"):
             continue
         outdated += 1

@@ -70,3 +70,39 @@ def test_a_block_that_fails_stops_the_page_only_where_it_is_run(tmp_path: Path) 
 def test_a_mark_holds_for_the_block_after_it_only(tmp_path: Path) -> None:
     text = f"<!-- needs: {ABSENT} -->\n\nWords.\n\n```python\nprint(2)\n```\n\n```text\nold\n```\n"
     assert corrected(tmp_path, text) == text.replace("old", "2")
+
+
+VARYING = """\
+# A page
+
+<!-- varies: some reason -->
+
+```python
+print({printed!r})
+```
+
+```text
+of another processor
+```
+
+```console
+$ demele --version
+old
+```
+"""
+
+
+def test_what_varies_between_processors_is_run_and_not_compared(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(VARYING.format(printed="mine"), encoding="utf-8")
+    kept, replaced = corrected_page(page), corrected_page(page, varying=True)
+    assert "of another processor" in kept
+    assert "old" not in kept
+    assert "of another processor" not in replaced
+    assert "mine\n```" in replaced
+    assert replaced.count("<!-- varies: some reason -->") == 1
+
+
+def test_what_varies_must_print_something(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="prints nothing"):
+        corrected(tmp_path, VARYING.format(printed=""))
